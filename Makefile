@@ -1,0 +1,98 @@
+# `make help` lists the verbs. Everything is installed into .venv; set-up runs again only when its inputs change:
+#   .venv/.ready-<hash>        venv and build tools               hash of pyproject.toml
+#   .venv/.core-<hash>         the package and its compiled core  hash of pyproject.toml, CMakeLists.txt, core/
+#   .venv/.with-<extra>-<hash> the packages of an extra           hash of pyproject.toml
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first interpreter that is new enough; `make PYTHON=… test` chooses another.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+    $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+CORE_FILES := $(sort $(shell find core -type f 2>/dev/null))
+CORE_CODE := $(filter %.hpp %.cpp,$(CORE_FILES))
+HASH := $(shell cksum < pyproject.toml | cut -d' ' -f1)
+CORE_HASH := $(shell cksum pyproject.toml CMakeLists.txt $(CORE_FILES) | cksum | cut -d' ' -f1)
+READY := $(VENV)/.ready-$(HASH)
+CORE := $(VENV)/.core-$(CORE_HASH)
+TEST := $(VENV)/.with-test-$(HASH)
+DOCS := $(VENV)/.with-docs-$(HASH)
+BENCH := $(VENV)/.with-bench-$(HASH)
+
+.PHONY: help demo test lint bench bench-linear docs sanitize clean
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+demo: $(CORE) ## set up, then train on bundled data and show mistakes, certificate and result
+	@$(BIN)/perceptive demo
+
+test: lint ## everything that must pass: lint, tests and doctests, the core under sanitizers
+	$(BIN)/python -m pytest -n auto
+	@$(MAKE) --no-print-directory sanitize
+
+lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CORE_CODE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: bench-linear ## all benchmarks against their rivals
+
+bench-linear: $(CORE) $(BENCH) ## the linear learners against their rivals
+	$(BIN)/python benchmarks/linear.py
+
+docs: $(CORE) $(DOCS) ## build the documentation into build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
+
+# A copy of the package around a sanitized core. The base interpreter runs it, without its own packages (-S) and with the
+# venv's on PYTHONPATH: .pth files are not read from there, so the editable install's finder never comes in.
+SANITIZE := build/sanitize
+sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with ASan and UBSan
+	@mkdir -p build
+	@CXX=g++ $(BIN)/cmake -S . -B $(SANITIZE)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_SANITIZE=ON \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(SANITIZE).log 2>&1 \
+	    && $(BIN)/cmake --build $(SANITIZE)/cmake >> $(SANITIZE).log 2>&1 || { cat $(SANITIZE).log; exit 1; }
+	@rm -rf $(SANITIZE)/site && mkdir -p $(SANITIZE)/site
+	@cp -R src/perceptive $(SANITIZE)/site/ && rm -f $(SANITIZE)/site/perceptive/_core*.so && cp $(SANITIZE)/cmake/_core*.so $(SANITIZE)/site/perceptive/
+	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
+	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export PYTHONPATH=$(abspath $(SANITIZE)/site):$$packages PYTHONNOUSERSITE=1 PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1; \
+	export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1; \
+	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
+	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
+	$$base -S -m pytest -p no:cacheprovider --capture=sys -m core -q tests
+
+clean: ## remove everything that was built or installed
+	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# ---------------------------------------------------------------- set-up
+
+$(READY):
+	@test -n "$(PYTHON)" || { echo "perceptive needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	@echo "setting up $(VENV) with $(PYTHON) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@rm -f $(VENV)/.ready-* $(VENV)/.core-* $(VENV)/.with-*
+	@$(PIP) install cmake ninja $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@touch $@
+
+# mypy looks for the core's stub beside the sources.
+$(CORE): | $(READY)
+	@echo "building the core …"
+	@rm -f $(VENV)/.core-*
+	@$(PIP) install --no-build-isolation -e .
+	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/perceptive/_core.pyi" src/perceptive/
+	@touch $@
+
+$(VENV)/.with-%-$(HASH): | $(CORE)
+	@echo "installing what $* needs …"
+	@$(PIP) install --no-build-isolation -e '.[$*]'
+	@touch $@

@@ -1,0 +1,65 @@
+// What the bindings share: checked NumPy arrays, rows of any kind, and the names of the bind functions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "inspect.hpp"
+#include "journal.hpp"
+#include "linear.hpp"
+#include "rows.hpp"
+
+namespace nb = nanobind;
+
+namespace perceptive {
+
+using Any = nb::ndarray<nb::c_contig, nb::device::cpu>;
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
+                             CsrRows<double, std::int32_t>, CsrRows<float, i64>, CsrRows<double, i64>>;
+
+// Rows that have passed inspect(); holds on to the arrays they lie in.
+struct CheckedRows {
+    AnyRows rows;
+    std::vector<Any> arrays;
+    std::vector<std::uint64_t> hashes;
+    i64 n, d, stored;
+};
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
+    if (!array) return nullptr;
+    if (array->dtype() != nb::dtype<T>()) throw std::invalid_argument(std::string(name) + " has the wrong dtype");
+    if (static_cast<i64>(array->size()) < size) throw std::invalid_argument(std::string(name) + " is too small");
+    return static_cast<T*>(array->data());
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(const std::vector<T>& values) {
+    auto* copy = new std::vector<T>(values);
+    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(copy->data(), {copy->size()}, owner);
+}
+
+void bind_rows(nb::module_& m);
+void bind_journal(nb::module_& m);
+void bind_learning(nb::module_& m);
+void bind_binary(nb::module_& m);
+void bind_joint(nb::module_& m);
+void bind_predict(nb::module_& m);
+
+}  // namespace perceptive

@@ -1,0 +1,20 @@
+#include "binary.hpp"
+
+#include "learning.hpp"
+
+namespace perceptive {
+
+void bind_binary(nb::module_& m) {
+    m.def(
+        "learn_binary",
+        [](Problem& problem, const CheckedRows& rows, const Vector<const i64>& order, const Vector<const int>& targets,
+           const std::optional<Vector<const double>>& weights) {
+            require(problem.stride == 1, "two classes have one weight per feature");
+            learn_any<BinaryTask>(problem, rows, order, targets, weights, nullptr, -1, 1);
+        },
+        nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("targets").noconvert(),
+        nb::arg("weights").noconvert().none(),
+        "Play the rows in the given order; targets are +1, −1, or 0 for rows that are not in this problem.");
+}
+
+}  // namespace perceptive

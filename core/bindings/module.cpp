@@ -1,0 +1,14 @@
+#include "arrays.hpp"
+
+void bind_vocabulary(nb::module_& m);
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled core of perceptive.";
+    perceptive::bind_rows(m);
+    perceptive::bind_journal(m);
+    perceptive::bind_learning(m);
+    perceptive::bind_binary(m);
+    perceptive::bind_joint(m);
+    perceptive::bind_predict(m);
+    bind_vocabulary(m);
+}

@@ -1,0 +1,68 @@
+#include "arrays.hpp"
+
+namespace perceptive {
+
+namespace {
+
+template <class V>
+CheckedRows dense(const Any& x, bool fingerprint) {
+    const i64 n = static_cast<i64>(x.shape(0)), d = static_cast<i64>(x.shape(1));
+    const DenseRows<V> rows{static_cast<const V*>(x.data()), n, d};
+    CheckedRows checked{rows, {x}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, n * d};
+    nb::gil_scoped_release release;
+    inspect(rows, fingerprint ? checked.hashes.data() : nullptr);
+    return checked;
+}
+
+template <class V, class I>
+std::optional<CheckedRows> csr(const Any& indptr, const Any& indices, const Any& data, i64 d, bool fingerprint) {
+    const i64 n = static_cast<i64>(indptr.size()) - 1, stored = static_cast<i64>(data.size());
+    require(n >= 0, "indptr is empty; the sparse matrix is damaged, rebuild it");
+    const CsrRows<V, I> rows{static_cast<const I*>(indptr.data()), static_cast<const I*>(indices.data()),
+                             static_cast<const V*>(data.data()), n, d};
+    CheckedRows checked{
+        rows, {indptr, indices, data}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, stored};
+    nb::gil_scoped_release release;
+    const bool rising = inspect(rows, static_cast<i64>(indptr.size()), static_cast<i64>(indices.size()), stored,
+                                fingerprint ? checked.hashes.data() : nullptr);
+    if (!rising) return std::nullopt;
+    return checked;
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    nb::class_<CheckedRows>(m, "Rows", "Rows of examples that have been checked; the arrays are not copied.")
+        .def_ro("n", &CheckedRows::n)
+        .def_ro("d", &CheckedRows::d)
+        .def_ro("stored", &CheckedRows::stored, "Number of stored entries.")
+        .def_prop_ro("hashes", [](const CheckedRows& rows) { return to_numpy(rows.hashes); });
+    m.def(
+        "dense_rows",
+        [](const Any& x, bool fingerprint) {
+            require(x.ndim() == 2, "X must have two dimensions");
+            if (x.dtype() == nb::dtype<float>()) return dense<float>(x, fingerprint);
+            require(x.dtype() == nb::dtype<double>(), "X must be float32 or float64");
+            return dense<double>(x, fingerprint);
+        },
+        nb::arg("x").noconvert(), nb::arg("fingerprint"));
+    m.def(
+        "csr_rows",
+        [](const Any& indptr, const Any& indices, const Any& data, i64 n_features, bool fingerprint) {
+            require(n_features >= 0 && n_features < (i64{1} << 31),
+                    "n_features must be below 2³¹; hash the features into fewer");
+            require(indptr.dtype() == indices.dtype(), "indptr and indices must be of one dtype");
+            const bool narrow = indices.dtype() == nb::dtype<std::int32_t>(), single = data.dtype() == nb::dtype<float>();
+            require(narrow || indices.dtype() == nb::dtype<i64>(), "indices must be int32 or int64");
+            require(single || data.dtype() == nb::dtype<double>(), "data must be float32 or float64");
+            if (narrow && single) return csr<float, std::int32_t>(indptr, indices, data, n_features, fingerprint);
+            if (narrow) return csr<double, std::int32_t>(indptr, indices, data, n_features, fingerprint);
+            if (single) return csr<float, i64>(indptr, indices, data, n_features, fingerprint);
+            return csr<double, i64>(indptr, indices, data, n_features, fingerprint);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
+        nb::arg("n_features"), nb::arg("fingerprint"),
+        "Check a CSR matrix; None where a row's indices do not rise strictly: sort and sum duplicates, then ask again.");
+}
+
+}  // namespace perceptive

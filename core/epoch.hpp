@@ -1,0 +1,26 @@
+// The one loop: play the rows in the given order.
+//
+// On data beyond the caches the cost is waiting for memory, so the bounds, the entries and the weights of coming rows
+// are asked for while the present one is learned.
+#pragma once
+
+#include "rows.hpp"
+
+namespace perceptive {
+
+constexpr i64 BOUNDS_AHEAD = 16, ROW_AHEAD = 8, WEIGHTS_AHEAD = 2;
+
+template <class Rows, class Task>
+void epoch(const Rows& rows, const i64* order, i64 count, Task& task, bool prefetch_weights) {
+    for (i64 t = 0; t < count; ++t) {
+        if (t + BOUNDS_AHEAD < count) {
+            rows.prefetch_bounds(order[t + BOUNDS_AHEAD]);
+            task.prefetch_lesson(order[t + BOUNDS_AHEAD]);
+        }
+        if (t + ROW_AHEAD < count) rows.prefetch_row(order[t + ROW_AHEAD]);
+        if (prefetch_weights && t + WEIGHTS_AHEAD < count) task.prefetch(rows[order[t + WEIGHTS_AHEAD]]);
+        task.round(rows[order[t]], order[t]);
+    }
+}
+
+}  // namespace perceptive

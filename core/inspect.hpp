@@ -1,0 +1,108 @@
+// The look that every row gets before the core works on it: bounds, order, finiteness; and an order-free fingerprint.
+//
+// hash(row) = mix(Σ_j bits(float x_j)·key_j): zeros add nothing, so dense and sparse rows hash alike; the order of
+// entries does not matter, and that of rows does not where the hashes of rows are added up.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace perceptive {
+
+inline std::uint32_t feature_key(std::uint32_t j) {
+    std::uint32_t k = (j + 1) * 0x9E3779B1u;
+    k ^= k >> 15;
+    k *= 0x85EBCA77u;
+    return k | 1u;
+}
+
+inline std::uint64_t mix(std::uint64_t h) {  // the finaliser of MurmurHash3
+    h ^= h >> 33;
+    h *= 0xFF51AFD7ED558CCDull;
+    h ^= h >> 33;
+    h *= 0xC4CEB9FE1A85EC53ull;
+    return h ^ (h >> 33);
+}
+
+// The bits of x as a float; −0 becomes +0. NaN, inf and what is too large for a float have all exponent bits set.
+template <class V>
+inline std::uint32_t float_bits(V x) {
+    const float f = static_cast<float>(x) + 0.0f;
+    std::uint32_t bits;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+constexpr std::uint32_t EXPONENT = 0x7F800000u;
+
+template <class V>
+[[noreturn]] void reject_value(i64 row, i64 column, V x) {
+    const std::string place = "row " + std::to_string(row) + ", feature " + std::to_string(column) + ": ";
+    if (std::isnan(x)) throw std::invalid_argument(place + "X contains NaN; drop or impute such values first");
+    if (std::isinf(x)) throw std::invalid_argument(place + "X contains inf; drop or clip such values first");
+    throw std::invalid_argument(place + "X contains a value too large for float32; rescale the feature");
+}
+
+template <class V>
+void inspect(const DenseRows<V>& rows, std::uint64_t* hashes) {
+    std::vector<std::uint32_t> key(static_cast<size_t>(rows.d));
+    for (i64 j = 0; j < rows.d; ++j) key[j] = feature_key(static_cast<std::uint32_t>(j));
+    for (i64 i = 0; i < rows.n; ++i) {
+        const V* x = rows.data + i * rows.d;
+        std::uint64_t h = 0;
+        std::uint32_t bad = 0;
+        for (i64 j = 0; j < rows.d; ++j) {
+            const std::uint32_t bits = float_bits(x[j]);
+            bad |= static_cast<std::uint32_t>((bits & EXPONENT) == EXPONENT);
+            h += static_cast<std::uint64_t>(bits) * key[j];
+        }
+        if (bad)
+            for (i64 j = 0; j < rows.d; ++j)
+                if ((float_bits(x[j]) & EXPONENT) == EXPONENT) reject_value(i, j, x[j]);
+        if (hashes) hashes[i] = mix(h);
+    }
+}
+
+// Also checks the structure. Returns whether every row's indices rise strictly (sorted, no duplicates).
+template <class V, class I>
+bool inspect(const CsrRows<V, I>& rows, i64 n_indptr, i64 n_indices, i64 n_data, std::uint64_t* hashes) {
+    const std::string cure = "; the sparse matrix is damaged, rebuild it";
+    if (n_indptr != rows.n + 1) throw std::invalid_argument("indptr has the wrong length" + cure);
+    if (n_indices != n_data) throw std::invalid_argument("indices and data differ in length" + cure);
+    if (rows.indptr[0] != 0) throw std::invalid_argument("indptr does not start at 0" + cure);
+    for (i64 i = 0; i < rows.n; ++i)
+        if (rows.indptr[i + 1] < rows.indptr[i] || static_cast<i64>(rows.indptr[i + 1]) > n_data)
+            throw std::invalid_argument("indptr is wrong at row " + std::to_string(i) + cure);
+    bool rising = true;
+    for (i64 i = 0; i < rows.n; ++i) {
+        const auto x = rows[i];
+        std::uint64_t h = 0;
+        std::uint32_t bad = 0;
+        i64 before = -1;
+        for (i64 p = 0; p < x.count; ++p) {
+            const i64 j = x.index(p);
+            if (j < 0 || j >= rows.d)
+                throw std::invalid_argument("row " + std::to_string(i) + ": feature index " + std::to_string(j) +
+                                            (j < 0 ? " is negative" : " ≥ n_features " + std::to_string(rows.d)) +
+                                            "; the matrix is damaged or was made for another model");
+            rising &= j > before;
+            before = j;
+            const std::uint32_t bits = float_bits(x.x[p]);
+            bad |= static_cast<std::uint32_t>((bits & EXPONENT) == EXPONENT);
+            h += static_cast<std::uint64_t>(bits) * feature_key(static_cast<std::uint32_t>(j));
+        }
+        if (bad)
+            for (i64 p = 0; p < x.count; ++p)
+                if ((float_bits(x.x[p]) & EXPONENT) == EXPONENT) reject_value(i, x.index(p), x.x[p]);
+        if (hashes) hashes[i] = mix(h);
+    }
+    return rising;
+}
+
+}  // namespace perceptive

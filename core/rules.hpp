@@ -1,0 +1,76 @@
+// The rules: when to update, and v ← a·v + τ·δ.
+//
+// m = v·δ is how much better the right answer scores than its best competitor, q = ‖δ‖² (AROW: δᵀΣδ), v2 = ‖v‖².
+//
+//   perceptron   a mistake, or m ≤ β    τ = η                    Rosenblatt 1958
+//   pa           ℓ = 1 − m > 0          τ = ℓ/q                  Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006
+//   pa1          ℓ > 0                  τ = min(C, ℓ/q)
+//   pa2          ℓ > 0                  τ = ℓ/(q + 1/2C)
+//   mira         ℓ = cost − m > 0       τ = ℓ/q                  Crammer & Singer 2003
+//   romma        a mistake              see step()               Li & Long 2002
+//   aggressive   1 − m > 0              the same
+//   arow         1 − m > 0              τ = ℓ/(q + r)            Crammer, Kulesza, Dredze 2009 (Σ diagonal)
+//
+// A zero δ is never an update. At v = 0 every rule updates; ROMMA's first step is δ/‖δ‖². Where ROMMA's two
+// constraints are collinear (0/0), or the new one implies the old, it starts anew: a = 0, τ = 1/q.
+#pragma once
+
+#include <algorithm>
+
+namespace perceptive {
+
+enum class RuleName { perceptron, pa, pa1, pa2, mira, romma, aggressive_romma, arow };
+
+// A hinge loss below this is the rounding of float32 weights, not a lesson.
+constexpr double LOSS_FLOOR = 1e-6;
+// sin² of the angle below which v and δ count as collinear, for the same reason.
+constexpr double COLLINEAR = 1e-6;
+
+struct Step {
+    double a, tau;
+};
+
+struct Rule {
+    RuleName name = RuleName::perceptron;
+    double learning_rate = 1.0;  // η
+    double margin = 0.0;         // β
+    double C = 1.0;
+    double r = 1.0;
+
+    bool wants_update(double m, bool mistake, double cost = 1.0) const {
+        switch (name) {
+            case RuleName::perceptron:
+                return mistake || (margin > 0 && m <= margin);
+            case RuleName::romma:
+                return mistake;
+            default:
+                return cost - m > LOSS_FLOOR;
+        }
+    }
+
+    Step step(double m, double q, double v2, double cost = 1.0) const {
+        const double loss = cost - m;
+        switch (name) {
+            case RuleName::perceptron:
+                return {1.0, learning_rate};
+            case RuleName::pa:
+            case RuleName::mira:
+                return {1.0, loss / q};
+            case RuleName::pa1:
+                return {1.0, std::min(C, loss / q)};
+            case RuleName::pa2:
+                return {1.0, loss / (q + 1.0 / (2.0 * C))};
+            case RuleName::arow:
+                return {1.0, loss / (q + r)};
+            default: {  // ROMMA: the smallest v' with v'·v ≥ ‖v‖² and v'·δ ≥ 1
+                if (v2 == 0.0) return {1.0, 1.0 / q};
+                const double product = q * v2;
+                const double determinant = product - m * m;
+                if (determinant <= COLLINEAR * product || m >= product) return {0.0, 1.0 / q};
+                return {(product - m) / determinant, v2 * (1.0 - m) / determinant};
+            }
+        }
+    }
+};
+
+}  // namespace perceptive

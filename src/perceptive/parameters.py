@@ -1,0 +1,142 @@
+"""Every parameter, declared once: name, type, default, what it may be, and a line of help.
+
+The learners take these as they are, the estimators repeat them in their signature (a test holds the two together),
+and the command line makes its options from them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any
+
+from perceptive.hypotheses import HYPOTHESES
+from perceptive.rules import RULES
+
+Check = Callable[[Any], str | None]  # what a wrong value should have been, or None
+
+
+def _one_of(*choices: object) -> Check:
+    def check(value: Any) -> str | None:
+        if any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
+            return None
+        return "one of " + ", ".join(repr(choice) for choice in choices)
+
+    return check
+
+
+def _number(what: str, test: Callable[[float], bool]) -> Check:
+    def check(value: Any) -> str | None:
+        good = isinstance(value, Real) and not isinstance(value, bool)
+        return None if good and math.isfinite(value) and test(float(value)) else what
+
+    return check
+
+
+def _whole(minimum: int, none: str | None = None) -> Check:
+    what = f"a whole number ≥ {minimum}" + (f", or None ({none})" if none else "")
+
+    def check(value: Any) -> str | None:
+        if value is None and none:
+            return None
+        good = isinstance(value, Integral) and not isinstance(value, bool)
+        return None if good and value >= minimum else what
+
+    return check
+
+
+def _anything(value: Any) -> str | None:
+    return None
+
+
+_positive = _number("a number > 0", lambda value: value > 0)
+_not_negative = _number("a number ≥ 0", lambda value: value >= 0)
+_boolean = _one_of(True, False)
+
+
+def _parameter(default: Any, help: str, check: Check) -> Any:
+    return field(default=default, metadata={"help": help, "check": check})
+
+
+class _Checked:
+    """A dataclass whose fields carry their checks."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            wanted = f.metadata["check"](getattr(self, f.name))
+            if wanted:
+                raise ValueError(f"{f.name}={getattr(self, f.name)!r}: {f.name} must be {wanted}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearParameters(_Checked):
+    """What a linear learner is: task, rule, hypothesis, and the conventions of the game."""
+
+    rule: str = _parameter("perceptron", "when and how far to move on an example", _one_of(*RULES))
+    learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
+    margin: float = _parameter(0.0, "β: the perceptron also updates on right answers with y·score ≤ β", _not_negative)
+    C: float = _parameter(1.0, "aggressiveness of pa1 and pa2", _positive)
+    r: float = _parameter(1.0, "regularisation of arow", _positive)
+    cost: Any = _parameter(None, "mira: K × K matrix of what it costs to answer ŷ for y", _anything)
+    hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
+    keep: str | None = _parameter(None, "'all' keeps the journal, so that every hypothesis is at hand", _one_of(None, "all"))
+    max_voters: int | None = _parameter(None, "how many of the longest survivors the journal keeps", _whole(1, "all"))
+    average: str = _parameter("examples", "mean over the examples, or of v₀ … v_K", _one_of("examples", "mistakes"))
+    multiclass: str = _parameter("joint", "how more than two classes are learned", _one_of("joint", "ovr", "ovo"))
+    reference: Any = _parameter(None, "ovr: the class that has no problem of its own", _anything)
+    bias: float = _parameter(1.0, "value of the constant feature; 0 for none", _not_negative)
+    normalize: bool = _parameter(False, "scale rows to unit length", _boolean)
+    delta: float = _parameter(0.0, "Δ-trick: train on [X | ΔI]", _not_negative)
+    ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
+    dtype: str = _parameter("float32", "of the weights", _one_of("float32", "float64"))
+    n_features: int | None = _parameter(None, "number of features, if known before the data", _whole(1, "from the data"))
+    random_state: int = _parameter(0, "seed of the shuffling and of the random hypothesis", _whole(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rule = RULES[self.rule]
+        if self.delta and not rule.takes_delta:
+            raise ValueError(f"delta does not go with rule={self.rule!r}; choose another rule, or delta=0")
+        if self.cost is not None and self.rule != "mira":
+            raise ValueError(f"cost does not go with rule={self.rule!r}; choose rule='mira', or cost=None")
+        if self.cost is not None and self.multiclass != "joint":
+            raise ValueError("cost needs multiclass='joint'")
+        if self.margin and self.rule != "perceptron":
+            raise ValueError(f"margin does not go with rule={self.rule!r}, which has a margin of its own")
+        if self.reference is not None and self.multiclass != "ovr":
+            raise ValueError("reference needs multiclass='ovr'")
+
+    @property
+    def keeps_journal(self) -> bool:
+        """Whether every update is written down."""
+        return self.keep == "all" or HYPOTHESES[self.hypothesis].needs_journal
+
+    @property
+    def averages(self) -> bool:
+        """Whether the average is maintained."""
+        return self.hypothesis == "averaged" or self.keeps_journal
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingParameters(_Checked):
+    """How the examples are played: passes, order, when to stop."""
+
+    epochs: int = _parameter(10, "passes at most; a pass without an update ends the training", _whole(1))
+    shuffle: bool = _parameter(True, "play each pass in a new random order", _boolean)
+    validation_fraction: float = _parameter(
+        0.0, "part of the data held out for early stopping", _number("in [0, 1)", lambda value: 0 <= value < 1)
+    )
+    patience: int = _parameter(3, "passes without a better held-out score before stopping", _whole(1))
+    progress: bool = _parameter(False, "show a progress bar", _boolean)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorParameters(_Checked):
+    """What only the scikit-learn estimators know of."""
+
+    class_weight: Any = _parameter(None, "weights of the classes: a dict, 'balanced', or None", _anything)
+    probability: bool = _parameter(False, "calibrate predict_proba on held-out data", _boolean)
+    certify: bool = _parameter(False, "make certificate_ at the end of fit", _boolean)
+    warm_start: bool = _parameter(False, "let fit start from the weights that are there", _boolean)

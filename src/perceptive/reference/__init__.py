@@ -1,0 +1,25 @@
+"""The pure-Python twin of the core: the specification, readable beside the lecture notes.
+
+Nothing here is fast and nothing here imports NumPy or the rest of the package. An example is a list of
+``(index, value)`` pairs. Every v_k is kept as it was, so averages and votes are the sums that the notes write down.
+The tests hold the core equal to these pages: bit for bit in float64.
+"""
+
+from perceptive.reference.binary import Binary
+from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
+from perceptive.reference.joint import Joint
+from perceptive.reference.reductions import OneVsOne, OneVsRest
+from perceptive.reference.rules import Rule
+
+__all__ = [
+    "Binary",
+    "Joint",
+    "OneVsOne",
+    "OneVsRest",
+    "Rule",
+    "average",
+    "best",
+    "draw",
+    "vote_binary",
+    "vote_joint",
+]

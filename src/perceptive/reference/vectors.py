@@ -1,0 +1,35 @@
+"""Dot products in a fixed order, so that two machines (and two languages) round alike."""
+
+from collections.abc import Sequence
+
+Row = Sequence[tuple[int, float]]
+LANES = 8
+
+
+def sum_lanes(s: Sequence[float]) -> float:
+    """The lanes, added up in pairs."""
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+
+
+def dot(v: Sequence[float], x: Row) -> float:
+    """v·x: entry p of the row is added to lane p mod 8, the lanes are summed at the end."""
+    lanes = [0.0] * LANES
+    for p, (j, value) in enumerate(x):
+        lanes[p % LANES] += v[j] * value
+    return sum_lanes(lanes)
+
+
+def squared_norm(x: Row) -> float:
+    """‖x‖², in the same lanes."""
+    lanes = [0.0] * LANES
+    for p, (_, value) in enumerate(x):
+        lanes[p % LANES] += value * value
+    return sum_lanes(lanes)
+
+
+def weighted_squared_norm(sigma: Sequence[float], x: Row) -> float:
+    """Σ_j σ_j x_j², in the same lanes: the variance of the score under a diagonal Σ."""
+    lanes = [0.0] * LANES
+    for p, (j, value) in enumerate(x):
+        lanes[p % LANES] += sigma[j] * (value * value)
+    return sum_lanes(lanes)

@@ -1,0 +1,40 @@
+"""The rules of the perceptron family: what each is called, needs, and is proved to do.
+
+The arithmetic is in ``core/rules.hpp`` and, to be read beside the notes, in ``reference/rules.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Facts about a rule.
+
+    Attributes
+    ----------
+    paper : str
+        Where it comes from.
+    theorem : str
+        Which bound a run is certified by (see `certificate`); empty where none is known.
+    takes_weights, takes_delta : bool
+        Whether sample weights and the Δ-trick are defined for it.
+    """
+
+    paper: str
+    theorem: str
+    takes_weights: bool = True
+    takes_delta: bool = True
+
+
+RULES = {
+    "perceptron": Rule("Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999", "perceptron"),
+    "pa": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa"),
+    "pa1": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa1"),
+    "pa2": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa2"),
+    "mira": Rule("Crammer & Singer 2003", "pa"),
+    "romma": Rule("Li & Long 2002", "romma", takes_weights=False),
+    "aggressive-romma": Rule("Li & Long 2002", "romma", takes_weights=False),
+    "arow": Rule("Crammer, Kulesza & Dredze 2009", "", takes_delta=False),
+}
