@@ -61,5 +61,6 @@ void bind_learning(nb::module_& m);
 void bind_binary(nb::module_& m);
 void bind_joint(nb::module_& m);
 void bind_predict(nb::module_& m);
+void bind_vocabulary(nb::module_& m);
 
 }  // namespace perceptive

@@ -1,7 +1,5 @@
 #include "arrays.hpp"
 
-void bind_vocabulary(nb::module_& m);
-
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of perceptive.";
     perceptive::bind_rows(m);
@@ -10,5 +8,5 @@ NB_MODULE(_core, m) {
     perceptive::bind_binary(m);
     perceptive::bind_joint(m);
     perceptive::bind_predict(m);
-    bind_vocabulary(m);
+    perceptive::bind_vocabulary(m);
 }

@@ -29,6 +29,18 @@ void votes_of(const CheckedRows& data, const Journal<W>& journal, const Vector<c
 
 void bind_predict(nb::module_& m) {
     m.def(
+        "squared_norms",
+        [](const CheckedRows& data, const Vector<double>& out) {
+            require(static_cast<i64>(out.size()) == data.n, "out has the wrong shape");
+            nb::gil_scoped_release release;
+            std::visit(
+                [&](const auto& rows) {
+                    for (i64 i = 0; i < rows.n; ++i) out.data()[i] = squared_norm(rows[i]);
+                },
+                data.rows);
+        },
+        nb::arg("rows"), nb::arg("out").noconvert(), "out[i] = ‖x_i‖².");
+    m.def(
         "linear_scores",
         [](const CheckedRows& data, const Any& w, i64 stride, bool normalize, const Matrix& out) {
             const i64 classes = static_cast<i64>(out.shape(1));

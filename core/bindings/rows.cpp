@@ -36,7 +36,8 @@ void bind_rows(nb::module_& m) {
         .def_ro("n", &CheckedRows::n)
         .def_ro("d", &CheckedRows::d)
         .def_ro("stored", &CheckedRows::stored, "Number of stored entries.")
-        .def_prop_ro("hashes", [](const CheckedRows& rows) { return to_numpy(rows.hashes); });
+        .def_prop_ro("hashes", [](const CheckedRows& rows) { return to_numpy(rows.hashes); },
+                     nb::rv_policy::automatic);
     m.def(
         "dense_rows",
         [](const Any& x, bool fingerprint) {

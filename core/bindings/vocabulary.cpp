@@ -1,9 +1,7 @@
-#include "../vocabulary.hpp"
+#include "vocabulary.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include "arrays.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
@@ -16,9 +14,9 @@ const char* chars(const Array<const std::uint8_t>& blob) {
 }
 
 // The core's view together with the arrays it looks at.
-class StringTable {
+class StoredNames {
   public:
-    StringTable(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets,
+    StoredNames(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets,
                 Array<const std::int32_t> table)
         : blob_(blob),
           offsets_(offsets),
@@ -66,14 +64,14 @@ void build(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets, Ar
 
 }  // namespace
 
-void bind_vocabulary(nb::module_& m) {
-    nb::class_<StringTable>(m, "StringTable", "Names in a blob, found by a stored hash table.")
+void perceptive::bind_vocabulary(nb::module_& m) {
+    nb::class_<StoredNames>(m, "StringTable", "Names in a blob, found by a stored hash table.")
         .def(nb::init<Array<const std::uint8_t>, Array<const std::int64_t>, Array<const std::int32_t>>(),
              "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert())
-        .def("__len__", &StringTable::size)
-        .def("find", &StringTable::find, "name"_a, "The index of a name, or -1.")
-        .def("name", &StringTable::name, "i"_a)
-        .def("names", &StringTable::names, nb::sig("def names(self) -> list[str]"))
+        .def("__len__", &StoredNames::size)
+        .def("find", &StoredNames::find, "name"_a, "The index of a name, or -1.")
+        .def("name", &StoredNames::name, "i"_a)
+        .def("names", &StoredNames::names, nb::sig("def names(self) -> list[str]"))
         .def_static("build", &build, "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert(),
                     "Fill `table` for the names of a blob.");
 }

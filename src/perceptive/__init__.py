@@ -1,1 +1,35 @@
-"""perceptive."""
+"""perceptive: learning from mistakes, for everything you can score."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perceptive.certificate import Certificate, certify
+    from perceptive.estimators import LinearClassifier
+    from perceptive.persistence import load, save
+
+__version__ = "0.1.0"
+
+# Where the public names live; they are imported when they are asked for, scikit-learn with them.
+_HOME = {
+    "Certificate": "certificate",
+    "LinearClassifier": "estimators",
+    "certify": "certificate",
+    "load": "persistence",
+    "save": "persistence",
+}
+_MODULES = ("datasets", "games", "learners")
+
+__all__ = ["Certificate", "LinearClassifier", "certify", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"perceptive.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"perceptive.{name}")
+    raise AttributeError(f"module 'perceptive' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME, *_MODULES])

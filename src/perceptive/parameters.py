@@ -76,22 +76,36 @@ class LinearParameters(_Checked):
 
     rule: str = _parameter("perceptron", "when and how far to move on an example", _one_of(*RULES))
     learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
-    margin: float = _parameter(0.0, "β: the perceptron also updates on right answers with y·score ≤ β", _not_negative)
+    margin: float = _parameter(
+        0.0, "β: the perceptron also updates on right answers with y·score ≤ β", _not_negative
+    )
     C: float = _parameter(1.0, "aggressiveness of pa1 and pa2", _positive)
     r: float = _parameter(1.0, "regularisation of arow", _positive)
     cost: Any = _parameter(None, "mira: K × K matrix of what it costs to answer ŷ for y", _anything)
     hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
-    keep: str | None = _parameter(None, "'all' keeps the journal, so that every hypothesis is at hand", _one_of(None, "all"))
-    max_voters: int | None = _parameter(None, "how many of the longest survivors the journal keeps", _whole(1, "all"))
-    average: str = _parameter("examples", "mean over the examples, or of v₀ … v_K", _one_of("examples", "mistakes"))
-    multiclass: str = _parameter("joint", "how more than two classes are learned", _one_of("joint", "ovr", "ovo"))
+    keep: str | None = _parameter(
+        None, "'all' keeps the journal, so that every hypothesis is at hand", _one_of(None, "all")
+    )
+    max_voters: int | None = _parameter(
+        None, "how many of the longest survivors the journal keeps", _whole(1, "all")
+    )
+    average: str = _parameter(
+        "examples", "mean over the examples, or of v₀ … v_K", _one_of("examples", "mistakes")
+    )
+    multiclass: str = _parameter(
+        "joint", "how more than two classes are learned", _one_of("joint", "ovr", "ovo")
+    )
     reference: Any = _parameter(None, "ovr: the class that has no problem of its own", _anything)
     bias: float = _parameter(1.0, "value of the constant feature; 0 for none", _not_negative)
     normalize: bool = _parameter(False, "scale rows to unit length", _boolean)
     delta: float = _parameter(0.0, "Δ-trick: train on [X | ΔI]", _not_negative)
-    ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
+    ties: str = _parameter(
+        "mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive")
+    )
     dtype: str = _parameter("float32", "of the weights", _one_of("float32", "float64"))
-    n_features: int | None = _parameter(None, "number of features, if known before the data", _whole(1, "from the data"))
+    n_features: int | None = _parameter(
+        None, "number of features, if known before the data", _whole(1, "from the data")
+    )
     random_state: int = _parameter(0, "seed of the shuffling and of the random hypothesis", _whole(0))
 
     def __post_init__(self) -> None:
@@ -126,7 +140,9 @@ class TrainingParameters(_Checked):
     epochs: int = _parameter(10, "passes at most; a pass without an update ends the training", _whole(1))
     shuffle: bool = _parameter(True, "play each pass in a new random order", _boolean)
     validation_fraction: float = _parameter(
-        0.0, "part of the data held out for early stopping", _number("in [0, 1)", lambda value: 0 <= value < 1)
+        0.0,
+        "part of the data held out for early stopping",
+        _number("in [0, 1)", lambda value: 0 <= value < 1),
     )
     patience: int = _parameter(3, "passes without a better held-out score before stopping", _whole(1))
     progress: bool = _parameter(False, "show a progress bar", _boolean)

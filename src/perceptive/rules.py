@@ -29,7 +29,9 @@ class Rule:
 
 
 RULES = {
-    "perceptron": Rule("Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999", "perceptron"),
+    "perceptron": Rule(
+        "Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999", "perceptron"
+    ),
     "pa": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa"),
     "pa1": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa1"),
     "pa2": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa2"),

@@ -138,7 +138,7 @@ class Vocabulary:
         vocabulary._store(blob, offsets, table)
         return vocabulary
 
-    def _forget(self, size: int) -> None:
+    def forget(self, size: int) -> None:
         """Take back the additions after the first `size` names."""
         keep = size - self._n_stored
         for name in self._added[keep:]:
@@ -156,7 +156,7 @@ def _check(what: str, array: NDArray[Any], dtype: type[np.generic]) -> None:
 
 def encode(
     dicts: Iterable[Mapping[Any, Any]], vocabulary: Vocabulary, grow: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Dicts of features as the rows of a sparse matrix.
 
     A number is the value of the feature it is named by (True is 1); a string v of the feature f is the
@@ -175,7 +175,7 @@ def encode(
     Returns
     -------
     indptr, indices, data : ndarray
-        The matrix in CSR form (int64, int32, float64), indices ascending within each row.
+        The matrix in CSR form (int32, int32, float64), indices ascending within each row.
 
     Raises
     ------
@@ -194,13 +194,13 @@ def encode(
     try:
         return _encode(dicts, vocabulary, grow)
     except BaseException:
-        vocabulary._forget(size)
+        vocabulary.forget(size)
         raise
 
 
 def _encode(
     dicts: Iterable[Mapping[Any, Any]], vocabulary: Vocabulary, grow: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     # One dict of 15 features takes 4 to 6 µs. What is plain is told apart here, the rest goes to `_feature`.
     find = vocabulary._indices
     largest = LARGEST
@@ -240,7 +240,7 @@ def _encode(
         indices += ascending
         data += map(row.__getitem__, ascending)
         indptr.append(len(indices))
-    return np.array(indptr, np.int64), np.array(indices, np.int32), np.array(data, np.float64)
+    return np.array(indptr, np.int32), np.array(indices, np.int32), np.array(data, np.float64)
 
 
 def _feature(row: int, name: str, value: object) -> tuple[str, float]:

@@ -34,7 +34,11 @@ class Problem:
     """
 
     def __init__(
-        self, n_features: int, n_classes: int | None, parameters: LinearParameters, initial: Vector | None = None
+        self,
+        n_features: int,
+        n_classes: int | None,
+        parameters: LinearParameters,
+        initial: Vector | None = None,
     ) -> None:
         self.binary = n_classes is None
         self.n_classes = n_classes or 1
@@ -177,11 +181,15 @@ class Problem:
     def check_hypothesis(self, hypothesis: str) -> None:
         """Raise ValueError if it cannot be had from this run."""
         if hypothesis not in HYPOTHESES:
-            raise ValueError(f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}")
+            raise ValueError(
+                f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}"
+            )
         if HYPOTHESES[hypothesis].needs_journal:
             self._require_journal(f"hypothesis={hypothesis!r}")
         if hypothesis == "averaged" and "sum" not in self.arrays:
-            raise ValueError("hypothesis='averaged' was not kept; train with hypothesis='averaged' or keep='all'")
+            raise ValueError(
+                "hypothesis='averaged' was not kept; train with hypothesis='averaged' or keep='all'"
+            )
 
     def average_clock(self) -> tuple[float, float]:
         """(clock, total) such that the average is (clock·z − sum)/total."""
@@ -204,7 +212,9 @@ class Problem:
             average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
             vector = (average, (clock * z_bias - self.biases["sum_bias"]) / total)
         elif hypothesis == "voted":
-            raise ValueError("a voted model has no single weight vector; ask for hypothesis='averaged' or 'last'")
+            raise ValueError(
+                "a voted model has no single weight vector; ask for hypothesis='averaged' or 'last'"
+            )
         else:
             survival = self.survivals()
             k = int(np.argmax(survival)) if hypothesis == "best" else self._draw(survival)
@@ -256,7 +266,9 @@ class Problem:
             w, bias = self.initial
             start = self._linear(rows, np.ascontiguousarray(w, dtype=self.dtype), bias)
         votes = np.empty((rows.n, self.n_classes), np.int64)
-        _core.votes(rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes)
+        _core.votes(
+            rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes
+        )
         return votes / max(1, int(survival.sum()))
 
     # ------------------------------------------------------------ state

@@ -1,0 +1,5 @@
+"""The scikit-learn skin, thin: `LinearClassifier`."""
+
+from perceptive.estimators.linear import LinearClassifier
+
+__all__ = ["LinearClassifier"]

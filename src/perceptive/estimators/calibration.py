@@ -1,0 +1,53 @@
+"""Probabilities from scores, in the order of the scores.
+
+One number a > 0 is learned on held-out data, the one that makes the labels likeliest under softmax(a·scores)
+(for two classes the logistic function of a·score). A single positive factor can change neither the order of the
+scores nor which class wins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def fit_temperature(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
+    """Find the a > 0 that maximises the likelihood of the true classes; the log-likelihood is concave in a."""
+    if scores.ndim == 1:
+        scores = np.column_stack([np.zeros_like(scores), scores])
+    mine = scores[np.arange(len(truth)), truth]
+    spread = float(np.abs(scores - mine[:, None]).max())
+    if spread == 0.0:
+        return 1.0
+
+    def slope(a: float) -> float:
+        p = _softmax(a * scores)
+        return float((mine - (p * scores).sum(axis=1)).sum())
+
+    low, high = 0.0, 1.0 / spread
+    while slope(high) > 0 and high * spread < 1e4:  # all right: the likelihood has no maximum, stop somewhere
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return max(high, 1e-12 / spread)
+
+
+def probabilities(scores: NDArray[np.float64], temperature: float | None) -> NDArray[np.float64]:
+    """Rows × classes, each row summing to 1; ``temperature=None`` means that the scores are shares of votes."""
+    if scores.ndim == 1:
+        if temperature is None:
+            positive = (1.0 + scores) / 2.0
+            return np.column_stack([1.0 - positive, positive])
+        scores = np.column_stack([np.zeros_like(scores), scores])
+    if temperature is not None:
+        return _softmax(temperature * scores)
+    shares = np.maximum(scores - np.minimum(scores.min(axis=1, keepdims=True), 0.0), 0.0)
+    abstained = np.maximum(0.0, 1.0 - shares.sum(axis=1, keepdims=True))
+    shares = shares + abstained / shares.shape[1]
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)

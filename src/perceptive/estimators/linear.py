@@ -1,0 +1,550 @@
+"""`LinearClassifier`: the linear learner as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+
+from perceptive.certificate import Certificate, certify
+from perceptive.estimators.calibration import fit_temperature, probabilities
+from perceptive.estimators.progress import progress_bar
+from perceptive.learners.linear import ALL, LinearLearner, Pair
+from perceptive.learners.problem import Vector
+from perceptive.learners.rows import is_dicts
+from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
+from perceptive.training import History, train
+
+LEARNER = [f.name for f in fields(LinearParameters)]
+TRAINING = [f.name for f in fields(TrainingParameters)]
+HELD_OUT = 0.1  # for calibration, where nothing is held out for early stopping
+
+
+def _has_probabilities(self: LinearClassifier) -> bool:
+    if self.probability or self.hypothesis == "voted":
+        return True
+    raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Mistake-driven linear classifier: averaged, voted, last or best; perceptron, PA, MIRA, ROMMA or AROW.
+
+    Parameters
+    ----------
+    rule : {"perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow"}
+        When and how far to move on an example.
+    learning_rate : float
+        η of the perceptron.
+    margin : float
+        β: the perceptron also updates on right answers with y·score ≤ β.
+    C : float
+        Aggressiveness of pa1 and pa2.
+    r : float
+        Regularisation of arow.
+    cost : array of shape (n_classes, n_classes) or None
+        mira: what it costs to answer ŷ (column) for y (row).
+    hypothesis : {"averaged", "last", "best", "voted", "random"}
+        What of v₀, v₁, … predicts.
+    keep : {None, "all"}
+        "all" keeps the journal of updates, so that every hypothesis is at hand after one run. Implied by
+        voted, best and random.
+    max_voters : int or None
+        How many of the longest survivors the journal keeps.
+    average : {"examples", "mistakes"}
+        Mean over the examples, or of v₀ … v_K.
+    multiclass : {"joint", "ovr", "ovo"}
+        How more than two classes are learned.
+    reference : label or None
+        ovr: the class that has no problem of its own and wins when no other does.
+    bias : float
+        Value of the constant feature; 0 for none.
+    normalize : bool
+        Scale rows to unit length.
+    delta : float
+        Δ-trick: train on [X | ΔI].
+    ties : {"mistake", "positive"}
+        A score of 0 is a mistake, or predicts the second class.
+    dtype : {"float32", "float64"}
+        Of the weights.
+    n_features : int or None
+        Number of features, if known before the data.
+    random_state : int
+        Seed of the shuffling and of the random hypothesis.
+    epochs : int
+        Passes at most; a pass without an update ends the training.
+    shuffle : bool
+        Play each pass in a new random order.
+    validation_fraction : float
+        Part of the data held out for early stopping; 0 for none.
+    patience : int
+        Passes without a better held-out score before stopping.
+    progress : bool
+        Show a progress bar where training takes longer than a second.
+    class_weight : dict, "balanced" or None
+        Weights of the classes.
+    probability : bool
+        Hold out a tenth of the data (or ``validation_fraction``) and calibrate `predict_proba` on it.
+    certify : bool
+        Make ``certificate_`` at the end of `fit`.
+    warm_start : bool
+        Let `fit` start from the weights that are there.
+
+    Attributes
+    ----------
+    classes_ : array of labels
+    coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
+        Under ``hypothesis`` (not for voted, which has no single vector; ovo has a row per pair).
+    n_iter_ : int
+        Passes played.
+    mistakes_, updates_, loss_ : arrays
+        Per pass: mistakes, updates, and the perceptron criterion of the mistakes as they happened.
+    rounds_ : int
+        Examples played, over all passes and problems.
+    converged_ : bool
+        Whether a pass went by without an update.
+    held_out_ : array
+        Accuracy on the validation part, per pass.
+    certificate_ : Certificate
+        With ``certify=True``.
+    learner_ : LinearLearner
+        The learner itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from perceptive import LinearClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = LinearClassifier().fit(X[:1000], y[:1000])
+    >>> bool(clf.score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        rule: str = "perceptron",
+        learning_rate: float = 1.0,
+        margin: float = 0.0,
+        C: float = 1.0,
+        r: float = 1.0,
+        cost: ArrayLike | None = None,
+        hypothesis: str = "averaged",
+        keep: str | None = None,
+        max_voters: int | None = None,
+        average: str = "examples",
+        multiclass: str = "joint",
+        reference: Any = None,
+        bias: float = 1.0,
+        normalize: bool = False,
+        delta: float = 0.0,
+        ties: str = "mistake",
+        dtype: str = "float32",
+        n_features: int | None = None,
+        random_state: int = 0,
+        epochs: int = 10,
+        shuffle: bool = True,
+        validation_fraction: float = 0.0,
+        patience: int = 3,
+        progress: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        probability: bool = False,
+        certify: bool = False,
+        warm_start: bool = False,
+    ) -> None:
+        self.rule = rule
+        self.learning_rate = learning_rate
+        self.margin = margin
+        self.C = C
+        self.r = r
+        self.cost = cost
+        self.hypothesis = hypothesis
+        self.keep = keep
+        self.max_voters = max_voters
+        self.average = average
+        self.multiclass = multiclass
+        self.reference = reference
+        self.bias = bias
+        self.normalize = normalize
+        self.delta = delta
+        self.ties = ties
+        self.dtype = dtype
+        self.n_features = n_features
+        self.random_state = random_state
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.progress = progress
+        self.class_weight = class_weight
+        self.probability = probability
+        self.certify = certify
+        self.warm_start = warm_start
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.dict = True
+        return tags
+
+    # ------------------------------------------------------------ learning
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> LinearClassifier:
+        """Learn from scratch.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
+        y : array of labels
+        sample_weight : array or None
+            Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
+        coef_init, intercept_init : arrays or None
+            Where to start from, in the shape of ``coef_`` and ``intercept_``.
+        """
+        p = self._check_parameters()
+        X, y = self._check_data(X, y, reset=True)
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
+            )
+        weights = self._weights(y, classes, sample_weight)
+        learner = LinearLearner(classes=classes.tolist(), **p[0])
+        held_out = self._held_out(y, p[1])
+        train_rows = np.flatnonzero(~held_out) if held_out.any() else None
+        lesson = learner.prepare(_take(X, train_rows), _take(y, train_rows), _take(weights, train_rows))
+        assert learner.n_features is not None
+        initial = self._initial(learner, classes, coef_init, intercept_init)
+        if initial:
+            learner.start(learner.n_features, initial)
+            for problem in learner.problems.values():
+                problem.begin(lesson.rows.n)
+        validation = None
+        if held_out.any():
+            index = np.searchsorted(classes, y[held_out])
+            validation = learner.rows(_take(X, np.flatnonzero(held_out))), index
+
+        self.classes_, self.learner_ = classes, learner
+        history = History()
+        try:
+            with progress_bar(self.progress, self.epochs * lesson.rows.n) as report:
+                history = train(lesson, p[1], validation if self.validation_fraction else None, report)
+        except KeyboardInterrupt as stop:
+            history = getattr(stop, "history", history)
+            raise
+        finally:
+            self._after(history)
+        if validation is not None and self.probability and self.hypothesis != "voted":
+            learner.temperature = fit_temperature(learner.scores_of(validation[0]), validation[1])
+        if self.certify:
+            self.certificate_ = certify(
+                learner, _take(X, train_rows), _take(y, train_rows), _take(weights, train_rows)
+            )
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
+    ) -> LinearClassifier:
+        """Go on learning: one pass over these examples, in the order given.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
+        y : array of labels
+        classes : sequence of labels or None
+            All classes, at the first call; without it, classes may appear at any time.
+        sample_weight : array or None
+        """
+        first = not hasattr(self, "learner_")
+        p = self._check_parameters()
+        X, y = self._check_data(X, y, reset=first)
+        if first:
+            known = None if classes is None else np.unique(np.asarray(classes)).tolist()
+            learner = LinearLearner(classes=known, **p[0])
+        else:
+            learner = self.learner_
+            if classes is not None and list(np.unique(np.asarray(classes)).tolist()) != learner.classes:
+                raise ValueError(
+                    f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}"
+                )
+        seen = np.unique(y)
+        weights = self._weights(
+            y, seen if learner.announced is False else np.asarray(learner.classes), sample_weight
+        )
+        lesson = learner.prepare(X, y, weights)
+        before = learner.mistakes, learner.updates, learner.loss
+        try:
+            lesson.play(np.arange(lesson.rows.n))
+        finally:
+            lesson.record()
+            self.learner_ = learner
+            self.classes_ = _label_array(learner.classes, seen)
+            history = History(
+                [learner.mistakes - before[0]], [learner.updates - before[1]], [learner.loss - before[2]]
+            )
+            self._after(history, go_on=not first)
+        return self
+
+    def learn_one(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> LinearClassifier:
+        """Learn from one example, a dict of features to numbers or strings (as River does)."""
+        if not hasattr(self, "learner_"):
+            self.learner_ = LinearLearner(**self._check_parameters()[0])
+            self._after(History())
+        classes = len(self.learner_.classes)
+        self.learner_.learn(x, y, w)
+        if classes != len(self.learner_.classes):
+            self.classes_ = _label_array(self.learner_.classes, None)
+        return self
+
+    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
+        """What the learner takes, and what training takes; raises for what cannot be."""
+        _register_with_river()
+        learner = {name: getattr(self, name) for name in LEARNER}
+        LinearParameters(**learner)
+        EstimatorParameters(**{f.name: getattr(self, f.name) for f in fields(EstimatorParameters)})
+        return learner, TrainingParameters(**{name: getattr(self, name) for name in TRAINING})
+
+    def _check_data(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        X = self._check_rows(X, reset)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n != len(y):
+            raise ValueError(f"X has {n} rows, but y has {len(y)} labels; give one label per row")
+        return X, y
+
+    def _check_rows(self, X: Any, reset: bool) -> Any:
+        if is_dicts(X):
+            return X
+        # The core looks at every value anyway: finiteness is checked there.
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+            ensure_all_finite=False, accept_large_sparse=True,
+        )  # fmt: skip
+
+    def _weights(
+        self, y: NDArray[Any], classes: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> NDArray[np.float64] | None:
+        if sample_weight is None and self.class_weight is None:
+            return None
+        n = len(y)
+        weights = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True)
+        if self.class_weight is not None:
+            per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+            weights *= per_class[np.searchsorted(classes, y)]
+        return weights  # type: ignore[no-any-return]
+
+    def _held_out(self, y: NDArray[Any], training: TrainingParameters) -> NDArray[np.bool_]:
+        """Choose the rows for early stopping and calibration: the same share of every class, seeded."""
+        fraction = training.validation_fraction
+        if self.probability and self.hypothesis != "voted":
+            fraction = fraction or HELD_OUT
+        held_out = np.zeros(len(y), dtype=bool)
+        if not fraction:
+            return held_out
+        rng = np.random.default_rng(self.random_state)
+        for label in np.unique(y):
+            rows = rng.permutation(np.flatnonzero(y == label))
+            held_out[rows[: min(len(rows) - 1, round(fraction * len(rows)))]] = True
+        if not held_out.any():
+            raise ValueError(f"{len(y)} examples are too few to hold out a part of {fraction}; give more")
+        return held_out
+
+    def _initial(
+        self,
+        learner: LinearLearner,
+        classes: NDArray[Any],
+        coef: ArrayLike | None,
+        intercept: ArrayLike | None,
+    ) -> dict[Pair, Vector]:
+        previous = getattr(self, "learner_", None)
+        if coef is None and intercept is None:
+            if not (self.warm_start and previous is not None):
+                return {}
+            if previous.classes != learner.classes or previous.n_features != learner.n_features:
+                raise ValueError("warm_start=True, but classes or features are not those of the last fit")
+            return {pair: problem.vector("last") for pair, problem in previous.problems.items()}
+        if not (learner.binary or learner.joint):
+            raise ValueError("coef_init and intercept_init need two classes or multiclass='joint'")
+        problem = learner.problems[ALL]
+        shape = (problem.n_classes, problem.n_features)
+        w = np.zeros(shape) if coef is None else np.asarray(coef, dtype=np.float64).reshape(-1, shape[1])
+        b = np.zeros(shape[0]) if intercept is None else np.asarray(intercept, dtype=np.float64).reshape(-1)
+        if w.shape != shape or b.shape != shape[:1]:
+            raise ValueError(f"coef_init and intercept_init must have the shapes {shape} and {shape[:1]}")
+        if not (np.isfinite(w).all() and np.isfinite(b).all()):
+            raise ValueError("coef_init and intercept_init must be finite")
+        if b.any() and not self.bias:
+            raise ValueError("intercept_init needs a bias; bias is 0")
+        start = np.zeros((shape[1], problem.stride), problem.dtype)
+        start[:, : shape[0]] = w.T
+        return {ALL: (start, b / (self.bias or 1.0))}
+
+    def _after(self, history: History, go_on: bool = False) -> None:
+        """Set the attributes that tell of the run."""
+        past = self._history if go_on else History()
+        for name in ("mistakes", "updates", "loss", "held_out"):
+            getattr(past, name).extend(getattr(history, name))
+        past.converged = history.converged
+        self._history = past
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes played."""
+        check_is_fitted(self)
+        return self._history.epochs
+
+    @property
+    def mistakes_(self) -> NDArray[np.int64]:
+        """Mistakes per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.mistakes, dtype=np.int64)
+
+    @property
+    def updates_(self) -> NDArray[np.int64]:
+        """Updates per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.updates, dtype=np.int64)
+
+    @property
+    def loss_(self) -> NDArray[np.float64]:
+        """Perceptron criterion of the mistakes as they happened, per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.loss)
+
+    @property
+    def held_out_(self) -> NDArray[np.float64]:
+        """Accuracy on the validation part, per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.held_out)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether a pass went by without an update."""
+        check_is_fitted(self)
+        return self._history.converged
+
+    @property
+    def rounds_(self) -> int:
+        """Examples played."""
+        check_is_fitted(self)
+        return self.learner_.rounds
+
+    # ------------------------------------------------------------ predicting
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
+        """Scores: one per row for two classes (> 0: the second), else one per row and class; shares of votes if voted."""
+        check_is_fitted(self)
+        rows = self.learner_.rows(self._check_rows(X, reset=False))
+        scores = self.learner_.scores_of(rows, hypothesis)
+        if scores.ndim == 2 and len(self.learner_.classes) == 2:
+            return scores[:, 1] - scores[:, 0]  # type: ignore[no-any-return]
+        return scores
+
+    def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
+        """The label of each row, under ``hypothesis`` or any other that was kept."""
+        check_is_fitted(self)
+        rows = self.learner_.rows(self._check_rows(X, reset=False))
+        return self.classes_[self.learner_.decide(self.learner_.scores_of(rows, hypothesis))]  # type: ignore[no-any-return]
+
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The label of one dict of features; None before anything was learned."""
+        if not hasattr(self, "learner_") or not self.learner_.classes:
+            return None
+        return self.learner_.predict(x)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities, in the order of the scores.
+
+        Under ``voted`` the shares of the votes, an abstention counting for all classes alike. Otherwise softmax(a·scores)
+        (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out labels likeliest.
+        """
+        scores = self.decision_function(X)
+        if self.hypothesis != "voted" and self.learner_.temperature is None:
+            raise ValueError(
+                "the probabilities were not calibrated; fit with probability=True (not partial_fit)"
+            )
+        return probabilities(scores, None if self.hypothesis == "voted" else self.learner_.temperature)
+
+    def perceptron_criterion(self, X: Any, y: Any) -> float:
+        """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""
+        check_is_fitted(self)
+        return self.learner_.criterion(self._check_rows(X, reset=False), y)
+
+    def _vectors(self) -> list[Vector]:
+        check_is_fitted(self)
+        if self.hypothesis == "voted":
+            raise AttributeError(
+                "a voted model has no single weight vector; use learner_, or another hypothesis"
+            )
+        return [problem.vector(self.hypothesis) for problem in self.learner_.problems.values()]
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """Weights: a row for two classes, a row per class, or (ovr, ovo) a row per problem."""
+        vectors = self._vectors()
+        if len(vectors) > 1 or self.learner_.binary:
+            return np.vstack([w[:, 0] for w, _ in vectors])
+        return np.ascontiguousarray(vectors[0][0][:, : len(self.learner_.classes)].T)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """bias × weight of the constant feature."""
+        return np.concatenate([self.bias * b for _, b in self._vectors()])
+
+    # ------------------------------------------------------------ certificate and file
+
+    def certificate(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None
+    ) -> Certificate:
+        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        check_is_fitted(self)
+        X, y = self._check_data(X, y, reset=False)
+        weights = self._weights(y, self.classes_, sample_weight)
+        return certify(self.learner_, X, y, weights, witness=witness)
+
+
+def _take(values: Any, rows: NDArray[np.int64] | None) -> Any:
+    """Some rows of anything."""
+    if rows is None or values is None:
+        return values
+    return [values[i] for i in rows] if isinstance(values, list) else values[rows]
+
+
+def _label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
+    """Labels as an array: of the kind that the data had, or of objects where kinds are mixed."""
+    if like is not None and like.dtype == object:
+        return np.array(labels, dtype=object)
+    kinds = {type(label) for label in labels}
+    return np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
+
+
+def _register_with_river() -> None:
+    """Where River is in use, let it know that this is a classifier."""
+    base = sys.modules.get("river.base")
+    if base is not None and not issubclass(LinearClassifier, base.Classifier):
+        base.Classifier.register(LinearClassifier)
+
+
+_register_with_river()

@@ -1,0 +1,32 @@
+"""An order-free fingerprint of labelled data, so that a certificate knows the data it is about."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+
+
+def fingerprint(
+    rows: _core.Rows, y: NDArray[np.int64], classes: Sequence[Any], weights: NDArray[np.float64] | None
+) -> int:
+    """Sum of a 64-bit hash of each (row, label, weight): the same in any order, for dense and sparse rows alike."""
+    label_hash = np.array([_hash_label(label) for label in classes], dtype=np.uint64)
+    hashes = rows.hashes * _ODD + label_hash[y]
+    if weights is not None:
+        hashes = (hashes ^ (hashes >> np.uint64(32))) * (np.asarray(weights).view(np.uint64) | np.uint64(1))
+        hashes = hashes[weights > 0]
+    hashes = (hashes ^ (hashes >> np.uint64(29))) * _ODD
+    return int(hashes.sum(dtype=np.uint64))
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _hash_label(label: Any) -> int:
+    return int.from_bytes(hashlib.blake2b(repr(label).encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,464 @@
+"""The notes' L for two and more classes: plain vectors, one loop, every hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.fingerprint import fingerprint
+from perceptive.learners.problem import Problem, Vector
+from perceptive.learners.rows import as_rows, is_dicts
+from perceptive.parameters import LinearParameters
+from perceptive.rules import RULES
+
+Pair = tuple[int, ...]  # which classes a problem is about
+ALL: Pair = ()  # the one problem of a binary or joint learner
+
+
+class LinearLearner:
+    """An on-line learner: it predicts, is told the truth, and learns from its mistakes.
+
+    Two classes that are announced are one binary problem. Classes that are not announced may appear at any time:
+    the learner then keeps a vector per class from the first example on (``multiclass="joint"``), so that a third
+    class finds exactly what a joint learner would have made of the first two.
+
+    Parameters
+    ----------
+    classes : sequence of labels or None
+        All classes, if they are known before the data.
+    **parameters
+        See `perceptive.parameters.LinearParameters`.
+
+    Examples
+    --------
+    The movies of the lecture notes: two critics, and whether the film made a profit.
+
+    >>> from perceptive.learners import LinearLearner
+    >>> L = LinearLearner(classes=["loss", "profit"])
+    >>> for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit"), ((2, 3), "loss")]:
+    ...     mistake = L.learn(x, y)
+    >>> L.predict((4, 4)), L.mistakes
+    ('profit', 3)
+    """
+
+    def __init__(self, classes: Sequence[Any] | None = None, **parameters: Any) -> None:
+        self.parameters = LinearParameters(**parameters)
+        self.announced = classes is not None
+        self.classes: list[Any] = []
+        self._index: dict[Any, int] = {}
+        self.vocabulary: Vocabulary | None = None
+        self.n_features: int | None = self.parameters.n_features
+        self.problems: dict[Pair, Problem] = {}
+        self.fingerprint = 0  # sum of the hashes of all examples played
+        self.played = 0  # how many those were; a pass broken off counts as whole
+        self.temperature: float | None = None  # of the probabilities, once calibrated
+        self._cost: NDArray[np.float64] | None = None
+        if classes is not None:
+            labels = [_plain(label) for label in classes]
+            if len(set(labels)) < max(2, len(labels)):
+                raise ValueError(f"classes={list(classes)!r}: give at least two classes, each once")
+            self._set_classes(labels)
+        if self.parameters.ties == "positive" and self.joint:
+            raise ValueError(
+                "ties='positive' is about two classes; announce two, or choose multiclass='ovr' or 'ovo'"
+            )
+        if self.parameters.cost is not None and not self.announced:
+            raise ValueError("cost needs the classes to be announced")
+
+    # ------------------------------------------------------------ shape
+
+    @property
+    def binary(self) -> bool:
+        """Whether this is one problem of +1 against −1."""
+        return self.announced and len(self.classes) == 2 and self.parameters.cost is None
+
+    @property
+    def joint(self) -> bool:
+        """Whether all classes compete in one problem."""
+        return not self.binary and self.parameters.multiclass == "joint"
+
+    def _set_classes(self, labels: list[Any]) -> None:
+        self.classes = labels
+        self._index = {label: i for i, label in enumerate(labels)}
+        reference = self.parameters.reference
+        if reference is not None and self.announced and reference not in self._index:
+            raise ValueError(f"reference={reference!r} is none of the classes {labels!r}")
+        cost = self.parameters.cost
+        if cost is not None:
+            self._cost = _check_cost(cost, len(labels))
+
+    def _wanted_problems(self) -> list[Pair]:
+        if self.binary or self.joint:
+            return [ALL]
+        indices = range(len(self.classes))
+        if self.parameters.multiclass == "ovo":
+            return list(combinations(indices, 2))
+        return [(k,) for k in indices if self.classes[k] != self.parameters.reference]
+
+    def _open_problems(self) -> None:
+        """Problems that are wanted but not there start now, at zero."""
+        assert self.n_features is not None
+        for pair in self._wanted_problems():
+            if pair not in self.problems:
+                n_classes = max(1, len(self.classes)) if self.joint else None
+                self.problems[pair] = Problem(self.n_features, n_classes, self.parameters)
+
+    def start(self, n_features: int, initial: Mapping[Pair, Vector] | None = None) -> None:
+        """Forget everything but the classes and start from zero, or from the given vectors."""
+        self.n_features = n_features
+        self.problems = {}
+        self.fingerprint = self.played = 0
+        self.temperature = None
+        self._open_problems()
+        for pair, vector in (initial or {}).items():
+            old = self.problems[pair]
+            n_classes = None if old.binary else old.n_classes
+            self.problems[pair] = Problem(n_features, n_classes, self.parameters, vector)
+
+    def _check_features(self, n_features: int) -> None:
+        known = self.n_features
+        if known is None or n_features == known:
+            return
+        if self.vocabulary is None or (n_features > known and self.parameters.n_features is not None):
+            raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
+
+    def _meet_features(self, n_features: int) -> None:
+        """Make room for the features of named rows that are new."""
+        self._check_features(n_features)
+        if self.n_features is None or n_features > self.n_features:
+            self.n_features = n_features
+            for problem in self.problems.values():
+                problem.grow_features(n_features)
+
+    def _check_labels(self, labels: Iterable[Any]) -> list[Any]:
+        """Those of the labels that are new, if new ones may come."""
+        new = [label for label in labels if label not in self._index]
+        if new and self.announced:
+            raise ValueError(
+                f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none"
+            )
+        return new
+
+    def _meet_classes(self, new: list[Any]) -> None:
+        """Add classes that nobody announced."""
+        if not new:
+            return
+        old = self.classes
+        self._set_classes(_in_order(old + _in_order(new)))
+        moved = np.array([self._index[label] for label in old], dtype=np.int64)
+        if self.joint:
+            for problem in self.problems.values():
+                problem.grow_classes(len(self.classes), moved)
+        else:
+            self.problems = {tuple(int(moved[c]) for c in pair): p for pair, p in self.problems.items()}
+
+    # ------------------------------------------------------------ learning
+
+    def rows(self, X: Any) -> _core.Rows:
+        """Check rows that are to be predicted; unknown names are left out."""
+        rows = as_rows(X, self.vocabulary)
+        self._meet_features(rows.d)
+        return rows
+
+    def prepare(self, X: Any, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
+        """Check examples and make them ready to be played, in any order, as often as wanted.
+
+        Nothing is changed before all is checked; then new names and new classes get their places.
+        """
+        labels, which = _unique_labels(y)
+        new = self._check_labels(labels)
+        weights = self.check_weights(weights, len(which))
+        first = self.vocabulary is None and not self.problems and is_dicts(X)
+        vocabulary = Vocabulary() if first else self.vocabulary
+        known = 0 if vocabulary is None else len(vocabulary)
+        rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
+        try:
+            if rows.n != len(which):
+                raise ValueError(
+                    f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row"
+                )
+            if rows.n == 0 or rows.d == 0:
+                raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
+            if not first:
+                self._check_features(rows.d)
+        except ValueError:
+            if vocabulary is not None:
+                vocabulary.forget(known)
+            raise
+        self.vocabulary = vocabulary
+        self._meet_features(rows.d)
+        self._meet_classes(new)
+        self._open_problems()
+        for problem in self.problems.values():
+            problem.begin(rows.n)
+        return Lesson(self, rows, self._encode(labels, which), weights)
+
+    def lesson(self, rows: _core.Rows, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
+        """Rows with labels that are all known, to be looked at and not learned from."""
+        labels, which = _unique_labels(y)
+        self._meet_features(rows.d)
+        if len(which) != rows.n:
+            raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
+        return Lesson(self, rows, self._encode(labels, which), self.check_weights(weights, rows.n))
+
+    def _encode(self, labels: list[Any], which: NDArray[np.int64]) -> NDArray[np.int64]:
+        unknown = [label for label in labels if label not in self._index]
+        if unknown:
+            raise ValueError(f"label {unknown[0]!r} is none of the classes {self.classes!r}")
+        return np.array([self._index[label] for label in labels], dtype=np.int64)[which]
+
+    def check_weights(self, weights: Any, n: int) -> NDArray[np.float64] | None:
+        """Sample weights as the core wants them; None where all are 1."""
+        if weights is None:
+            return None
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        if weights.shape != (n,):
+            raise ValueError(
+                f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows"
+            )
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            row = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
+            raise ValueError(
+                f"sample_weight[{row}] is {weights[row]}; weights must be finite and not negative"
+            )
+        if (weights == 1).all():
+            return None
+        rule = self.parameters.rule
+        if not RULES[rule].takes_weights and not np.isin(weights, (0, 1)).all():
+            raise ValueError(f"weights other than 0 and 1 do not go with rule={rule!r}; choose another rule")
+        return weights
+
+    def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
+        """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
+        before = self.mistakes
+        lesson = self.prepare(_one(x), [y], None if weight == 1.0 else [weight])
+        lesson.play(_FIRST)
+        lesson.record()
+        return self.mistakes > before
+
+    def learn_many(self, X: Any, y: Sequence[Any], weights: Any = None) -> None:
+        """Learn from many examples, in the order given."""
+        lesson = self.prepare(X, y, weights)
+        lesson.play(np.arange(lesson.rows.n))
+        lesson.record()
+
+    # ------------------------------------------------------------ predicting
+
+    def score(self, x: Any, hypothesis: str | None = None) -> float | NDArray[np.float64]:
+        """The notes' ``predict``: v·x, or one such number per class."""
+        scores = self.scores(_one(x), hypothesis)[0]
+        return scores if isinstance(scores, np.ndarray) else float(scores)
+
+    def predict(self, x: Any, hypothesis: str | None = None) -> Any:
+        """The label of x."""
+        return self.predict_many(_one(x), hypothesis)[0]
+
+    def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
+        """The label of each row."""
+        return [self.classes[i] for i in self.decide(self.scores(X, hypothesis))]
+
+    def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
+        """Scores of many examples: one per row for two classes, else one per row and class."""
+        if not self.problems:
+            raise ValueError("this learner has learned nothing yet; let it learn first")
+        return self.scores_of(self.rows(X), hypothesis)
+
+    def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
+        """Scores of rows that have been checked."""
+        hypothesis = hypothesis or self.parameters.hypothesis
+        if self.binary or self.joint:
+            scores = self.problems[ALL].scores(rows, hypothesis)
+            return scores[:, 0] if self.binary else scores
+        scores = np.zeros((rows.n, len(self.classes)))
+        if self.parameters.multiclass == "ovr":
+            for (k,), problem in self.problems.items():
+                scores[:, k] = problem.scores(rows, hypothesis)[:, 0]
+            return scores
+        # one against one: a vote per pair, and how sure the pairs were to break ties (less than half a vote in all)
+        votes = np.zeros_like(scores)
+        for (i, j), problem in self.problems.items():
+            score = problem.scores(rows, hypothesis)[:, 0]
+            votes[:, j] += score > 0
+            votes[:, i] += score < 0
+            scores[:, j] += score
+            scores[:, i] -= score
+        return votes + scores / (3 * (np.abs(scores) + 1))
+
+    def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """From scores to indices of classes; ties go to the lowest index."""
+        if self.binary:
+            positive = scores >= 0 if self.parameters.ties == "positive" else scores > 0
+            return positive.astype(np.int64)
+        if self.parameters.multiclass == "ovr" and self.parameters.reference in self._index:
+            reference = self._index[self.parameters.reference]
+            others = np.delete(scores, reference, axis=1)
+            winner = np.delete(np.arange(len(self.classes)), reference)[np.argmax(others, axis=1)]
+            return np.where(others.max(axis=1) > 0, winner, reference)
+        return np.argmax(scores, axis=1)
+
+    def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
+        """The perceptron criterion E_p(w): how far the wrong answers are from being right, summed.
+
+        Two classes: −Σ y·score over the misclassified; else Σ max(0, best rival's score − score of y).
+        """
+        scores = self.scores(X, hypothesis)
+        truth = self._encode(*_unique_labels(y))
+        if self.binary:
+            return float(np.maximum(0, -np.where(truth == 1, scores, -scores)).sum())
+        mine = scores[np.arange(len(truth)), truth]
+        scores[np.arange(len(truth)), truth] = -np.inf
+        return float(np.maximum(0, scores.max(axis=1) - mine).sum())
+
+    # ------------------------------------------------------------ the run so far
+
+    @property
+    def mistakes(self) -> int:
+        """Mistakes so far, over all problems."""
+        return sum(problem.run.mistakes for problem in self.problems.values())
+
+    @property
+    def updates(self) -> int:
+        """Updates so far, over all problems."""
+        return sum(problem.run.updates for problem in self.problems.values())
+
+    @property
+    def rounds(self) -> int:
+        """Examples played so far, over all problems."""
+        return sum(problem.run.rounds for problem in self.problems.values())
+
+    @property
+    def touched(self) -> int:
+        """Weights written so far: grows with the updates, not with the dimension."""
+        return sum(problem.run.touched for problem in self.problems.values())
+
+    @property
+    def loss(self) -> float:
+        """The perceptron criterion of the mistakes as they happened."""
+        return sum(problem.run.criterion for problem in self.problems.values())
+
+    def finish(self) -> None:
+        """Learning is over for now; predictions may write vectors out."""
+        for problem in self.problems.values():
+            problem.finish()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that learning changes, copied."""
+        return {
+            "problems": {pair: problem.snapshot() for pair, problem in self.problems.items()},
+            "fingerprint": self.fingerprint,
+            "played": self.played,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot."""
+        for pair, problem in self.problems.items():
+            problem.restore(state["problems"][pair])
+        self.fingerprint, self.played = state["fingerprint"], state["played"]
+
+
+class Lesson:
+    """Checked rows with their labels, ready to be played by all problems of a learner."""
+
+    def __init__(
+        self,
+        learner: LinearLearner,
+        rows: _core.Rows,
+        y: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        self.learner, self.rows, self.y, self.weights = learner, rows, y, weights
+        self.targets = {pair: _targets(learner, pair, y) for pair in learner.problems}
+
+    def play(self, order: NDArray[np.int64]) -> None:
+        """Play the rows in this order."""
+        for pair, problem in self.learner.problems.items():
+            problem.learn(self.rows, order, self.targets[pair], self.weights, self.learner._cost)
+
+    def record(self) -> None:
+        """Note that every row has been played (or was to be) once more."""
+        learner = self.learner
+        learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
+        learner.played += self.rows.n if self.weights is None else int(np.count_nonzero(self.weights))
+
+    def fingerprint(self) -> int:
+        """An order-free hash of the examples."""
+        if not hasattr(self, "_fingerprint"):
+            self._fingerprint = fingerprint(self.rows, self.y, self.learner.classes, self.weights)
+        return self._fingerprint
+
+
+_FIRST = np.zeros(1, dtype=np.int64)
+
+
+def _one(x: Any) -> Any:
+    """A single example as a batch of one."""
+    if isinstance(x, Mapping):
+        return [x]
+    if hasattr(x, "tocsr"):
+        return x.reshape(1, -1) if x.ndim == 1 else x
+    return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
+
+
+def _plain(label: Any) -> Any:
+    """A label as a plain, hashable Python value."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, float) and not np.isfinite(label):
+        raise ValueError("y contains NaN or inf; drop such examples")
+    try:
+        hash(label)
+    except TypeError:
+        raise ValueError(f"label {label!r} cannot be a class; give numbers, strings or booleans") from None
+    return label
+
+
+def _unique_labels(y: Any) -> tuple[list[Any], NDArray[np.int64]]:
+    """The different labels, as plain values, and which of them each example has."""
+    if isinstance(y, list) and len(y) == 1:  # one example of a stream: no detour by NumPy
+        return [_plain(y[0])], _FIRST
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise ValueError(f"y must have one dimension, not {array.ndim}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("y contains NaN or inf; drop such examples")
+    if array.dtype.kind in "OV":
+        index: dict[Any, int] = {}
+        which = [index.setdefault(_plain(label), len(index)) for label in y]
+        return list(index), np.array(which, dtype=np.int64)
+    unique, inverse = np.unique(array, return_inverse=True)
+    return unique.tolist(), inverse.astype(np.int64)
+
+
+def _in_order(labels: list[Any]) -> list[Any]:
+    """Sorted, or in the order of arrival where labels of different kinds cannot be compared."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return labels
+
+
+def _targets(learner: LinearLearner, pair: Pair, y: NDArray[np.int64]) -> NDArray[np.int32]:
+    if learner.joint:
+        return y.astype(np.int32)
+    if pair == ALL:
+        pair = (1,)
+    targets = np.where(y == pair[-1], 1, -1).astype(np.int32)
+    if len(pair) == 2:
+        targets[(y != pair[0]) & (y != pair[1])] = 0
+    return targets
+
+
+def _check_cost(cost: Any, n_classes: int) -> NDArray[np.float64]:
+    matrix = np.ascontiguousarray(cost, dtype=np.float64)
+    if matrix.shape != (n_classes, n_classes):
+        raise ValueError(f"cost has shape {matrix.shape}; give a {n_classes} × {n_classes} matrix")
+    off_diagonal = matrix[~np.eye(n_classes, dtype=bool)]
+    if not np.isfinite(matrix).all() or np.diag(matrix).any() or (off_diagonal <= 0).any():
+        raise ValueError("cost must be finite, 0 on the diagonal and > 0 elsewhere")
+    return matrix.ravel()

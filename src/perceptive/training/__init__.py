@@ -1,0 +1,5 @@
+"""How examples are played: order, passes, when to stop."""
+
+from perceptive.training.local import History, train
+
+__all__ = ["History", "train"]

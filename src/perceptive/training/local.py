@@ -1,0 +1,97 @@
+"""Passes over examples that are in memory, on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.learners.linear import Lesson
+from perceptive.parameters import TrainingParameters
+
+# Entries played by one call into the core: some 20 ms, so that Ctrl-C is answered and progress shown in time.
+CHUNK = 2_000_000
+
+
+@dataclass
+class History:
+    """What happened, pass by pass."""
+
+    mistakes: list[int] = field(default_factory=list)
+    updates: list[int] = field(default_factory=list)
+    loss: list[float] = field(
+        default_factory=list
+    )  # the perceptron criterion of the mistakes as they happened
+    held_out: list[float] = field(default_factory=list)  # accuracy on the validation part
+    converged: bool = False  # a pass went by without an update
+
+    @property
+    def epochs(self) -> int:
+        """Passes begun."""
+        return len(self.mistakes)
+
+
+def train(
+    lesson: Lesson,
+    parameters: TrainingParameters,
+    validation: tuple[_core.Rows, NDArray[np.int64]] | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> History:
+    """Play the lesson up to ``epochs`` times.
+
+    Training ends early on a pass without updates, or when the held-out accuracy has not risen for ``patience`` passes;
+    then the learner goes back to the best pass. On Ctrl-C the learner keeps what it has learned so far, the history is
+    attached to the exception as ``exception.history``, and the exception goes on.
+
+    Parameters
+    ----------
+    lesson : Lesson
+        From `LinearLearner.prepare`.
+    parameters : TrainingParameters
+    validation : (rows, indices of classes) or None
+        The held-out part.
+    report : callable or None
+        Called with (examples played, mistakes so far) some fifty times a second.
+    """
+    learner, n = lesson.learner, lesson.rows.n
+    rng = np.random.default_rng(learner.parameters.random_state)
+    width = sum(problem.stride for problem in learner.problems.values())
+    chunk = max(1, int(CHUNK / width / max(1.0, lesson.rows.stored / n)))
+    history = History()
+    best_score, best_epoch, best_state = -1.0, 0, None
+    try:
+        for epoch in range(parameters.epochs):
+            order = rng.permutation(n) if parameters.shuffle else np.arange(n)
+            before = learner.mistakes, learner.updates, learner.loss
+            try:
+                for begin in range(0, n, chunk):
+                    lesson.play(order[begin : begin + chunk])
+                    if report:
+                        report(epoch * n + min(n, begin + chunk), learner.mistakes)
+            finally:
+                lesson.record()
+                history.mistakes.append(learner.mistakes - before[0])
+                history.updates.append(learner.updates - before[1])
+                history.loss.append(learner.loss - before[2])
+            if history.updates[-1] == 0:
+                history.converged = True
+                break
+            if validation is not None:
+                rows, truth = validation
+                score = float(np.mean(learner.decide(learner.scores_of(rows)) == truth))
+                history.held_out.append(score)
+                if score > best_score:
+                    best_score, best_epoch, best_state = score, epoch, learner.snapshot()
+                elif epoch - best_epoch >= parameters.patience:
+                    break
+    except KeyboardInterrupt as stop:
+        learner.finish()
+        stop.history = history  # type: ignore[attr-defined]
+        raise
+    if best_state is not None and best_epoch < history.epochs - 1:
+        learner.restore(best_state)
+    learner.finish()
+    return history
