@@ -78,7 +78,7 @@ struct BinaryTask {
         if (options.rule.wants_update(m, mistake)) update(x, i, y, m, row_scale, weight);
     }
 
-   private:
+  private:
     template <class Row>
     void update(const Row& x, i64 i, int y, double m, double row_scale, double weight) {
         const double bias = options.bias, delta = options.delta;
@@ -88,8 +88,7 @@ struct BinaryTask {
         if (options.rule.name == RuleName::arow) {
             update_arow(x, y, m, row_scale, weight);
         } else {
-            Step step = options.rule.step(m, q, run.norm2);
-            step.tau *= weight;
+            const Step step = options.rule.step(m, q, run.norm2, 1.0, weight);
             if (step.a != 1.0) shrink(w, run, step.a);
             const double along_x = y * step.tau * row_scale, along_bias = y * step.tau * bias;
             add(x, along_x / run.scale, along_bias / run.scale);
@@ -121,8 +120,8 @@ struct BinaryTask {
         const double bias = options.bias;
         double variance = row_scale * row_scale * weighted_squared_norm(w.sigma, x);
         variance += w.sigma_bias[0] * (bias * bias);
-        const double tau = options.rule.step(m, variance, run.norm2).tau * weight;
-        const double shrinkage = 1.0 / (variance + options.rule.r);
+        const double tau = options.rule.step(m, variance, run.norm2, 1.0, weight).tau;
+        const double shrinkage = 1.0 / (variance + options.rule.r / weight);
         const double step = y * tau * row_scale;
         for (i64 p = 0; p < x.size(); ++p) {
             const i64 j = x.index(p);

@@ -103,7 +103,7 @@ struct JointTask {
         if (options.rule.wants_update(m, mistake, cost)) update(x, i, y, rival, m, cost, row_scale, weight);
     }
 
-   private:
+  private:
     // argmax over c ≠ y of the score (plus cost), ties to the lowest index
     i64 best_rival(i64 y, const double* costs) const {
         i64 best = y == 0 ? 1 : 0;
@@ -127,8 +127,7 @@ struct JointTask {
         if (options.rule.name == RuleName::arow) {
             update_arow(x, y, rival, m, row_scale, weight);
         } else {
-            Step step = options.rule.step(m, q, run.norm2, cost);
-            step.tau *= weight;
+            const Step step = options.rule.step(m, q, run.norm2, cost, weight);
             if (step.a != 1.0) shrink(w, run, step.a);
             const double along_x = step.tau * row_scale, along_bias = step.tau * bias;
             add(x, y, rival, along_x / run.scale, along_bias / run.scale);
@@ -175,8 +174,8 @@ struct JointTask {
         }
         double variance = row_scale * row_scale * (right + wrong);
         variance += (w.sigma_bias[y] + w.sigma_bias[rival]) * (bias * bias);
-        const double tau = options.rule.step(m, variance, run.norm2).tau * weight;
-        const double shrinkage = 1.0 / (variance + options.rule.r);
+        const double tau = options.rule.step(m, variance, run.norm2, 1.0, weight).tau;
+        const double shrinkage = 1.0 / (variance + options.rule.r / weight);
         move_arow(x, y, tau, shrinkage, row_scale);
         move_arow(x, rival, -tau, shrinkage, row_scale);
         run.touched += 2 * x.size();

@@ -24,11 +24,11 @@ struct Entry {
 
 template <class W>
 class Journal {
-   public:
+  public:
     explicit Journal(i64 max_voters = 0) : max_voters_(max_voters) {}
 
-    std::vector<i64> survival{0};    // one per voter, the present one included
-    std::vector<double> scale;       // a, one per step
+    std::vector<i64> survival{0};     // one per voter, the present one included
+    std::vector<double> scale;        // a, one per step
     std::vector<i64> first_entry{0};  // entries of step k: [first_entry[k], first_entry[k + 1])
     std::vector<Entry> entries;
     std::vector<i64> vector_start{0};
@@ -115,7 +115,7 @@ class Journal {
         }
     }
 
-   private:
+  private:
     void rebuild(const std::vector<char>& keep) {
         Journal<W> kept(max_voters_);
         std::vector<i64> moved(static_cast<size_t>(vectors()), -1);

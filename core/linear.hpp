@@ -48,9 +48,9 @@ struct Progress {
 
 // The training data beside the rows.
 struct Lessons {
-    const int* targets;      // two classes: ±1, 0 = not in this problem; joint: the class, −1 = not in this problem
-    const double* weights;   // sample weights, or null
-    const double* cost;      // joint: n_classes × n_classes, or null
+    const int* targets;     // two classes: ±1, 0 = not in this problem; joint: the class, −1 = not in this problem
+    const double* weights;  // sample weights, or null
+    const double* cost;     // joint: n_classes × n_classes, or null
 
     PERCEPTIVE_PREFETCH void prefetch(i64 i) const {
         __builtin_prefetch(targets + i);

@@ -11,8 +11,10 @@
 //   aggressive   1 − m > 0              the same
 //   arow         1 − m > 0              τ = ℓ/(q + r)            Crammer, Kulesza, Dredze 2009 (Σ diagonal)
 //
-// A zero δ is never an update. At v = 0 every rule updates; ROMMA's first step is δ/‖δ‖². Where ROMMA's two
-// constraints are collinear (0/0), or the new one implies the old, it starts anew: a = 0, τ = 1/q.
+// A sample weight w stands beside the trade-off of a rule: η becomes w·η, C becomes w·C, r becomes r/w; pa, mira and
+// romma have none and take no weights. A zero δ is never an update. At v = 0 every rule updates; ROMMA's first step is
+// δ/‖δ‖². Where ROMMA's two constraints are collinear (0/0), or the new one implies the old, it starts anew: a = 0, τ =
+// 1/q.
 #pragma once
 
 #include <algorithm>
@@ -48,20 +50,20 @@ struct Rule {
         }
     }
 
-    Step step(double m, double q, double v2, double cost = 1.0) const {
+    Step step(double m, double q, double v2, double cost, double weight) const {
         const double loss = cost - m;
         switch (name) {
             case RuleName::perceptron:
-                return {1.0, learning_rate};
+                return {1.0, learning_rate * weight};
             case RuleName::pa:
             case RuleName::mira:
                 return {1.0, loss / q};
             case RuleName::pa1:
-                return {1.0, std::min(C, loss / q)};
+                return {1.0, std::min(weight * C, loss / q)};
             case RuleName::pa2:
-                return {1.0, loss / (q + 1.0 / (2.0 * C))};
+                return {1.0, loss / (q + 1.0 / (2.0 * weight * C))};
             case RuleName::arow:
-                return {1.0, loss / (q + r)};
+                return {1.0, loss / (q + r / weight)};
             default: {  // ROMMA: the smallest v' with v'·v ≥ ‖v‖² and v'·δ ≥ 1
                 if (v2 == 0.0) return {1.0, 1.0 / q};
                 const double product = q * v2;

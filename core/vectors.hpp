@@ -12,8 +12,7 @@ constexpr int LANES = 8;
 
 // float only where both operands are
 template <class V, class W>
-using Accumulator =
-    std::conditional_t<std::is_same_v<V, float> && std::is_same_v<W, float>, float, double>;
+using Accumulator = std::conditional_t<std::is_same_v<V, float> && std::is_same_v<W, float>, float, double>;
 
 template <class A>
 inline double sum_lanes(const A* s) {

@@ -49,12 +49,10 @@ class StringTable {
             in_range &= table[s] >= -1 && table[s] < static_cast<std::int64_t>(n_);
             taken += table[s] >= 0;
         }
-        if (!in_range)
-            throw std::invalid_argument("vocabulary: the hash table points at names that do not exist");
+        if (!in_range) throw std::invalid_argument("vocabulary: the hash table points at names that do not exist");
         // As n_slots ≥ 2n this also says that there is a free slot, where the search for an unknown name
         // ends.
-        if (taken != n_)
-            throw std::invalid_argument("vocabulary: the hash table does not hold each name once");
+        if (taken != n_) throw std::invalid_argument("vocabulary: the hash table does not hold each name once");
     }
 
     std::size_t size() const { return n_; }
@@ -80,15 +78,14 @@ class StringTable {
     }
 
     // Fills a table for the names of a blob.
-    static void build(const char* blob, std::size_t blob_size, const std::int64_t* offsets,
-                      std::size_t n_offsets, std::int32_t* table, std::size_t n_slots) {
+    static void build(const char* blob, std::size_t blob_size, const std::int64_t* offsets, std::size_t n_offsets,
+                      std::int32_t* table, std::size_t n_slots) {
         const std::size_t n = check_offsets(offsets, n_offsets, blob_size);
         check_slots(n, n_slots);
         const std::size_t mask = n_slots - 1;
         for (std::size_t s = 0; s < n_slots; ++s) table[s] = -1;
         for (std::size_t i = 0; i < n; ++i) {
-            const std::string_view name(blob + offsets[i],
-                                        static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
+            const std::string_view name(blob + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
             std::size_t slot = static_cast<std::size_t>(hash_name(name)) & mask;
             while (table[slot] >= 0) slot = (slot + 1) & mask;  // ends: more slots than names
             table[slot] = static_cast<std::int32_t>(i);
@@ -97,8 +94,7 @@ class StringTable {
 
   private:
     // The number of names.
-    static std::size_t check_offsets(const std::int64_t* offsets, std::size_t n_offsets,
-                                     std::size_t blob_size) {
+    static std::size_t check_offsets(const std::int64_t* offsets, std::size_t n_offsets, std::size_t blob_size) {
         if (n_offsets == 0 || n_offsets - 1 > INT32_MAX)
             throw std::invalid_argument("vocabulary: there are no offsets, or more than int32 can count");
         bool sound = offsets[0] == 0 && offsets[n_offsets - 1] == static_cast<std::int64_t>(blob_size);

@@ -32,11 +32,7 @@ ARRAYS = st.dictionaries(
     max_size=6,
 )
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(st.characters(exclude_categories=["Cs"])),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "ü", ""]), inner),
     max_leaves=10,
 )
@@ -432,9 +428,7 @@ def test_what_must_not_be_read(path, monkeypatch):
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
-@pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()]
-)
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])
 def test_a_failure_leaves_the_old_file(path, monkeypatch, failing, error):
     before = small(path)
 

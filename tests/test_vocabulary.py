@@ -286,7 +286,5 @@ def test_rows_and_names_that_cannot_be():
 
 
 def test_it_needs_neither_scipy_nor_scikit_learn():
-    code = (
-        "import sys, perceptive.features.vocabulary; sys.exit(bool({'scipy', 'sklearn'} & set(sys.modules)))"
-    )
+    code = "import sys, perceptive.features.vocabulary; sys.exit(bool({'scipy', 'sklearn'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -22,6 +22,7 @@ namespace nb = nanobind;
 namespace perceptive {
 
 using Any = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using ReadOnly = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -31,7 +32,7 @@ using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float,
 // Rows that have passed inspect(); holds on to the arrays they lie in.
 struct CheckedRows {
     AnyRows rows;
-    std::vector<Any> arrays;
+    std::vector<ReadOnly> arrays;
     std::vector<std::uint64_t> hashes;
     i64 n, d, stored;
 };

@@ -76,8 +76,8 @@ template <class W>
 void bind(nb::module_& m, const char* name) {
     nb::class_<Journal<W>>(m, name, "Every update of a run, so that every v_k can be had again and can vote.")
         .def(nb::init<i64>(), nb::arg("max_voters") = 0)
-        .def_prop_ro("survival", [](const Journal<W>& journal) { return to_numpy(journal.survival); },
-                     nb::rv_policy::automatic)
+        .def_prop_ro(
+            "survival", [](const Journal<W>& journal) { return to_numpy(journal.survival); }, nb::rv_policy::automatic)
         .def_prop_ro("voters", &Journal<W>::voters)
         .def("begin_rows", &Journal<W>::begin_rows, nb::arg("n_rows"))
         .def(

@@ -31,9 +31,8 @@ void bind_learning(nb::module_& m) {
                                    ties_positive,
                                    average_mistakes};
             },
-            nb::arg("rule"), nb::arg("learning_rate"), nb::arg("margin"), nb::arg("C"), nb::arg("r"),
-            nb::arg("bias"), nb::arg("delta"), nb::arg("normalize"), nb::arg("ties_positive"),
-            nb::arg("average_mistakes"));
+            nb::arg("rule"), nb::arg("learning_rate"), nb::arg("margin"), nb::arg("C"), nb::arg("r"), nb::arg("bias"),
+            nb::arg("delta"), nb::arg("normalize"), nb::arg("ties_positive"), nb::arg("average_mistakes"));
     nb::class_<Progress>(m, "Progress", "The numbers of a run so far.")
         .def(nb::init<>())
         .def_rw("rounds", &Progress::rounds)
@@ -52,10 +51,18 @@ void bind_learning(nb::module_& m) {
                Any sigma_bias, i64 n_features, i64 stride, i64 n_classes, const Options& options, nb::object journal) {
                 require(n_features >= 0 && stride > 0 && n_classes > 0 && n_classes <= stride, "impossible shape");
                 require(static_cast<i64>(z.size()) >= n_features * stride, "z is too small");
-                new (self) Problem{std::move(z),          std::move(sum),        std::move(sigma),
-                                   std::move(z_bias),     std::move(sum_bias),   std::move(sigma_bias),
-                                   std::nullopt,          n_features,            stride,
-                                   n_classes,             options,               Progress{},
+                new (self) Problem{std::move(z),
+                                   std::move(sum),
+                                   std::move(sigma),
+                                   std::move(z_bias),
+                                   std::move(sum_bias),
+                                   std::move(sigma_bias),
+                                   std::nullopt,
+                                   n_features,
+                                   stride,
+                                   n_classes,
+                                   options,
+                                   Progress{},
                                    std::move(journal)};
             },
             nb::arg("z").noconvert(), nb::arg("sum").noconvert().none(), nb::arg("sigma").noconvert().none(),

@@ -58,8 +58,8 @@ void learn(Problem& problem, const CheckedRows& data, const Vector<const i64>& o
 
 template <template <class, bool> class Task>
 void learn_any(Problem& problem, const CheckedRows& data, const Vector<const i64>& order,
-               const Vector<const int>& targets, const std::optional<Vector<const double>>& weights,
-               const double* cost, int lowest, int highest) {
+               const Vector<const int>& targets, const std::optional<Vector<const double>>& weights, const double* cost,
+               int lowest, int highest) {
     require(static_cast<i64>(targets.size()) == data.n, "targets and rows differ in number");
     require(!weights || static_cast<i64>(weights->size()) == data.n, "sample weights and rows differ in number");
     for (size_t t = 0; t < order.size(); ++t) {

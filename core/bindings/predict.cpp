@@ -42,7 +42,7 @@ void bind_predict(nb::module_& m) {
         nb::arg("rows"), nb::arg("out").noconvert(), "out[i] = ‖x_i‖².");
     m.def(
         "linear_scores",
-        [](const CheckedRows& data, const Any& w, i64 stride, bool normalize, const Matrix& out) {
+        [](const CheckedRows& data, const ReadOnly& w, i64 stride, bool normalize, const Matrix& out) {
             const i64 classes = static_cast<i64>(out.shape(1));
             require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
             require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride, "impossible stride");
@@ -53,7 +53,8 @@ void bind_predict(nb::module_& m) {
             std::visit(
                 [&](const auto& rows) {
                     if (single)
-                        linear_scores(rows, static_cast<const float*>(w.data()), stride, classes, normalize, out.data());
+                        linear_scores(rows, static_cast<const float*>(w.data()), stride, classes, normalize,
+                                      out.data());
                     else
                         linear_scores(rows, static_cast<const double*>(w.data()), stride, classes, normalize,
                                       out.data());

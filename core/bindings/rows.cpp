@@ -5,7 +5,7 @@ namespace perceptive {
 namespace {
 
 template <class V>
-CheckedRows dense(const Any& x, bool fingerprint) {
+CheckedRows dense(const ReadOnly& x, bool fingerprint) {
     const i64 n = static_cast<i64>(x.shape(0)), d = static_cast<i64>(x.shape(1));
     const DenseRows<V> rows{static_cast<const V*>(x.data()), n, d};
     CheckedRows checked{rows, {x}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, n * d};
@@ -15,13 +15,13 @@ CheckedRows dense(const Any& x, bool fingerprint) {
 }
 
 template <class V, class I>
-std::optional<CheckedRows> csr(const Any& indptr, const Any& indices, const Any& data, i64 d, bool fingerprint) {
+std::optional<CheckedRows> csr(const ReadOnly& indptr, const ReadOnly& indices, const ReadOnly& data, i64 d,
+                               bool fingerprint) {
     const i64 n = static_cast<i64>(indptr.size()) - 1, stored = static_cast<i64>(data.size());
     require(n >= 0, "indptr is empty; the sparse matrix is damaged, rebuild it");
     const CsrRows<V, I> rows{static_cast<const I*>(indptr.data()), static_cast<const I*>(indices.data()),
                              static_cast<const V*>(data.data()), n, d};
-    CheckedRows checked{
-        rows, {indptr, indices, data}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, stored};
+    CheckedRows checked{rows, {indptr, indices, data}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, stored};
     nb::gil_scoped_release release;
     const bool rising = inspect(rows, static_cast<i64>(indptr.size()), static_cast<i64>(indices.size()), stored,
                                 fingerprint ? checked.hashes.data() : nullptr);
@@ -36,11 +36,10 @@ void bind_rows(nb::module_& m) {
         .def_ro("n", &CheckedRows::n)
         .def_ro("d", &CheckedRows::d)
         .def_ro("stored", &CheckedRows::stored, "Number of stored entries.")
-        .def_prop_ro("hashes", [](const CheckedRows& rows) { return to_numpy(rows.hashes); },
-                     nb::rv_policy::automatic);
+        .def_prop_ro("hashes", [](const CheckedRows& rows) { return to_numpy(rows.hashes); }, nb::rv_policy::automatic);
     m.def(
         "dense_rows",
-        [](const Any& x, bool fingerprint) {
+        [](const ReadOnly& x, bool fingerprint) {
             require(x.ndim() == 2, "X must have two dimensions");
             if (x.dtype() == nb::dtype<float>()) return dense<float>(x, fingerprint);
             require(x.dtype() == nb::dtype<double>(), "X must be float32 or float64");
@@ -49,11 +48,12 @@ void bind_rows(nb::module_& m) {
         nb::arg("x").noconvert(), nb::arg("fingerprint"));
     m.def(
         "csr_rows",
-        [](const Any& indptr, const Any& indices, const Any& data, i64 n_features, bool fingerprint) {
+        [](const ReadOnly& indptr, const ReadOnly& indices, const ReadOnly& data, i64 n_features, bool fingerprint) {
             require(n_features >= 0 && n_features < (i64{1} << 31),
                     "n_features must be below 2³¹; hash the features into fewer");
             require(indptr.dtype() == indices.dtype(), "indptr and indices must be of one dtype");
-            const bool narrow = indices.dtype() == nb::dtype<std::int32_t>(), single = data.dtype() == nb::dtype<float>();
+            const bool narrow = indices.dtype() == nb::dtype<std::int32_t>(),
+                       single = data.dtype() == nb::dtype<float>();
             require(narrow || indices.dtype() == nb::dtype<i64>(), "indices must be int32 or int64");
             require(single || data.dtype() == nb::dtype<double>(), "data must be float32 or float64");
             if (narrow && single) return csr<float, std::int32_t>(indptr, indices, data, n_features, fingerprint);
@@ -63,7 +63,8 @@ void bind_rows(nb::module_& m) {
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
         nb::arg("n_features"), nb::arg("fingerprint"),
-        "Check a CSR matrix; None where a row's indices do not rise strictly: sort and sum duplicates, then ask again.");
+        "Check a CSR matrix; None where a row's indices do not rise strictly: sort and sum duplicates, then ask "
+        "again.");
 }
 
 }  // namespace perceptive

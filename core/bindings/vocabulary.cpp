@@ -9,15 +9,12 @@ namespace {
 template <typename T>
 using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-const char* chars(const Array<const std::uint8_t>& blob) {
-    return reinterpret_cast<const char*>(blob.data());
-}
+const char* chars(const Array<const std::uint8_t>& blob) { return reinterpret_cast<const char*>(blob.data()); }
 
 // The core's view together with the arrays it looks at.
 class StoredNames {
   public:
-    StoredNames(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets,
-                Array<const std::int32_t> table)
+    StoredNames(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets, Array<const std::int32_t> table)
         : blob_(blob),
           offsets_(offsets),
           table_(table),

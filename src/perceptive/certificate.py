@@ -96,7 +96,9 @@ class Certificate:
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
         if math.isinf(self.bound):
-            return f"{said} in {self.rounds:,} rounds; no vector that was tried has a margin, so the theorem says nothing."
+            return (
+                f"{said} in {self.rounds:,} rounds; no vector that was tried has a margin, so the theorem says nothing."
+            )
         about = "On data other than the run's: " if self.hypothetical else ""
         if self.separable:
             why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
@@ -288,9 +290,7 @@ def _theorem(p: LinearParameters, weighted: bool, started: bool) -> Callable[[_G
         return None
     if started and name != "perceptron":
         return None
-    if weighted and (
-        name != "perceptron" or p.margin
-    ):  # the perceptron sees a weighted example as a longer one
+    if weighted and (name != "perceptron" or p.margin):  # the perceptron sees a weighted example as a longer one
         return None
     if p.delta:
         return _delta if name in ("perceptron", "pa", "romma") and not p.margin and not started else None
@@ -375,9 +375,7 @@ def _certify_problem(
         "hypothetical": hypothetical, "radius": math.sqrt(run.radius2),
     }  # fmt: skip
     theorem = _theorem(p, weighted, problem.initial is not None)
-    none = Certificate(
-        **facts, bound=math.inf, theorem="", margin=0.0, deviation=math.inf, witness="", separable=False
-    )
+    none = Certificate(**facts, bound=math.inf, theorem="", margin=0.0, deviation=math.inf, witness="", separable=False)
     if theorem is None:
         return none
     targets = lesson.targets[pair]
@@ -423,9 +421,7 @@ def _certify_problem(
     return best
 
 
-def _witnesses(
-    problem: Problem, given: ArrayLike | None
-) -> dict[str, tuple[NDArray[Any], NDArray[np.float64]]]:
+def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, tuple[NDArray[Any], NDArray[np.float64]]]:
     found = {"last": problem.vector("last")}
     if "sum" in problem.arrays:
         found["averaged"] = problem.vector("averaged")

@@ -242,9 +242,7 @@ def _header(kind: str, meta: Mapping[str, Json], layout: Layout) -> tuple[bytes,
         raise ValueError(f"a name or text has no UTF-8 form ({error.reason}); repair it") from None
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
-        raise ValueError(
-            f"the header takes {len(text)} bytes, the limit is {MAX_HEADER}; put large things into arrays"
-        )
+        raise ValueError(f"the header takes {len(text)} bytes, the limit is {MAX_HEADER}; put large things into arrays")
     return len(text).to_bytes(8, "little") + text, spans
 
 
@@ -255,9 +253,7 @@ def _layout(arrays: Mapping[str, NDArray[Any]]) -> Layout:
         if not isinstance(name, str) or name in (CRC, "__metadata__"):
             raise ValueError(f"an array cannot be called {name!r}; choose another name")
         if code is None:
-            raise ValueError(
-                f"array {name!r} is of type {array.dtype}; cast it to one of {', '.join(DTYPES)}"
-            )
+            raise ValueError(f"array {name!r} is of type {array.dtype}; cast it to one of {', '.join(DTYPES)}")
         layout[name] = code, array.shape
     return layout
 
@@ -269,9 +265,7 @@ def _parse(header: bytes) -> tuple[str, dict[str, Any], Layout]:
         raise ValueError(_what_else(bytes(8) + header, len(header) + 8))
     version = int(prefix[1])
     if version > VERSION:
-        raise ValueError(
-            f"made by a newer perceptive (file version {version}, this one reads {VERSION}): upgrade"
-        )
+        raise ValueError(f"made by a newer perceptive (file version {version}, this one reads {VERSION}): upgrade")
     entries = _loads(header, _object)
     metadata = entries.pop("__metadata__")
     kind, meta = metadata.get("kind"), metadata.get("meta")

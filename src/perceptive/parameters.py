@@ -76,9 +76,7 @@ class LinearParameters(_Checked):
 
     rule: str = _parameter("perceptron", "when and how far to move on an example", _one_of(*RULES))
     learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
-    margin: float = _parameter(
-        0.0, "β: the perceptron also updates on right answers with y·score ≤ β", _not_negative
-    )
+    margin: float = _parameter(0.0, "β: the perceptron also updates on right answers with y·score ≤ β", _not_negative)
     C: float = _parameter(1.0, "aggressiveness of pa1 and pa2", _positive)
     r: float = _parameter(1.0, "regularisation of arow", _positive)
     cost: Any = _parameter(None, "mira: K × K matrix of what it costs to answer ŷ for y", _anything)
@@ -86,22 +84,14 @@ class LinearParameters(_Checked):
     keep: str | None = _parameter(
         None, "'all' keeps the journal, so that every hypothesis is at hand", _one_of(None, "all")
     )
-    max_voters: int | None = _parameter(
-        None, "how many of the longest survivors the journal keeps", _whole(1, "all")
-    )
-    average: str = _parameter(
-        "examples", "mean over the examples, or of v₀ … v_K", _one_of("examples", "mistakes")
-    )
-    multiclass: str = _parameter(
-        "joint", "how more than two classes are learned", _one_of("joint", "ovr", "ovo")
-    )
+    max_voters: int | None = _parameter(None, "how many of the longest survivors the journal keeps", _whole(1, "all"))
+    average: str = _parameter("examples", "mean over the examples, or of v₀ … v_K", _one_of("examples", "mistakes"))
+    multiclass: str = _parameter("joint", "how more than two classes are learned", _one_of("joint", "ovr", "ovo"))
     reference: Any = _parameter(None, "ovr: the class that has no problem of its own", _anything)
     bias: float = _parameter(1.0, "value of the constant feature; 0 for none", _not_negative)
     normalize: bool = _parameter(False, "scale rows to unit length", _boolean)
     delta: float = _parameter(0.0, "Δ-trick: train on [X | ΔI]", _not_negative)
-    ties: str = _parameter(
-        "mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive")
-    )
+    ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
     dtype: str = _parameter("float32", "of the weights", _one_of("float32", "float64"))
     n_features: int | None = _parameter(
         None, "number of features, if known before the data", _whole(1, "from the data")

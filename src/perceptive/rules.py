@@ -29,13 +29,11 @@ class Rule:
 
 
 RULES = {
-    "perceptron": Rule(
-        "Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999", "perceptron"
-    ),
-    "pa": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa"),
+    "perceptron": Rule("Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999", "perceptron"),
+    "pa": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa", takes_weights=False),
     "pa1": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa1"),
     "pa2": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa2"),
-    "mira": Rule("Crammer & Singer 2003", "pa"),
+    "mira": Rule("Crammer & Singer 2003", "pa", takes_weights=False),
     "romma": Rule("Li & Long 2002", "romma", takes_weights=False),
     "aggressive-romma": Rule("Li & Long 2002", "romma", takes_weights=False),
     "arow": Rule("Crammer, Kulesza & Dredze 2009", "", takes_delta=False),

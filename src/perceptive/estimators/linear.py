@@ -252,9 +252,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if validation is not None and self.probability and self.hypothesis != "voted":
             learner.temperature = fit_temperature(learner.scores_of(validation[0]), validation[1])
         if self.certify:
-            self.certificate_ = certify(
-                learner, _take(X, train_rows), _take(y, train_rows), _take(weights, train_rows)
-            )
+            self.certificate_ = certify(learner, _take(X, train_rows), _take(y, train_rows), _take(weights, train_rows))
         return self
 
     def partial_fit(
@@ -279,13 +277,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             learner = self.learner_
             if classes is not None and list(np.unique(np.asarray(classes)).tolist()) != learner.classes:
-                raise ValueError(
-                    f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}"
-                )
+                raise ValueError(f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}")
         seen = np.unique(y)
-        weights = self._weights(
-            y, seen if learner.announced is False else np.asarray(learner.classes), sample_weight
-        )
+        weights = self._weights(y, seen if learner.announced is False else np.asarray(learner.classes), sample_weight)
         lesson = learner.prepare(X, y, weights)
         before = learner.mistakes, learner.updates, learner.loss
         try:
@@ -294,9 +288,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lesson.record()
             self.learner_ = learner
             self.classes_ = _label_array(learner.classes, seen)
-            history = History(
-                [learner.mistakes - before[0]], [learner.updates - before[1]], [learner.loss - before[2]]
-            )
+            history = History([learner.mistakes - before[0]], [learner.updates - before[1]], [learner.loss - before[2]])
             self._after(history, go_on=not first)
         return self
 
@@ -482,9 +474,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         scores = self.decision_function(X)
         if self.hypothesis != "voted" and self.learner_.temperature is None:
-            raise ValueError(
-                "the probabilities were not calibrated; fit with probability=True (not partial_fit)"
-            )
+            raise ValueError("the probabilities were not calibrated; fit with probability=True (not partial_fit)")
         return probabilities(scores, None if self.hypothesis == "voted" else self.learner_.temperature)
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
@@ -495,9 +485,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _vectors(self) -> list[Vector]:
         check_is_fitted(self)
         if self.hypothesis == "voted":
-            raise AttributeError(
-                "a voted model has no single weight vector; use learner_, or another hypothesis"
-            )
+            raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
         return [problem.vector(self.hypothesis) for problem in self.learner_.problems.values()]
 
     @property

@@ -89,9 +89,7 @@ class Vocabulary:
             try:
                 name.encode()
             except UnicodeEncodeError as error:
-                raise ValueError(
-                    f"the name {name!r} has no UTF-8 form ({error.reason}); repair the text"
-                ) from None
+                raise ValueError(f"the name {name!r} has no UTF-8 form ({error.reason}); repair the text") from None
             self._added.append(name)
             self._indices[name] = index
         return index
@@ -149,9 +147,7 @@ class Vocabulary:
 def _check(what: str, array: NDArray[Any], dtype: type[np.generic]) -> None:
     sound = isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1
     if not sound or not (array.flags.c_contiguous and array.flags.aligned):
-        raise ValueError(
-            f"vocabulary: {what} must be a contiguous vector of {dtype.__name__}; save the model again"
-        )
+        raise ValueError(f"vocabulary: {what} must be a contiguous vector of {dtype.__name__}; save the model again")
 
 
 def encode(

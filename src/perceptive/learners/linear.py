@@ -65,9 +65,7 @@ class LinearLearner:
                 raise ValueError(f"classes={list(classes)!r}: give at least two classes, each once")
             self._set_classes(labels)
         if self.parameters.ties == "positive" and self.joint:
-            raise ValueError(
-                "ties='positive' is about two classes; announce two, or choose multiclass='ovr' or 'ovo'"
-            )
+            raise ValueError("ties='positive' is about two classes; announce two, or choose multiclass='ovr' or 'ovo'")
         if self.parameters.cost is not None and not self.announced:
             raise ValueError("cost needs the classes to be announced")
 
@@ -140,9 +138,7 @@ class LinearLearner:
         """Those of the labels that are new, if new ones may come."""
         new = [label for label in labels if label not in self._index]
         if new and self.announced:
-            raise ValueError(
-                f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none"
-            )
+            raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
         return new
 
     def _meet_classes(self, new: list[Any]) -> None:
@@ -180,9 +176,7 @@ class LinearLearner:
         rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
         try:
             if rows.n != len(which):
-                raise ValueError(
-                    f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row"
-                )
+                raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
             if rows.n == 0 or rows.d == 0:
                 raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
             if not first:
@@ -219,14 +213,10 @@ class LinearLearner:
             return None
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         if weights.shape != (n,):
-            raise ValueError(
-                f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows"
-            )
+            raise ValueError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows")
         if not np.isfinite(weights).all() or (weights < 0).any():
             row = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
-            raise ValueError(
-                f"sample_weight[{row}] is {weights[row]}; weights must be finite and not negative"
-            )
+            raise ValueError(f"sample_weight[{row}] is {weights[row]}; weights must be finite and not negative")
         if (weights == 1).all():
             return None
         rule = self.parameters.rule

@@ -181,15 +181,11 @@ class Problem:
     def check_hypothesis(self, hypothesis: str) -> None:
         """Raise ValueError if it cannot be had from this run."""
         if hypothesis not in HYPOTHESES:
-            raise ValueError(
-                f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}"
-            )
+            raise ValueError(f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}")
         if HYPOTHESES[hypothesis].needs_journal:
             self._require_journal(f"hypothesis={hypothesis!r}")
         if hypothesis == "averaged" and "sum" not in self.arrays:
-            raise ValueError(
-                "hypothesis='averaged' was not kept; train with hypothesis='averaged' or keep='all'"
-            )
+            raise ValueError("hypothesis='averaged' was not kept; train with hypothesis='averaged' or keep='all'")
 
     def average_clock(self) -> tuple[float, float]:
         """(clock, total) such that the average is (clock·z − sum)/total."""
@@ -212,13 +208,13 @@ class Problem:
             average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
             vector = (average, (clock * z_bias - self.biases["sum_bias"]) / total)
         elif hypothesis == "voted":
-            raise ValueError(
-                "a voted model has no single weight vector; ask for hypothesis='averaged' or 'last'"
-            )
+            raise ValueError("a voted model has no single weight vector; ask for hypothesis='averaged' or 'last'")
         else:
             survival = self.survivals()
             k = int(np.argmax(survival)) if hypothesis == "best" else self._draw(survival)
             vector = self.voter(k)
+        if not (np.isfinite(vector[0]).all() and np.isfinite(vector[1]).all()):
+            raise ValueError("the weights have grown beyond all numbers; rescale X, or take dtype='float64'")
         if self.finished:
             self._vectors[hypothesis] = vector
         return vector
@@ -266,9 +262,7 @@ class Problem:
             w, bias = self.initial
             start = self._linear(rows, np.ascontiguousarray(w, dtype=self.dtype), bias)
         votes = np.empty((rows.n, self.n_classes), np.int64)
-        _core.votes(
-            rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes
-        )
+        _core.votes(rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes)
         return votes / max(1, int(survival.sum()))
 
     # ------------------------------------------------------------ state
@@ -282,6 +276,15 @@ class Problem:
             "run": {name: getattr(self.run, name) for name in RUN},
             "journal": journal,
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        n_classes = None if self.binary else self.n_classes
+        return {"made": (self.n_features, n_classes, self.parameters, self.initial), "state": self.snapshot()}
+
+    def __setstate__(self, pickled: dict[str, Any]) -> None:
+        self.__init__(*pickled["made"])  # type: ignore[misc]
+        self.restore(pickled["state"])
+        self.finish()
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot; raises ValueError where it does not fit this problem."""

@@ -19,9 +19,7 @@ def is_dicts(X: Any) -> bool:
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def as_rows(
-    X: Any, vocabulary: Vocabulary | None, *, grow: bool = False, fingerprint: bool = False
-) -> _core.Rows:
+def as_rows(X: Any, vocabulary: Vocabulary | None, *, grow: bool = False, fingerprint: bool = False) -> _core.Rows:
     """Check X and hand it to the core.
 
     Parameters
@@ -38,9 +36,7 @@ def as_rows(
     """
     if is_dicts(X):
         if vocabulary is None:
-            raise ValueError(
-                "X holds dicts, but this model was trained on columns; give an array or sparse matrix"
-            )
+            raise ValueError("X holds dicts, but this model was trained on columns; give an array or sparse matrix")
         indptr, indices, data = encode(X, vocabulary, grow)
         rows = _core.csr_rows(indptr, indices, data, len(vocabulary), fingerprint)
         assert rows is not None  # encode sorts

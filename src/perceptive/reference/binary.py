@@ -79,9 +79,8 @@ class Binary:
         if self.rule.name == "arow":
             variance = scale * scale * weighted_squared_norm(self.sigma, x)
             variance += self.sigma_bias * (self.bias * self.bias)
-            _, tau = self.rule.step(m, variance, self.v2)
-            shrink = 1.0 / (variance + self.rule.r)
-            tau *= weight
+            _, tau = self.rule.step(m, variance, self.v2, weight=weight)
+            shrink = 1.0 / (variance + self.rule.r / weight)
             step = y * tau * scale
             for j, value in x:
                 self.v[j] += step * (self.sigma[j] * value)
@@ -91,8 +90,7 @@ class Binary:
             sx = self.sigma_bias * self.bias
             self.sigma_bias -= shrink * (sx * sx)
         else:
-            a, tau = self.rule.step(m, q, self.v2)
-            tau *= weight
+            a, tau = self.rule.step(m, q, self.v2, weight=weight)
             if a != 1.0:
                 self.v = [a * value for value in self.v]
                 self.v_bias *= a

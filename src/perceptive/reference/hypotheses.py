@@ -7,17 +7,13 @@ from typing import TypeVar
 V = TypeVar("V")
 
 
-def average(
-    history: Sequence[Sequence[float]], survival: Sequence[int], kind: str = "examples"
-) -> list[float]:
+def average(history: Sequence[Sequence[float]], survival: Sequence[int], kind: str = "examples") -> list[float]:
     """Σ m_k v_k / m, written out; with ``kind="mistakes"`` the plain mean of v_0 … v_K."""
     counts = [1] * len(history) if kind == "mistakes" else list(survival)
     total = sum(counts)
     if total == 0:
         return list(history[-1])
-    return [
-        sum(m * v[j] for m, v in zip(counts, history, strict=True)) / total for j in range(len(history[0]))
-    ]
+    return [sum(m * v[j] for m, v in zip(counts, history, strict=True)) / total for j in range(len(history[0]))]
 
 
 def best(survival: Sequence[int]) -> int:
@@ -39,9 +35,7 @@ def vote_binary(history: Sequence[V], survival: Sequence[int], score: Callable[[
     return total
 
 
-def vote_joint(
-    history: Sequence[V], survival: Sequence[int], scores: Callable[[V], Sequence[float]]
-) -> list[int]:
+def vote_joint(history: Sequence[V], survival: Sequence[int], scores: Callable[[V], Sequence[float]]) -> list[int]:
     """Votes for each class; v_k votes for its highest score (ties: lowest index), or not at all if all are equal."""
     votes: list[int] = []
     for v, m in zip(history, survival, strict=True):

@@ -98,8 +98,7 @@ class Joint:
         if self.rule.name == "arow":
             self.update_arow(x, y, rival, m, scale, weight)
         else:
-            a, tau = self.rule.step(m, q, self.v2, cost)
-            tau *= weight
+            a, tau = self.rule.step(m, q, self.v2, cost, weight)
             if a != 1.0:
                 self.v = [[a * value for value in row] for row in self.v]
                 self.v_bias = [a * value for value in self.v_bias]
@@ -126,9 +125,8 @@ class Joint:
             sums[1] += self.sigma[rival][j] * (value * value)
         variance = scale * scale * (sums[0] + sums[1])
         variance += (self.sigma_bias[y] + self.sigma_bias[rival]) * (self.bias * self.bias)
-        _, tau = self.rule.step(m, variance, self.v2)
-        shrink = 1.0 / (variance + self.rule.r)
-        tau *= weight
+        _, tau = self.rule.step(m, variance, self.v2, weight=weight)
+        shrink = 1.0 / (variance + self.rule.r / weight)
         for c, sign in ((y, 1.0), (rival, -1.0)):
             step = sign * tau * scale
             for j, value in x:

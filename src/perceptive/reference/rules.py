@@ -15,6 +15,9 @@ aggressive-romma    1 − m > 0                      the same
 arow                1 − m > 0                      τ = ℓ/(δᵀΣδ + r), along Σδ   Crammer et al. 2009
 ==================  =============================  =====================================================
 
+A sample weight w stands beside the trade-off of a rule: η becomes w·η, C becomes w·C, r becomes r/w. The rules that have
+none (pa, mira, romma) take no weights.
+
 Corner cases. A zero δ (an empty row without bias) teaches nothing: it may be a mistake, it is never an update.
 At v = 0 every rule updates (m = 0); ROMMA's first step is δ/‖δ‖². Where ROMMA's two constraints are collinear (0/0),
 or the old one is implied by the new one, it starts anew from the new one alone: a = 0, τ = 1/q.
@@ -46,19 +49,19 @@ class Rule:
             return mistake
         return cost - m > LOSS_FLOOR
 
-    def step(self, m: float, q: float, v2: float, cost: float = 1.0) -> tuple[float, float]:
+    def step(self, m: float, q: float, v2: float, cost: float = 1.0, weight: float = 1.0) -> tuple[float, float]:
         """Return (a, τ); v2 is ‖v‖², which only ROMMA asks for; AROW's q is δᵀΣδ."""
         loss = cost - m
         if self.name == "perceptron":
-            return 1.0, self.learning_rate
+            return 1.0, self.learning_rate * weight
         if self.name in ("pa", "mira"):
             return 1.0, loss / q
         if self.name == "pa1":
-            return 1.0, min(self.C, loss / q)
+            return 1.0, min(weight * self.C, loss / q)
         if self.name == "pa2":
-            return 1.0, loss / (q + 1.0 / (2.0 * self.C))
+            return 1.0, loss / (q + 1.0 / (2.0 * weight * self.C))
         if self.name == "arow":
-            return 1.0, loss / (q + self.r)
+            return 1.0, loss / (q + self.r / weight)
         # ROMMA: the smallest v' with v'·v ≥ ‖v‖² and v'·δ ≥ 1
         if v2 == 0.0:
             return 1.0, 1.0 / q

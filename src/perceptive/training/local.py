@@ -22,9 +22,7 @@ class History:
 
     mistakes: list[int] = field(default_factory=list)
     updates: list[int] = field(default_factory=list)
-    loss: list[float] = field(
-        default_factory=list
-    )  # the perceptron criterion of the mistakes as they happened
+    loss: list[float] = field(default_factory=list)  # the perceptron criterion of the mistakes as they happened
     held_out: list[float] = field(default_factory=list)  # accuracy on the validation part
     converged: bool = False  # a pass went by without an update
 
