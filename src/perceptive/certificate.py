@@ -6,24 +6,24 @@ For any unit vector u and any γ > 0, with d_t = max(0, γ − u·δ_t) over the
 
 where R is the largest ‖δ‖ over the updates made. An example that is played E times counts E times in D. The bound
 holds for every u; we try the normalised last, averaged and best vectors of the run and any that is given, search γ, and
-report the smallest. Put q = 1/γ: every bound here is a convex function of q, so the search is exact.
+report the smallest. Other rules have bounds of their own: see `theorems`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
-from perceptive.learners.linear import ALL, Lesson, LinearLearner, Pair
-from perceptive.learners.problem import Problem
+from perceptive.learners.linear import Lesson, LinearLearner, Pair
+from perceptive.learners.problem import Problem, Vector
+from perceptive.learners.rows import as_rows
 from perceptive.parameters import LinearParameters
-from perceptive.rules import RULES
+from perceptive.theorems import Game, theorem_for
 
 ROUNDING = 1e-6  # counts are exact, margins are not
 
@@ -63,8 +63,10 @@ class Certificate:
     --------
     >>> from perceptive import LinearClassifier
     >>> clf = LinearClassifier(bias=0.0, shuffle=False, certify=True).fit([[1, 0], [0, 1], [-1, -2]], [1, 1, 0])
-    >>> print(clf.certificate_)
-    2 updates, and the theorem allows 2: the vector "last" separates the examples with margin γ = 0.707, and no update was longer than R = 1, so k ≤ ((R + D)/γ)² with D = 0 (Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999).
+    >>> print(clf.certificate_)  # doctest: +NORMALIZE_WHITESPACE
+    2 updates, and the theorem allows 2: the vector "last" separates the examples with margin γ = 0.707,
+    and no update was longer than R = 1, so k ≤ ((R + D)/γ)² with D = 0
+    (Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999).
     """
 
     mistakes: int
@@ -88,6 +90,11 @@ class Certificate:
         count = self.updates if self.bounds == "updates" else self.mistakes
         return count <= self.bound * (1 + ROUNDING) + ROUNDING
 
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound allows a mistake in every round: no vector that was tried has margin enough."""
+        return self.bound >= self.rounds * (1 - ROUNDING)
+
     def __str__(self) -> str:
         count = self.updates if self.bounds == "updates" else self.mistakes
         said = f"{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
@@ -95,10 +102,8 @@ class Certificate:
             return f"{said} in {self.rounds:,} rounds; no bound is known for this rule."
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
-        if math.isinf(self.bound):
-            return (
-                f"{said} in {self.rounds:,} rounds; no vector that was tried has a margin, so the theorem says nothing."
-            )
+        if self.vacuous:
+            return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
         about = "On data other than the run's: " if self.hypothetical else ""
         if self.separable:
             why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
@@ -116,197 +121,11 @@ class Certificate:
 
 
 def _count(bound: float) -> str:
-    if math.isinf(bound):
-        return "any number"
-    return f"{math.floor(bound * (1 + ROUNDING) + ROUNDING):,}"
-
-
-# ---------------------------------------------------------------- the theorems
-
-
-@dataclass(frozen=True)
-class _Shortfall:
-    """Σ_i w_i max(0, 1 − q·s_i)^power for the margins s_i under u, in O(log n) for each q."""
-
-    margins: NDArray[np.float64]  # sorted
-    sums: tuple[NDArray[np.float64], ...]  # prefix sums of w, w·s, w·s²
-
-    @classmethod
-    def of(cls, margins: NDArray[np.float64], weights: NDArray[np.float64] | None) -> _Shortfall:
-        order = np.argsort(margins, kind="stable")
-        s = margins[order]
-        w = np.ones_like(s) if weights is None else weights[order]
-        return cls(s, tuple(np.concatenate([[0.0], np.cumsum(term)]) for term in (w, w * s, w * s * s)))
-
-    def first(self, q: float) -> float:
-        """Σ w·max(0, 1 − q·s)."""
-        n = int(np.searchsorted(self.margins, 1.0 / q, side="left")) if q > 0 else len(self.margins)
-        return max(0.0, float(self.sums[0][n] - q * self.sums[1][n]))
-
-    def second(self, q: float) -> float:
-        """Σ w·max(0, 1 − q·s)²."""
-        n = int(np.searchsorted(self.margins, 1.0 / q, side="left")) if q > 0 else len(self.margins)
-        w, ws, wss = (float(total[n]) for total in self.sums)
-        return max(0.0, w - 2 * q * ws + q * q * wss)
-
-
-def _minimise(f: Callable[[float], float], margins: NDArray[np.float64]) -> float:
-    """The q in [0, 1/(smallest positive margin)] with the smallest f, which is convex."""
-    positive = margins[np.searchsorted(margins, 0.0, side="right") :]
-    if len(positive) == 0:
-        return 0.0
-    end = 1.0 / float(positive[0])
-    low, high = 0.0, end
-    ratio = (math.sqrt(5) - 1) / 2
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    fa, fb = f(a), f(b)
-    for _ in range(150):
-        if fa <= fb:
-            high, b, fb = b, a, fa
-            a = high - ratio * (high - low)
-            fa = f(a)
-        else:
-            low, a, fa = a, b, fb
-            b = low + ratio * (high - low)
-            fb = f(b)
-    return min((end, (low + high) / 2), key=f)
-
-
-@dataclass(frozen=True)
-class _Game:
-    """What the theorems need to know of a run and its data, under one witness u."""
-
-    parameters: LinearParameters
-    epochs: float  # how often each example was played
-    radius: float
-    margins: NDArray[np.float64]  # u·δ per example
-    lengths2: NDArray[np.float64]  # ‖δ‖² per example
-    start_length: float = 0.0  # ‖v₀‖/η
-    start_along: float = 0.0  # v₀·u/η
-
-    @property
-    def zero_rows(self) -> float:
-        return self.epochs * float(np.count_nonzero(self.lengths2 == 0))
-
-
-PERCEPTRON = "k ≤ ((R + D)/γ)² — Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999"
-PERCEPTRON_MARGIN = "k ≤ ((√(R² + 2β/η) + D)/γ)² — the perceptron with margin β, by the same proof"
-PERCEPTRON_START = "kγ ≤ √k·D − v₀·u/η + √(‖v₀‖²/η² + kR²) — the perceptron from v₀, by the same proof"
-DELTA = "k ≤ (R² + Δ²)(1 + D²/Δ²)/γ², D once per example — the Δ-trick, Freund & Schapire 1999"
-PA = "k ≤ (R/γ)²(1 + 2√Σ(d_t/‖δ_t‖)²)² — Crammer et al. 2006, Theorems 2 and 3"
-PA1 = "k ≤ max(R², 1/C)(1/γ² + 2C·Σd_t/γ) — Crammer et al. 2006, Theorem 4"
-PA2 = "k ≤ (R² + 1/2C)(1/γ² + 2C·D²/γ²) — Crammer et al. 2006, Theorem 5"
-ROMMA = "k ≤ (R/γ)² — Li & Long 2002"
-
-# Each takes a game to (theorem, bound, q = 1/γ, D).
-Bound = tuple[str, float, float, float]
-
-
-def _perceptron(game: _Game) -> Bound:
-    p = game.parameters
-    growth = math.sqrt(game.radius**2 + 2 * p.margin / p.learning_rate)
-    short = _Shortfall.of(game.margins, None)
-
-    def deviation(q: float) -> float:  # D/γ
-        return math.sqrt(game.epochs * short.second(q))
-
-    q = _minimise(lambda q: growth * q + deviation(q), short.margins)
-    bound = (growth * q + deviation(q)) ** 2
-    if game.start_length:
-        bound = _largest_k(q, deviation(q), growth, game.start_length, game.start_along)
-        return PERCEPTRON_START, bound, q, deviation(q) / q if q else math.inf
-    return PERCEPTRON_MARGIN if p.margin else PERCEPTRON, bound, q, deviation(q) / q if q else math.inf
-
-
-def _largest_k(q: float, deviation: float, radius: float, length: float, along: float) -> float:
-    """The largest k with k ≤ √k·D/γ − (v₀·u)/γ + √(‖v₀‖² + kR²)/γ."""
-
-    def slack(k: float) -> float:
-        return math.sqrt(k) * deviation + q * (math.sqrt(length**2 + k * radius**2) - along) - k
-
-    low, high = 0.0, 1.0
-    while slack(high) > 0:
-        low, high = high, 2 * high
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if slack(middle) > 0 else (low, middle)
-    return high
-
-
-def _delta(game: _Game) -> Bound:
-    d2 = game.parameters.delta**2
-    short = _Shortfall.of(game.margins, None)
-    q = _minimise(lambda q: q * q + short.second(q) / d2, short.margins)
-    # radius already counts the id feature
-    bound = game.radius**2 * (q * q + short.second(q) / d2)
-    return DELTA, bound + game.zero_rows, q, math.sqrt(short.second(q)) / q if q else math.inf
-
-
-def _pa(game: _Game) -> Bound:
-    inverse = np.divide(1.0, game.lengths2, out=np.zeros_like(game.lengths2), where=game.lengths2 > 0)
-    short = _Shortfall.of(game.margins, inverse)
-    q = _minimise(lambda q: q + 2 * math.sqrt(game.epochs * short.second(q)), short.margins)
-    bound = (game.radius * (q + 2 * math.sqrt(game.epochs * short.second(q)))) ** 2
-    deviation = math.sqrt(game.epochs * _Shortfall.of(game.margins, None).second(q))
-    return PA, bound + game.zero_rows, q, deviation / q if q else math.inf
-
-
-def _pa1(game: _Game) -> Bound:
-    C = game.parameters.C
-    short = _Shortfall.of(game.margins, None)
-    q = _minimise(lambda q: q * q + 2 * C * game.epochs * short.first(q), short.margins)
-    bound = max(game.radius**2, 1 / C) * (q * q + 2 * C * game.epochs * short.first(q))
-    return PA1, bound, q, math.sqrt(game.epochs * short.second(q)) / q if q else math.inf
-
-
-def _pa2(game: _Game) -> Bound:
-    C = game.parameters.C
-    short = _Shortfall.of(game.margins, None)
-    q = _minimise(lambda q: q * q + 2 * C * game.epochs * short.second(q), short.margins)
-    bound = (game.radius**2 + 1 / (2 * C)) * (q * q + 2 * C * game.epochs * short.second(q))
-    return PA2, bound, q, math.sqrt(game.epochs * short.second(q)) / q if q else math.inf
-
-
-def _romma(game: _Game) -> Bound:
-    smallest = float(game.margins.min())
-    if smallest <= 0:
-        return ROMMA, math.inf, 0.0, math.inf
-    return ROMMA, (game.radius / smallest) ** 2, 1 / smallest, 0.0
-
-
-THEOREMS: dict[str, Callable[[_Game], Bound]] = {
-    "perceptron": _perceptron,
-    "pa": _pa,
-    "pa1": _pa1,
-    "pa2": _pa2,
-    "romma": _romma,
-}
-
-
-def _theorem(p: LinearParameters, weighted: bool, started: bool) -> Callable[[_Game], Bound] | None:
-    """The theorem for a run, or None where none is known."""
-    name = RULES[p.rule].theorem
-    if not name or p.cost is not None:
-        return None
-    if started and name != "perceptron":
-        return None
-    if weighted and (name != "perceptron" or p.margin):  # the perceptron sees a weighted example as a longer one
-        return None
-    if p.delta:
-        return _delta if name in ("perceptron", "pa", "romma") and not p.margin and not started else None
-    return THEOREMS[name]
-
-
-# ---------------------------------------------------------------- certifying
+    return "any number" if math.isinf(bound) else f"{math.floor(bound * (1 + ROUNDING) + ROUNDING):,}"
 
 
 def certify(
-    learner: LinearLearner,
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None = None,
-    *,
-    witness: ArrayLike | None = None,
+    learner: LinearLearner, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, witness: ArrayLike | None = None
 ) -> Certificate:
     """Make the certificate of a run.
 
@@ -324,104 +143,110 @@ def certify(
     Returns
     -------
     Certificate
-    """
-    from perceptive.learners.rows import as_rows
 
+    Examples
+    --------
+    >>> from perceptive import certify
+    >>> from perceptive.learners import LinearLearner
+    >>> X, y = [[2.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [1, 1, 0]
+    >>> L = LinearLearner(classes=[0, 1], bias=0.0)
+    >>> L.learn_many(X, y)
+    >>> certificate = certify(L, X, y)
+    >>> certificate.updates, certificate.holds, certificate.separable
+    (2, True, True)
+    """
     if not learner.problems:
         raise ValueError("this learner has learned nothing yet; let it learn first")
-    rows = as_rows(X, learner.vocabulary, fingerprint=True)
-    lesson = learner.lesson(rows, y, sample_weight)
-    weighted = lesson.weights is not None
-    played = rows.n if lesson.weights is None else int(np.count_nonzero(lesson.weights))
-    epochs = max(1, -(-learner.played // max(1, played)))
-    same = learner.played == epochs * played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
+    lesson = learner.lesson(as_rows(X, learner.vocabulary, fingerprint=True), y, sample_weight)
+    epochs = max(1, -(-learner.played // max(1, lesson.n_played)))
+    same = learner.played == epochs * lesson.n_played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
     made = [
-        _certify_problem(learner, pair, problem, lesson, epochs, weighted, witness, not same)
-        for pair, problem in learner.problems.items()
+        _certify_problem(pair, problem, lesson, epochs, witness, not same) for pair, problem in learner.problems.items()
     ]
-    if len(made) == 1:
-        return made[0]
-    return Certificate(
-        mistakes=sum(c.mistakes for c in made),
-        updates=sum(c.updates for c in made),
-        rounds=sum(c.rounds for c in made),
-        bound=sum(c.bound for c in made),
-        bounds=made[0].bounds,
-        theorem=made[0].theorem,
-        radius=max(c.radius for c in made),
-        margin=min(c.margin for c in made),
-        deviation=math.sqrt(sum(c.deviation**2 for c in made)),
-        witness="each problem has its own",
-        separable=all(c.separable for c in made),
-        hypothetical=not same,
-        problems=tuple(made),
-    )
+    if len(made) > 1:
+        return replace(
+            made[0],
+            mistakes=sum(c.mistakes for c in made),
+            updates=sum(c.updates for c in made),
+            rounds=sum(c.rounds for c in made),
+            bound=sum(c.bound for c in made),
+            radius=max(c.radius for c in made),
+            margin=min(c.margin for c in made),
+            deviation=math.sqrt(sum(c.deviation**2 for c in made)),
+            witness="each problem has its own",
+            separable=all(c.separable for c in made),
+            problems=tuple(made),
+        )
+    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    return replace(made[0], first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
 
 
 def _certify_problem(
-    learner: LinearLearner,
-    pair: Pair,
-    problem: Problem,
-    lesson: Lesson,
-    epochs: int,
-    weighted: bool,
-    given: ArrayLike | None,
-    hypothetical: bool,
+    pair: Pair, problem: Problem, lesson: Lesson, epochs: int, given: ArrayLike | None, hypothetical: bool
 ) -> Certificate:
-    p, run = problem.parameters, problem.run
-    bounds = "updates" if p.rule == "perceptron" else "mistakes"
-    facts = {
-        "mistakes": run.mistakes, "updates": run.updates, "rounds": run.rounds, "bounds": bounds,
-        "hypothetical": hypothetical, "radius": math.sqrt(run.radius2),
-    }  # fmt: skip
-    theorem = _theorem(p, weighted, problem.initial is not None)
-    none = Certificate(**facts, bound=math.inf, theorem="", margin=0.0, deviation=math.inf, witness="", separable=False)
-    if theorem is None:
-        return none
-    targets = lesson.targets[pair]
-    absent = targets < 0 if learner.joint else targets == 0
-    if lesson.weights is not None:
-        absent |= lesson.weights == 0
+    """The smallest bound over all witnesses."""
+    p, run, weights = problem.parameters, problem.run, lesson.weights
+    targets = lesson.targets(pair)
+    present = targets != 0 if problem.binary else targets >= 0
+    if weights is not None:
+        present &= weights > 0
     lengths2 = _lengths2(lesson.rows, p) * (1.0 if problem.binary else 2.0)
-    if lesson.weights is not None:
-        lengths2 = lengths2 * lesson.weights**2
-    radius = math.sqrt(float(lengths2[~absent].max(initial=0.0))) if hypothetical else math.sqrt(run.radius2)
-
-    best: Certificate | None = None
+    if weights is not None:
+        lengths2 = lengths2 * weights**2
+    radius = math.sqrt(float(lengths2[present].max(initial=0.0)) if hypothetical else run.radius2)
+    nothing = Certificate(
+        mistakes=run.mistakes,
+        updates=run.updates,
+        rounds=run.rounds,
+        bound=math.inf,
+        bounds="updates" if p.rule == "perceptron" else "mistakes",
+        theorem="",
+        radius=radius,
+        margin=0.0,
+        deviation=math.inf,
+        witness="",
+        separable=False,
+        hypothetical=hypothetical,
+    )
+    theorem = theorem_for(p, weighted=weights is not None, started=problem.initial is not None)
+    if theorem is None:
+        return nothing
+    start, start_bias = problem.initial or (np.zeros(1), np.zeros(1))
+    candidates = []
     for name, (w, b) in _witnesses(problem, given).items():
-        length = math.sqrt(float(np.vdot(w, w)) + float(np.vdot(b, b)))
+        length = _length(w, b)
         if not math.isfinite(length) or length == 0.0:
             continue
-        scores = problem._linear(lesson.rows, w, b) / length
-        margins = _margins(scores, targets, problem.binary)
-        if lesson.weights is not None:
-            margins = margins * lesson.weights
-        game = _Game(p, epochs, radius, margins[~absent], lengths2[~absent])
-        if problem.initial is not None:
-            w0, b0 = problem.initial
-            eta = p.learning_rate
-            game = _Game(
-                p, epochs, radius, margins[~absent], lengths2[~absent],
-                math.sqrt(float(np.vdot(w0, w0)) + float(np.vdot(b0, b0))) / eta,
-                (float(np.vdot(w0, w)) + float(np.vdot(b0, b0 * 0 + b))) / length / eta,
-            )  # fmt: skip
+        margins = _margins(problem.linear(lesson.rows, w, b) / length, targets, problem.binary)
+        if weights is not None:
+            margins = margins * weights
+        along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / length if problem.initial else 0.0
+        game = Game(
+            parameters=p,
+            epochs=epochs,
+            radius=radius,
+            margins=margins[present],
+            lengths2=lengths2[present],
+            start_length=_length(start, start_bias) / p.learning_rate,
+            start_along=along / p.learning_rate,
+        )
         formula, bound, q, deviation = theorem(game)
-        separable = bool(len(game.margins) and game.margins.min() > 0 and deviation <= 1e-9 / max(q, 1e-300))
-        if best is None or bound < best.bound:
-            best = Certificate(
-                **{**facts, "radius": radius}, bound=bound, theorem=formula, margin=1 / q if q else math.inf,
-                deviation=0.0 if separable else deviation, witness=name, separable=separable,
-                first_pass_error=math.nan,
-            )  # fmt: skip
-    if best is None:  # v = 0 throughout: nothing was learned
-        return Certificate(
-            **facts, bound=0.0 if run.updates == 0 else math.inf, theorem="", margin=0.0, deviation=math.inf,
-            witness="", separable=False,
-        )  # fmt: skip
-    return best
+        separable = len(game.margins) > 0 and float(game.margins.min()) > 0
+        candidates.append(
+            replace(
+                nothing,
+                bound=bound,
+                theorem=formula,
+                margin=1 / q if q else math.inf,
+                deviation=0.0 if deviation * q <= ROUNDING else deviation,
+                witness=name,
+                separable=separable,
+            )
+        )
+    return min(candidates, key=lambda c: c.bound, default=nothing)
 
 
-def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, tuple[NDArray[Any], NDArray[np.float64]]]:
+def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, Vector]:
     found = {"last": problem.vector("last")}
     if "sum" in problem.arrays:
         found["averaged"] = problem.vector("averaged")
@@ -432,15 +257,18 @@ def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, tuple[NDA
     return found
 
 
-def _given(problem: Problem, u: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def _given(problem: Problem, u: NDArray[np.float64]) -> Vector:
     n, d = problem.n_classes, problem.n_features
     if u.shape not in ((n, d), (n, d + 1)) or not np.isfinite(u).all():
-        raise ValueError(
-            f"witness has shape {u.shape}; give {n} × {d} finite numbers, or {n} × {d + 1} with the bias last"
-        )
+        raise ValueError(f"witness has shape {u.shape}; give {n} × {d} finite numbers, or {n} × {d + 1}, bias last")
     w = np.zeros((d, problem.stride))
     w[:, :n] = u[:, :d].T
     return w, u[:, d] if u.shape[1] > d else np.zeros(n)
+
+
+def _length(w: NDArray[Any], b: NDArray[np.float64]) -> float:
+    w = w.astype(np.float64, copy=False)
+    return math.sqrt(float(np.vdot(w, w)) + float(np.vdot(b, b)))
 
 
 def _margins(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:
@@ -449,9 +277,8 @@ def _margins(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bo
         return scores[:, 0] * targets
     rows = np.arange(len(targets))
     mine = scores[rows, targets]
-    rivals = scores.copy()
-    rivals[rows, targets] = -np.inf
-    margins: NDArray[np.float64] = mine - rivals.max(axis=1)
+    scores[rows, targets] = -np.inf
+    margins: NDArray[np.float64] = mine - scores.max(axis=1)
     return margins
 
 

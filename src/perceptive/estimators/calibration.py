@@ -42,12 +42,14 @@ def probabilities(scores: NDArray[np.float64], temperature: float | None) -> NDA
         scores = np.column_stack([np.zeros_like(scores), scores])
     if temperature is not None:
         return _softmax(temperature * scores)
-    shares = np.maximum(scores - np.minimum(scores.min(axis=1, keepdims=True), 0.0), 0.0)
+    shares: NDArray[np.float64] = np.maximum(scores - np.minimum(scores.min(axis=1, keepdims=True), 0.0), 0.0)
     abstained = np.maximum(0.0, 1.0 - shares.sum(axis=1, keepdims=True))
-    shares = shares + abstained / shares.shape[1]
-    return shares / shares.sum(axis=1, keepdims=True)
+    shares += abstained / shares.shape[1]
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
+    e: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
+    e /= e.sum(axis=1, keepdims=True)
+    return e

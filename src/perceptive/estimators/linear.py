@@ -35,7 +35,7 @@ def _has_probabilities(self: LinearClassifier) -> bool:
     raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearClassifier(ClassifierMixin, BaseEstimator):
     """Mistake-driven linear classifier: averaged, voted, last or best; perceptron, PA, MIRA, ROMMA or AROW.
 
     Parameters
@@ -160,6 +160,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         certify: bool = False,
         warm_start: bool = False,
     ) -> None:
+        _register_with_river()  # which asks what it is given before it has it learn
         self.rule = rule
         self.learning_rate = learning_rate
         self.margin = margin
@@ -188,6 +189,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.probability = probability
         self.certify = certify
         self.warm_start = warm_start
+
+    _supervised = _multiclass = True  # what River asks of a classifier
+
+    learner_: LinearLearner
+    classes_: NDArray[Any]
+    _history: History
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -283,9 +290,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lesson = learner.prepare(X, y, weights)
         before = learner.mistakes, learner.updates, learner.loss
         try:
-            lesson.play(np.arange(lesson.rows.n))
+            lesson.play_as_they_come()
         finally:
-            lesson.record()
             self.learner_ = learner
             self.classes_ = _label_array(learner.classes, seen)
             history = History([learner.mistakes - before[0]], [learner.updates - before[1]], [learner.loss - before[2]])
@@ -305,7 +311,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
         """What the learner takes, and what training takes; raises for what cannot be."""
-        _register_with_river()
         learner = {name: getattr(self, name) for name in LEARNER}
         LinearParameters(**learner)
         EstimatorParameters(**{f.name: getattr(self, f.name) for f in fields(EstimatorParameters)})
@@ -337,11 +342,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is None and self.class_weight is None:
             return None
         n = len(y)
-        weights = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True)
+        weights: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True
+        )
         if self.class_weight is not None:
             per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
             weights *= per_class[np.searchsorted(classes, y)]
-        return weights  # type: ignore[no-any-return]
+        return weights
 
     def _held_out(self, y: NDArray[Any], training: TrainingParameters) -> NDArray[np.bool_]:
         """Choose the rows for early stopping and calibration: the same share of every class, seeded."""
@@ -354,7 +361,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = np.random.default_rng(self.random_state)
         for label in np.unique(y):
             rows = rng.permutation(np.flatnonzero(y == label))
-            held_out[rows[: min(len(rows) - 1, round(fraction * len(rows)))]] = True
+            held_out[rows[: min(len(rows) - 1, max(1, round(fraction * len(rows))))]] = True
         if not held_out.any():
             raise ValueError(f"{len(y)} examples are too few to hold out a part of {fraction}; give more")
         return held_out
@@ -377,8 +384,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("coef_init and intercept_init need two classes or multiclass='joint'")
         problem = learner.problems[ALL]
         shape = (problem.n_classes, problem.n_features)
-        w = np.zeros(shape) if coef is None else np.asarray(coef, dtype=np.float64).reshape(-1, shape[1])
-        b = np.zeros(shape[0]) if intercept is None else np.asarray(intercept, dtype=np.float64).reshape(-1)
+        w = np.zeros(shape) if coef is None else np.atleast_2d(np.asarray(coef, dtype=np.float64))
+        b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(np.asarray(intercept, dtype=np.float64))
         if w.shape != shape or b.shape != shape[:1]:
             raise ValueError(f"coef_init and intercept_init must have the shapes {shape} and {shape[:1]}")
         if not (np.isfinite(w).all() and np.isfinite(b).all()):
@@ -445,19 +452,19 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "learner_")
 
     def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores: one per row for two classes (> 0: the second), else one per row and class; shares of votes if voted."""
+        """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
         check_is_fitted(self)
         rows = self.learner_.rows(self._check_rows(X, reset=False))
         scores = self.learner_.scores_of(rows, hypothesis)
         if scores.ndim == 2 and len(self.learner_.classes) == 2:
-            return scores[:, 1] - scores[:, 0]  # type: ignore[no-any-return]
+            return scores[:, 1] - scores[:, 0]
         return scores
 
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each row, under ``hypothesis`` or any other that was kept."""
         check_is_fitted(self)
         rows = self.learner_.rows(self._check_rows(X, reset=False))
-        return self.classes_[self.learner_.decide(self.learner_.scores_of(rows, hypothesis))]  # type: ignore[no-any-return]
+        return self.classes_[self.learner_.decide(self.learner_.scores_of(rows, hypothesis))]
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label of one dict of features; None before anything was learned."""
@@ -465,12 +472,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         return self.learner_.predict(x)
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities, in the order of the scores.
 
-        Under ``voted`` the shares of the votes, an abstention counting for all classes alike. Otherwise softmax(a·scores)
-        (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out labels likeliest.
+        Under ``voted`` the shares of the votes, an abstention counting for all classes alike. Otherwise
+        softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out
+        labels likeliest.
         """
         scores = self.decision_function(X)
         if self.hypothesis != "voted" and self.learner_.temperature is None:
@@ -533,6 +541,3 @@ def _register_with_river() -> None:
     base = sys.modules.get("river.base")
     if base is not None and not issubclass(LinearClassifier, base.Classifier):
         base.Classifier.register(LinearClassifier)
-
-
-_register_with_river()

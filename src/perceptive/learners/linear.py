@@ -57,6 +57,7 @@ class LinearLearner:
         self.problems: dict[Pair, Problem] = {}
         self.fingerprint = 0  # sum of the hashes of all examples played
         self.played = 0  # how many those were; a pass broken off counts as whole
+        self.first_pass: tuple[int, int] | None = None  # its rounds and mistakes, where there were more
         self.temperature: float | None = None  # of the probabilities, once calibrated
         self._cost: NDArray[np.float64] | None = None
         if classes is not None:
@@ -102,9 +103,9 @@ class LinearLearner:
     def _open_problems(self) -> None:
         """Problems that are wanted but not there start now, at zero."""
         assert self.n_features is not None
-        for pair in self._wanted_problems():
+        for pair in self._wanted_problems() if self.classes else []:
             if pair not in self.problems:
-                n_classes = max(1, len(self.classes)) if self.joint else None
+                n_classes = len(self.classes) if self.joint else None
                 self.problems[pair] = Problem(self.n_features, n_classes, self.parameters)
 
     def start(self, n_features: int, initial: Mapping[Pair, Vector] | None = None) -> None:
@@ -112,7 +113,7 @@ class LinearLearner:
         self.n_features = n_features
         self.problems = {}
         self.fingerprint = self.played = 0
-        self.temperature = None
+        self.first_pass = self.temperature = None
         self._open_problems()
         for pair, vector in (initial or {}).items():
             old = self.problems[pair]
@@ -163,12 +164,13 @@ class LinearLearner:
         return rows
 
     def prepare(self, X: Any, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
-        """Check examples and make them ready to be played, in any order, as often as wanted.
+        """Check examples and make them ready to be played.
 
-        Nothing is changed before all is checked; then new names and new classes get their places.
+        Nothing is changed before all is checked; then new names get their places. New classes join the game when
+        their first example is played.
         """
         labels, which = _unique_labels(y)
-        new = self._check_labels(labels)
+        self._check_labels(labels)
         weights = self.check_weights(weights, len(which))
         first = self.vocabulary is None and not self.problems and is_dicts(X)
         vocabulary = Vocabulary() if first else self.vocabulary
@@ -177,7 +179,7 @@ class LinearLearner:
         try:
             if rows.n != len(which):
                 raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
-            if rows.n == 0 or rows.d == 0:
+            if rows.n == 0 or (rows.d == 0 and vocabulary is None):
                 raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
             if not first:
                 self._check_features(rows.d)
@@ -187,11 +189,10 @@ class LinearLearner:
             raise
         self.vocabulary = vocabulary
         self._meet_features(rows.d)
-        self._meet_classes(new)
         self._open_problems()
         for problem in self.problems.values():
             problem.begin(rows.n)
-        return Lesson(self, rows, self._encode(labels, which), weights)
+        return Lesson(self, rows, labels, which, weights)
 
     def lesson(self, rows: _core.Rows, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
         """Rows with labels that are all known, to be looked at and not learned from."""
@@ -199,19 +200,21 @@ class LinearLearner:
         self._meet_features(rows.d)
         if len(which) != rows.n:
             raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
-        return Lesson(self, rows, self._encode(labels, which), self.check_weights(weights, rows.n))
+        self.encode(labels)
+        return Lesson(self, rows, labels, which, self.check_weights(weights, rows.n))
 
-    def _encode(self, labels: list[Any], which: NDArray[np.int64]) -> NDArray[np.int64]:
+    def encode(self, labels: list[Any]) -> NDArray[np.int64]:
+        """The index of each label in ``classes``."""
         unknown = [label for label in labels if label not in self._index]
         if unknown:
             raise ValueError(f"label {unknown[0]!r} is none of the classes {self.classes!r}")
-        return np.array([self._index[label] for label in labels], dtype=np.int64)[which]
+        return np.array([self._index[label] for label in labels], dtype=np.int64)
 
     def check_weights(self, weights: Any, n: int) -> NDArray[np.float64] | None:
         """Sample weights as the core wants them; None where all are 1."""
         if weights is None:
             return None
-        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        weights = np.array(weights, dtype=np.float64)
         if weights.shape != (n,):
             raise ValueError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows")
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -222,21 +225,18 @@ class LinearLearner:
         rule = self.parameters.rule
         if not RULES[rule].takes_weights and not np.isin(weights, (0, 1)).all():
             raise ValueError(f"weights other than 0 and 1 do not go with rule={rule!r}; choose another rule")
-        return weights
+        return np.ascontiguousarray(weights)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
         before = self.mistakes
         lesson = self.prepare(_one(x), [y], None if weight == 1.0 else [weight])
-        lesson.play(_FIRST)
-        lesson.record()
+        lesson.play_as_they_come()
         return self.mistakes > before
 
     def learn_many(self, X: Any, y: Sequence[Any], weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
-        lesson = self.prepare(X, y, weights)
-        lesson.play(np.arange(lesson.rows.n))
-        lesson.record()
+        self.prepare(X, y, weights).play_as_they_come()
 
     # ------------------------------------------------------------ predicting
 
@@ -278,7 +278,8 @@ class LinearLearner:
             votes[:, i] += score < 0
             scores[:, j] += score
             scores[:, i] -= score
-        return votes + scores / (3 * (np.abs(scores) + 1))
+        votes += scores / (3 * (np.abs(scores) + 1))
+        return votes
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """From scores to indices of classes; ties go to the lowest index."""
@@ -288,9 +289,11 @@ class LinearLearner:
         if self.parameters.multiclass == "ovr" and self.parameters.reference in self._index:
             reference = self._index[self.parameters.reference]
             others = np.delete(scores, reference, axis=1)
-            winner = np.delete(np.arange(len(self.classes)), reference)[np.argmax(others, axis=1)]
-            return np.where(others.max(axis=1) > 0, winner, reference)
-        return np.argmax(scores, axis=1)
+            winner: NDArray[np.int64] = np.delete(np.arange(len(self.classes)), reference)[np.argmax(others, axis=1)]
+            winner[others.max(axis=1) <= 0] = reference
+            return winner
+        best: NDArray[np.int64] = np.argmax(scores, axis=1)
+        return best
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """The perceptron criterion E_p(w): how far the wrong answers are from being right, summed.
@@ -298,7 +301,8 @@ class LinearLearner:
         Two classes: −Σ y·score over the misclassified; else Σ max(0, best rival's score − score of y).
         """
         scores = self.scores(X, hypothesis)
-        truth = self._encode(*_unique_labels(y))
+        labels, which = _unique_labels(y)
+        truth = self.encode(labels)[which]
         if self.binary:
             return float(np.maximum(0, -np.where(truth == 1, scores, -scores)).sum())
         mine = scores[np.arange(len(truth)), truth]
@@ -359,22 +363,73 @@ class Lesson:
         self,
         learner: LinearLearner,
         rows: _core.Rows,
-        y: NDArray[np.int64],
+        labels: list[Any],
+        which: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
     ) -> None:
-        self.learner, self.rows, self.y, self.weights = learner, rows, y, weights
-        self.targets = {pair: _targets(learner, pair, y) for pair in learner.problems}
+        self.learner, self.rows, self.weights = learner, rows, weights
+        self._labels, self._which = labels, which
+        self._targets: dict[Pair, NDArray[np.int32]] = {}
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        """Index of the class of each row."""
+        return self.learner.encode(self._labels)[self._which]
+
+    def targets(self, pair: Pair) -> NDArray[np.int32]:
+        """What the rows are to a problem: ±1 or 0 (not in it), or the class."""
+        if pair not in self._targets:
+            self._targets[pair] = _targets(self.learner, pair, self.y)
+        return self._targets[pair]
 
     def play(self, order: NDArray[np.int64]) -> None:
         """Play the rows in this order."""
         for pair, problem in self.learner.problems.items():
-            problem.learn(self.rows, order, self.targets[pair], self.weights, self.learner._cost)
+            problem.learn(self.rows, order, self.targets(pair), self.weights, self.learner._cost)
+
+    def play_as_they_come(self) -> None:
+        """Play the rows once, in the order given; a class that nobody announced joins with its first example."""
+        learner = self.learner
+        arrivals = [(0, None)]
+        for i, label in enumerate(self._labels):
+            if label not in learner._index:
+                arrivals.append((int(np.argmax(self._which == i)), label))
+        arrivals.sort(key=lambda arrival: arrival[0])
+        order = np.arange(self.rows.n)
+        try:
+            for (begin, label), (end, _) in zip(arrivals, [*arrivals[1:], (self.rows.n, None)], strict=True):
+                if label is not None:
+                    self._welcome(label)
+                if begin < end:
+                    self._play_known(order[begin:end])
+        finally:
+            self.record()
+
+    def _welcome(self, label: Any) -> None:
+        learner = self.learner
+        learner._meet_classes([label])
+        before = set(learner.problems)
+        learner._open_problems()
+        for pair in set(learner.problems) - before:
+            learner.problems[pair].begin(self.rows.n)
+
+    def _play_known(self, order: NDArray[np.int64]) -> None:
+        """Play rows whose classes are known while later ones may not be."""
+        index = np.array([self.learner._index.get(label, -1) for label in self._labels], dtype=np.int64)
+        y = index[self._which]
+        for pair, problem in self.learner.problems.items():
+            problem.learn(self.rows, order, _targets(self.learner, pair, y), self.weights, self.learner._cost)
 
     def record(self) -> None:
         """Note that every row has been played (or was to be) once more."""
         learner = self.learner
         learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
-        learner.played += self.rows.n if self.weights is None else int(np.count_nonzero(self.weights))
+        learner.played += self.n_played
+
+    @property
+    def n_played(self) -> int:
+        """Rows that a pass plays: those with a weight."""
+        return self.rows.n if self.weights is None else int(np.count_nonzero(self.weights))
 
     def fingerprint(self) -> int:
         """An order-free hash of the examples."""

@@ -15,9 +15,9 @@ Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes
 RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock")
 
 
-def padded(n_classes: int) -> int:
-    """Weights of one feature lie side by side for all classes, padded for SIMD; two classes need one weight."""
-    return 1 if n_classes == 1 else -(-n_classes // 4) * 4
+def stride_of(n_classes: int | None) -> int:
+    """Weights per feature: side by side for all classes, padded for SIMD; two classes (None) need one."""
+    return 1 if n_classes is None else -(-n_classes // 4) * 4
 
 
 class Problem:
@@ -68,7 +68,7 @@ class Problem:
     @property
     def stride(self) -> int:
         """Weights per feature."""
-        return 1 if self.binary else max(4, padded(self.n_classes))
+        return stride_of(None if self.binary else self.n_classes)
 
     @property
     def run(self) -> _core.Progress:
@@ -233,9 +233,10 @@ class Problem:
             return self._vote(rows)
         if not self.finished and hypothesis in ("last", "averaged"):
             return self._scores_as_it_learns(rows, hypothesis)
-        return self._linear(rows, *self.vector(hypothesis))
+        return self.linear(rows, *self.vector(hypothesis))
 
-    def _linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
+    def linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores under any weights of this problem's shape."""
         return self._dots(rows, w) + self.parameters.bias * bias
 
     def _dots(self, rows: _core.Rows, w: NDArray[Any]) -> NDArray[np.float64]:
@@ -260,7 +261,7 @@ class Problem:
             start = np.zeros((rows.n, self.n_classes))
         else:
             w, bias = self.initial
-            start = self._linear(rows, np.ascontiguousarray(w, dtype=self.dtype), bias)
+            start = self.linear(rows, np.ascontiguousarray(w, dtype=self.dtype), bias)
         votes = np.empty((rows.n, self.n_classes), np.int64)
         _core.votes(rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes)
         return votes / max(1, int(survival.sum()))
@@ -300,6 +301,8 @@ class Problem:
         run = _core.Progress()
         for name in RUN:
             setattr(run, name, state["run"][name])
+            if not 0 <= state["run"][name] < np.inf:
+                raise ValueError(f"{name} is impossible")
         if self.journal is not None:
             self.journal = self._journal_type.from_arrays(
                 self.parameters.max_voters or 0,

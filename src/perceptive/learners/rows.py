@@ -82,10 +82,10 @@ def _sparse_rows(X: Any, fingerprint: bool) -> _core.Rows:
     stored = int(indptr[-1]) if len(indptr) else 0
     if 0 <= stored < len(data):  # SciPy allows room behind the last row
         data, indices = data[:stored], indices[:stored]
-    arrays = [np.ascontiguousarray(array) for array in (indptr, indices, data)]
-    rows = _core.csr_rows(*arrays, X.shape[1], fingerprint)
+    indptr, indices, data = map(np.ascontiguousarray, (indptr, indices, data))
+    rows = _core.csr_rows(indptr, indices, data, X.shape[1], fingerprint)
     if rows is None:
-        X = type(X)((arrays[2].copy(), arrays[1].copy(), arrays[0].copy()), shape=X.shape)
+        X = type(X)((data.copy(), indices.copy(), indptr.copy()), shape=X.shape)
         X.sum_duplicates()
         rows = _core.csr_rows(X.indptr, X.indices, X.data, X.shape[1], fingerprint)
         assert rows is not None

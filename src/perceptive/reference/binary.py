@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from perceptive.reference.rules import Rule
-from perceptive.reference.vectors import Row, dot, squared_norm, weighted_squared_norm
+from perceptive.reference.vectors import Row, check_round, dot, squared_norm, weighted_squared_norm
 
 
 class Binary:
@@ -54,6 +54,9 @@ class Binary:
 
     def learn(self, x: Row, y: int, *, weight: float = 1.0, identity: int = 0) -> bool:
         """Play one round; return whether it was a mistake. ``identity`` numbers the example for the Δ-trick."""
+        check_round(x, len(self.v), weight)
+        if y not in (1, -1):
+            raise ValueError(f"label {y} is neither 1 nor -1")
         if weight == 0.0:
             return False
         self.rounds += 1

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from perceptive.reference.rules import Rule
-from perceptive.reference.vectors import Row, squared_norm
+from perceptive.reference.vectors import Row, check_round, squared_norm
 
 
 class Joint:
@@ -64,6 +64,9 @@ class Joint:
 
     def learn(self, x: Row, y: int, *, weight: float = 1.0, identity: int = 0) -> bool:
         """Play one round; return whether it was a mistake."""
+        check_round(x, len(self.v[0]), weight)
+        if not 0 <= y < self.n_classes:
+            raise ValueError(f"class {y} is outside 0 … {self.n_classes - 1}")
         if weight == 0.0:
             return False
         self.rounds += 1

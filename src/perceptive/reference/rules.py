@@ -15,8 +15,8 @@ aggressive-romma    1 − m > 0                      the same
 arow                1 − m > 0                      τ = ℓ/(δᵀΣδ + r), along Σδ   Crammer et al. 2009
 ==================  =============================  =====================================================
 
-A sample weight w stands beside the trade-off of a rule: η becomes w·η, C becomes w·C, r becomes r/w. The rules that have
-none (pa, mira, romma) take no weights.
+A sample weight w stands beside the trade-off of a rule: η becomes w·η, C becomes w·C, r becomes r/w. The rules that
+have none (pa, mira, romma) take no weights.
 
 Corner cases. A zero δ (an empty row without bias) teaches nothing: it may be a mistake, it is never an update.
 At v = 0 every rule updates (m = 0); ROMMA's first step is δ/‖δ‖². Where ROMMA's two constraints are collinear (0/0),
@@ -25,6 +25,7 @@ or the old one is implied by the new one, it starts anew from the new one alone:
 
 from dataclasses import dataclass
 
+RULES = ("perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow")
 # A hinge loss below this is the rounding of float32 weights, not a lesson.
 LOSS_FLOOR = 1e-6
 # sin² of the angle below which v and δ count as collinear, for the same reason.
@@ -40,6 +41,15 @@ class Rule:
     margin: float = 0.0
     C: float = 1.0
     r: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.name not in RULES:
+            raise ValueError(f"unknown rule {self.name!r}; choose one of {', '.join(RULES)}")
+        if not self.margin >= 0:
+            raise ValueError(f"margin is {self.margin}; it must not be negative")
+        for parameter in ("learning_rate", "C", "r"):
+            if not getattr(self, parameter) > 0:
+                raise ValueError(f"{parameter} is {getattr(self, parameter)}; it must be above 0")
 
     def wants_update(self, m: float, mistake: bool, cost: float = 1.0) -> bool:
         """Decide whether an example with score difference m is learned from."""

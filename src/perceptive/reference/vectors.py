@@ -1,5 +1,6 @@
 """Dot products in a fixed order, so that two machines (and two languages) round alike."""
 
+import math
 from collections.abc import Sequence
 
 Row = Sequence[tuple[int, float]]
@@ -9,6 +10,17 @@ LANES = 8
 def sum_lanes(s: Sequence[float]) -> float:
     """The lanes, added up in pairs."""
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+
+
+def check_round(x: Row, n_features: int, weight: float) -> None:
+    """Raise ValueError for what nobody can learn from."""
+    for j, value in x:
+        if not 0 <= j < n_features:
+            raise ValueError(f"feature index {j} is outside 0 … {n_features - 1}")
+        if not math.isfinite(value):
+            raise ValueError(f"feature {j} is {value}")
+    if not (math.isfinite(weight) and weight >= 0):
+        raise ValueError(f"weight is {weight}; it must be finite and not negative")
 
 
 def dot(v: Sequence[float], x: Row) -> float:

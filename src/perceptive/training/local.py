@@ -74,6 +74,8 @@ def train(
                 history.mistakes.append(learner.mistakes - before[0])
                 history.updates.append(learner.updates - before[1])
                 history.loss.append(learner.loss - before[2])
+            if epoch == 0:
+                learner.first_pass = learner.rounds, learner.mistakes
             if history.updates[-1] == 0:
                 history.converged = True
                 break

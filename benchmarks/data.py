@@ -1,0 +1,146 @@
+"""The data sets: from the folder named by PERCEPTIVE_DATA, bundled with scikit-learn, or generated and cached."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits, load_svmlight_file
+
+from perceptive.datasets import zipf_text
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perceptive"
+MEAN_LENGTH = 54.0  # what zipf_text is asked for, to get 67 different words a row out of 2²⁰
+Labelled = tuple[Any, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A training and a test part; the matrices are arrays or CSR."""
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    X_test: Any
+    y_test: NDArray[Any]
+
+    @property
+    def entries(self) -> int:
+        """Numbers stored: the non-zeros of a sparse matrix, all of a dense one."""
+        return self.X.nnz if sp.issparse(self.X) else self.X.size
+
+    @property
+    def non_zeros(self) -> int:
+        """Entries that are not 0."""
+        return self.X.count_nonzero() if sp.issparse(self.X) else np.count_nonzero(self.X)
+
+    @property
+    def shape(self) -> str:
+        """Rows × columns, and how full the rows are or of what type."""
+        n, d = self.X.shape
+        return f"{n:,} × {d:,}" + (f", {self.entries / n:.0f} a row" if sp.issparse(self.X) else f", {self.X.dtype}")
+
+    def head(self, n: int) -> Dataset:
+        """Only the first n examples to train on."""
+        return replace(self, X=self.X[:n], y=self.y[:n])
+
+    def map(self, name: str, rows: Callable[[Any], Any], labels: Callable[[Any], Any] = lambda y: y) -> Dataset:
+        """The same data with other rows or labels."""
+        return Dataset(name, rows(self.X), labels(self.y), rows(self.X_test), labels(self.y_test))
+
+
+def scaled(X: NDArray[Any]) -> NDArray[np.float32]:
+    """Pixels between 0 and 1."""
+    return (X / X.max()).astype(np.float32)
+
+
+def sparse(X: NDArray[Any]) -> sp.csr_array:
+    """Pixels between 0 and 1, only those that are not 0."""
+    return sp.csr_array(scaled(X))
+
+
+def _part(name: str) -> Path | None:
+    """A file of the data folder, or None and a word about it."""
+    folder = os.environ.get("PERCEPTIVE_DATA")
+    if folder is None:
+        print(f"{name}: PERCEPTIVE_DATA is not set, so this set is left out")
+    elif not (Path(folder) / name).exists():
+        print(f"{name}: not in the folder that PERCEPTIVE_DATA names, so this set is left out")
+    else:
+        return Path(folder) / name
+    return None
+
+
+def a9a() -> list[Dataset]:
+    """Adult, binarised: 123 features, 14 of them in a row."""
+    parts = [_part(f"a9a/{part}.svm") for part in ("train", "test")]
+    if None in parts:
+        return []
+    arrays: list[Any] = []
+    for path in parts:
+        X, y = load_svmlight_file(str(path), n_features=123)
+        arrays += [sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape), y]
+    return [Dataset("a9a", *arrays)]
+
+
+def digits() -> Dataset:
+    """Handwritten digits as given: MNIST, or those that come with scikit-learn."""
+    path = _part("mnist/mnist.npz")
+    if path is not None:
+        with np.load(path) as file:
+            arrays = [file[f"{kind}_{part}"] for part in ("train", "test") for kind in ("x", "y")]
+        return Dataset("MNIST", *(a if a.ndim == 1 else a.reshape(len(a), -1) for a in arrays))
+    print("scikit-learn's digits stand in for MNIST")
+    X, y = load_digits(return_X_y=True)
+    X = X.astype(np.uint8)
+    return Dataset("digits", X[:1400], y[:1400], X[1400:], y[1400:])
+
+
+def zipf(title: str, n_rows: int, n_features: int, n_test: int) -> Dataset:
+    """Zipfian text with two classes."""
+
+    def make() -> Labelled:
+        return zipf_text(n_rows + n_test, n_features, mean_length=MEAN_LENGTH)
+
+    return _cached(title, f"zipf-{n_rows}-{n_features}", n_test, make)
+
+
+def zipf_classes(n_rows: int, n_features: int, n_test: int, n_classes: int) -> Dataset:
+    """Zipfian text, labelled by the loudest of sparse linear teachers of frequent words, 5 % of the labels redrawn."""
+
+    def make() -> Labelled:
+        X, _ = zipf_text(n_rows + n_test, n_features, mean_length=MEAN_LENGTH)
+        rng = np.random.default_rng(1)
+        teachers = rng.normal(size=(n_features, n_classes)) * (rng.random((n_features, n_classes)) < 0.1)
+        frequency = np.bincount(X.indices, minlength=n_features)
+        teachers[np.argsort(-frequency)[4096:]] = 0
+        noise = rng.random(n_rows + n_test) < 0.05
+        return X, np.where(noise, rng.integers(n_classes, size=len(noise)), (X @ teachers).argmax(axis=1))
+
+    return _cached(f"Zipf {n_classes} classes", f"zipf-{n_rows}-{n_features}-{n_classes}", n_test, make)
+
+
+def _cached(title: str, name: str, n_test: int, make: Callable[[], Labelled]) -> Dataset:
+    """Generate, or load what the same generator made before; the last rows are the test part."""
+    generator = f"{inspect.getsource(zipf_text)} {inspect.getsource(make)} {MEAN_LENGTH}"
+    version = zlib.crc32(generator.encode())
+    path = CACHE / f"{name}-{n_test}-{version:08x}.npz"
+    if not path.exists():
+        print(f"generating {name} …")
+        X, y = make()
+        CACHE.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial.npz")
+        np.savez(partial, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y)
+        partial.rename(path)
+    with np.load(path) as file:
+        X = sp.csr_array((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
+        y = file["y"]
+    return Dataset(title, X[:-n_test], y[:-n_test], X[-n_test:], y[-n_test:])

@@ -1,0 +1,7 @@
+"""``python -m perceptive``."""
+
+import sys
+
+from perceptive.cli import main
+
+sys.exit(main())

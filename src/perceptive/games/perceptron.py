@@ -1,0 +1,149 @@
+"""The perceptron game: A shows examples with margin γ and radius R, B errs at most (R/γ)² times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+SAFE = 1e-9  # how far the examples keep from γ and R, relatively, so that rounding cannot take them across
+
+
+def separable_game(
+    n_rounds: int, n_features: int, margin: float, radius: float, random_state: int = 0
+) -> tuple[Floats, Labels, Floats]:
+    """Examples that a unit vector u separates: y·(u·x) ≥ margin and ‖x‖ ≤ radius for each.
+
+    Parameters
+    ----------
+    n_rounds, n_features : int
+    margin, radius : float
+        γ and R, 0 < γ < R.
+    random_state : int
+
+    Returns
+    -------
+    X : array of shape (n_rounds, n_features)
+    y : array of +1 and −1
+    u : array of shape (n_features,), of length 1
+
+    Examples
+    --------
+    >>> X, y, u = separable_game(100, 5, margin=0.1, radius=1.0)
+    >>> bool(min(y * (X @ u)) >= 0.1), bool(max((X**2).sum(axis=1)) <= 1.0)
+    (True, True)
+    """
+    if n_rounds < 1 or n_features < 1:
+        raise ValueError(f"{n_rounds} rounds of {n_features} features; give at least one of each")
+    if not (0 < margin < radius and math.isfinite(radius)):
+        raise ValueError(f"margin={margin} and radius={radius}: give 0 < margin < radius < ∞")
+    rng = np.random.default_rng(random_state)
+    u = rng.normal(size=n_features)
+    u /= np.linalg.norm(u)
+    y = rng.choice(np.array([-1, 1]), size=n_rounds)
+    along = rng.uniform(margin * (1 + SAFE), max(margin * (1 + SAFE), radius * (1 - SAFE)), size=n_rounds)
+    across = rng.normal(size=(n_rounds, n_features))
+    across -= np.outer(across @ u, u)
+    lengths = np.linalg.norm(across, axis=1)
+    room = np.sqrt(np.maximum(0.0, (radius * (1 - SAFE)) ** 2 - along**2)) * rng.uniform(size=n_rounds)
+    if n_features > 1:  # else nothing lies across u
+        across *= (room / np.maximum(lengths, np.finfo(float).tiny))[:, None]
+    else:
+        across[:] = 0.0
+    return np.outer(y * along, u) + across, y, u
+
+
+def noisy_game(
+    n_rounds: int, n_features: int, margin: float, radius: float, noise: float, random_state: int = 0
+) -> tuple[Floats, Labels, Floats]:
+    """A separable game in which A lies about each label with probability ``noise``.
+
+    Parameters
+    ----------
+    n_rounds, n_features, margin, radius, random_state
+        As in `separable_game`.
+    noise : float
+        In [0, 1].
+
+    Returns
+    -------
+    X, y, u : as in `separable_game`; u separates all but the lies
+
+    Examples
+    --------
+    >>> X, y, u = noisy_game(1000, 5, margin=0.1, radius=1.0, noise=0.2)
+    >>> float(np.mean(y * (X @ u) < 0))
+    0.213
+    """
+    if not 0 <= noise <= 1:
+        raise ValueError(f"noise={noise}: give a probability")
+    X, y, u = separable_game(n_rounds, n_features, margin, radius, random_state)
+    lies = np.random.default_rng([random_state, 1]).uniform(size=n_rounds) < noise
+    return X, np.where(lies, -y, y), u
+
+
+def hard_game(n: int) -> tuple[Floats, Labels, Floats]:
+    """A's best play: n orthonormal examples. No answer helps with the next one, so B errs (R/γ)² = n times.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    X, y, u : as in `separable_game`; R = 1 and γ = 1/√n
+
+    Examples
+    --------
+    >>> [round.k for round in play(*hard_game(4))]
+    [1, 2, 3, 4]
+    """
+    if n < 1:
+        raise ValueError(f"n={n}: give at least one round")
+    y = np.where(np.arange(n) % 2, -1, 1)
+    return np.eye(n), y, y / math.sqrt(n)
+
+
+class Round(NamedTuple):
+    """The state of the game after a round."""
+
+    k: int  # mistakes so far
+    along: float  # v_k·u, which Lemma 1 keeps ≥ kγ
+    length2: float  # ‖v_k‖², which Lemma 2 keeps ≤ kR²
+
+
+def play(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> Iterator[Round]:
+    """Let B, the perceptron from v₀ = 0, play the examples in order, and watch.
+
+    Parameters
+    ----------
+    X : array of shape (n_rounds, n_features)
+    y : array of +1 and −1
+    u : array of shape (n_features,)
+        The direction to watch.
+
+    Yields
+    ------
+    Round
+        After each round.
+
+    Examples
+    --------
+    >>> for round in play([[3, 4], [4, 3], [0, -1]], [1, 1, 1], u=[1, 0]):
+    ...     print(*round)
+    1 3.0 25.0
+    1 3.0 25.0
+    2 3.0 18.0
+    """
+    examples, direction = np.asarray(X, dtype=np.float64), np.asarray(u, dtype=np.float64)
+    v, k = np.zeros(examples.shape[1]), 0
+    for x, label in zip(examples, np.asarray(y), strict=True):
+        if label * (v @ x) <= 0:
+            v += label * x
+            k += 1
+        yield Round(k, float(v @ direction), float(v @ v))

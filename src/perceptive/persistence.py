@@ -1,0 +1,183 @@
+"""`save` and `load`: a learner, or the estimator around it, as a model file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import model_file
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.linear import LinearLearner
+from perceptive.learners.problem import Problem, stride_of
+from perceptive.model_file import ModelFileError
+
+if TYPE_CHECKING:
+    from perceptive.estimators import LinearClassifier
+
+JOURNAL = (
+    "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
+    "vector_start", "index", "value",
+)  # fmt: skip
+
+
+def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
+
+    The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
+    booleans or None.
+
+    Examples
+    --------
+    >>> import tempfile, os, perceptive
+    >>> path = os.path.join(tempfile.mkdtemp(), "and.model")
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [False, False, False, True]
+    >>> perceptive.save(perceptive.LinearClassifier(epochs=20).fit(X, y), path)
+    >>> perceptive.load(path).predict(X).tolist()
+    [False, False, False, True]
+    """
+    if isinstance(model, LinearLearner):
+        meta, arrays = _take_apart(model)
+        model_file.write(path, "LinearLearner", meta, arrays)
+        return
+    from perceptive.estimators import LinearClassifier
+
+    if not isinstance(model, LinearClassifier):
+        raise TypeError(f"cannot save a {type(model).__name__}; give a LinearClassifier or a LinearLearner")
+    meta, arrays = _take_apart(model.learner_)
+    meta["estimator"] = _plain_values(model.get_params())
+    meta["history"] = asdict(model._history)
+    meta["class_kind"] = model.classes_.dtype.str
+    for name in ("feature_names_in_", "n_features_in_"):
+        if hasattr(model, name):
+            value = getattr(model, name)
+            meta[name] = value.tolist() if isinstance(value, np.ndarray) else int(value)
+    model_file.write(path, "LinearClassifier", meta, arrays)
+
+
+def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
+    """Read what `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+    verify : bool or None
+        Whether the checksum of the data is compared: None means for files below 64 MB.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, foreign, or newer than this version of perceptive.
+    """
+    kind, meta, arrays = model_file.read(path, verify=verify)
+    if kind not in ("LinearLearner", "LinearClassifier"):
+        raise ModelFileError(
+            f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
+        )
+    try:
+        learner = _put_together(meta, arrays)
+        return learner if kind == "LinearLearner" else _dress(learner, meta)
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+        raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
+
+
+def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    for label in learner.classes:
+        if not isinstance(label, str | int | float | bool | None):
+            raise ModelFileError(f"label {label!r} cannot be saved; use strings, numbers, booleans or None")
+    meta: dict[str, Any] = {
+        "parameters": _plain_values(asdict(learner.parameters)),
+        "classes": learner.classes,
+        "announced": learner.announced,
+        "n_features": learner.n_features,
+        "fingerprint": str(learner.fingerprint),
+        "played": learner.played,
+        "first_pass": learner.first_pass,
+        "temperature": learner.temperature,
+        "problems": [],
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for i, (pair, problem) in enumerate(learner.problems.items()):
+        state = problem.snapshot()
+        meta["problems"].append({"pair": pair, "run": state["run"], "started": problem.initial is not None})
+        for name, array in {**state["arrays"], **state["biases"], **(state["journal"] or {})}.items():
+            arrays[f"{i}.{name}"] = array[: problem.n_features] if name in state["arrays"] else array
+        if problem.initial is not None:
+            arrays[f"{i}.initial"], arrays[f"{i}.initial_bias"] = problem.initial
+    if learner.vocabulary is not None:
+        arrays |= {f"vocabulary.{name}": array for name, array in learner.vocabulary.to_arrays().items()}
+    return meta, arrays
+
+
+def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinearLearner:
+    classes, announced = meta["classes"], meta["announced"]
+    learner = LinearLearner(classes=classes if announced else None, **meta["parameters"])
+    if not announced:
+        learner._set_classes(classes)
+    if "vocabulary.blob" in arrays:
+        names = ("blob", "offsets", "table")
+        learner.vocabulary = Vocabulary.from_arrays(*(arrays[f"vocabulary.{name}"] for name in names))
+    n_features = meta["n_features"]
+    if meta["problems"]:
+        if not isinstance(n_features, int) or n_features < 0:
+            raise ValueError("no features")
+        if [tuple(p["pair"]) for p in meta["problems"]] != learner._wanted_problems():
+            raise ValueError("problems and classes do not match")
+    for i, described in enumerate(meta["problems"]):
+        mine = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{i}.")}
+        n_classes = len(classes) if learner.joint else None
+        if mine["z"].shape != (n_features, stride_of(n_classes)):
+            raise ValueError("weights of the wrong shape")
+        initial = (mine["initial"], mine["initial_bias"]) if described["started"] else None
+        problem = Problem(n_features, n_classes, learner.parameters, initial)
+        problem.restore(
+            {
+                "arrays": {name: mine[name] for name in problem.arrays},
+                "biases": {name: mine[name] for name in problem.biases},
+                "run": described["run"],
+                "journal": {name: mine[name] for name in JOURNAL} if problem.journal is not None else None,
+            }
+        )
+        problem.finish()
+        learner.problems[tuple(described["pair"])] = problem
+    learner.n_features = n_features
+    learner.fingerprint, learner.played = int(meta["fingerprint"]), int(meta["played"])
+    learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
+    learner.temperature = meta["temperature"]
+    return learner
+
+
+def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
+    from perceptive.estimators import LinearClassifier
+    from perceptive.training import History
+
+    parameters = dict(meta["estimator"])
+    if isinstance(parameters["class_weight"], list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    model = LinearClassifier(**parameters)
+    model._check_parameters()
+    model.learner_ = learner
+    kind = np.dtype(meta["class_kind"])
+    if kind.kind not in "biufUO":
+        raise ValueError("labels of an unknown kind")
+    model.classes_ = np.array(learner.classes, dtype=kind)
+    model._history = History(**meta["history"])
+    if "n_features_in_" in meta:
+        model.n_features_in_ = int(meta["n_features_in_"])
+    if "feature_names_in_" in meta:
+        model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
+    return model
+
+
+def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Values as JSON has them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray | np.generic):
+            return value.tolist()
+        return [[plain(key), plain(v)] for key, v in value.items()] if isinstance(value, dict) else value
+
+    return {name: plain(value) for name, value in values.items()}
