@@ -157,6 +157,8 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     parameters = dict(meta["estimator"])
     if isinstance(parameters["class_weight"], list):
         parameters["class_weight"] = dict(parameters["class_weight"])
+    if parameters["cost"] is not None:
+        parameters["cost"] = np.array(parameters["cost"])
     model = LinearClassifier(**parameters)
     model._check_parameters()
     model.learner_ = learner
