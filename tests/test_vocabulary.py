@@ -215,7 +215,7 @@ def encode_slowly(dicts, index):
 
 
 def rows_of(indptr, indices, data):
-    assert (indptr.dtype, indices.dtype, data.dtype) == (np.int64, np.int32, np.float64)
+    assert (indptr.dtype, indices.dtype, data.dtype) == (np.int32, np.int32, np.float64)
     pairs = list(zip(indices.tolist(), data.tolist(), strict=True))
     return [pairs[a:b] for a, b in itertools.pairwise(indptr)]
 

@@ -2,6 +2,7 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of perceptive.";
+    nb::set_leak_warnings(false);  // what is alive when the interpreter ends is no leak
     perceptive::bind_rows(m);
     perceptive::bind_journal(m);
     perceptive::bind_learning(m);

@@ -23,7 +23,7 @@ from perceptive.learners.linear import Lesson, LinearLearner, Pair
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.rows import as_rows
 from perceptive.parameters import LinearParameters
-from perceptive.theorems import Game, theorem_for
+from perceptive.theorems import TRIVIAL, Game, theorem_for
 
 ROUNDING = 1e-6  # counts are exact, margins are not
 
@@ -51,7 +51,7 @@ class Certificate:
     witness : str
         Which vector u was: "last", "averaged", "best", or "given".
     separable : bool
-        True: u separates the data (a proof). False: no vector that was tried does.
+        True: a vector that was tried separates the data (a proof). False: none does.
     hypothetical : bool
         True where the data are not those of the run: then the bound is about a run on these data.
     first_pass_error : float
@@ -105,14 +105,14 @@ class Certificate:
         if self.vacuous:
             return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
         about = "On data other than the run's: " if self.hypothetical else ""
-        if self.separable:
+        if self.separable and self.deviation == 0.0:
             why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
         else:
             why = (
                 f'the vector "{self.witness}", credited with margin γ = {self.margin:.3g}, '
                 f"falls short of it by D = {self.deviation:.3g} in all"
             )
-        end = f" with D = {self.deviation:.3g}" if "D" in self.theorem and self.separable else ""
+        end = f" with D = {self.deviation:.3g}" if "D" in self.theorem and self.deviation == 0.0 else ""
         formula, _, source = self.theorem.partition(" — ")
         return (
             f"{about}{said}, and the theorem allows {_count(self.bound)}: {why}, and no update was longer than "
@@ -160,8 +160,10 @@ def certify(
     lesson = learner.lesson(as_rows(X, learner.vocabulary, fingerprint=True), y, sample_weight)
     epochs = max(1, -(-learner.played // max(1, lesson.n_played)))
     same = learner.played == epochs * lesson.n_played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
+    copies = max(1, -(-learner.ids // max(1, lesson.n_played)))
     made = [
-        _certify_problem(pair, problem, lesson, epochs, witness, not same) for pair, problem in learner.problems.items()
+        _certify_problem(pair, problem, lesson, epochs, copies, witness, not same)
+        for pair, problem in learner.problems.items()
     ]
     if len(made) > 1:
         return replace(
@@ -175,6 +177,7 @@ def certify(
             deviation=math.sqrt(sum(c.deviation**2 for c in made)),
             witness="each problem has its own",
             separable=all(c.separable for c in made),
+            theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),
             problems=tuple(made),
         )
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
@@ -182,7 +185,13 @@ def certify(
 
 
 def _certify_problem(
-    pair: Pair, problem: Problem, lesson: Lesson, epochs: int, given: ArrayLike | None, hypothetical: bool
+    pair: Pair,
+    problem: Problem,
+    lesson: Lesson,
+    epochs: int,
+    copies: int,
+    given: ArrayLike | None,
+    hypothetical: bool,
 ) -> Certificate:
     """The smallest bound over all witnesses."""
     p, run, weights = problem.parameters, problem.run, lesson.weights
@@ -227,6 +236,8 @@ def _certify_problem(
             radius=radius,
             margins=margins[present],
             lengths2=lengths2[present],
+            weights=None if weights is None else weights[present],
+            copies=copies,
             start_length=_length(start, start_bias) / p.learning_rate,
             start_along=along / p.learning_rate,
         )
@@ -243,7 +254,10 @@ def _certify_problem(
                 separable=separable,
             )
         )
-    return min(candidates, key=lambda c: c.bound, default=nothing)
+    if not candidates:
+        return replace(nothing, bound=float(run.rounds), theorem=TRIVIAL)
+    best = min(candidates, key=lambda c: c.bound)
+    return replace(best, separable=any(c.separable for c in candidates))
 
 
 def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, Vector]:

@@ -95,6 +95,7 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
         "n_features": learner.n_features,
         "fingerprint": str(learner.fingerprint),
         "played": learner.played,
+        "ids": learner.ids,
         "first_pass": learner.first_pass,
         "temperature": learner.temperature,
         "problems": [],
@@ -144,7 +145,9 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
         problem.finish()
         learner.problems[tuple(described["pair"])] = problem
     learner.n_features = n_features
-    learner.fingerprint, learner.played = int(meta["fingerprint"]), int(meta["played"])
+    learner.fingerprint, learner.played, learner.ids = int(meta["fingerprint"]), meta["played"], meta["ids"]
+    if not all(isinstance(count, int) and count >= 0 for count in (learner.played, learner.ids)):
+        raise ValueError("impossible counts")
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
     learner.temperature = meta["temperature"]
     return learner

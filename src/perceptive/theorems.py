@@ -75,6 +75,8 @@ class Game:
     radius: float
     margins: NDArray[np.float64]  # u·δ per example
     lengths2: NDArray[np.float64]  # ‖δ‖² per example
+    weights: NDArray[np.float64] | None = None  # sample weights: margins and lengths are of weight·δ
+    copies: float = 1  # Δ-trick: how many id features each example has had
     start_length: float = 0.0  # ‖v₀‖/η
     start_along: float = 0.0  # v₀·u/η
 
@@ -90,6 +92,7 @@ DELTA = "k ≤ (R² + Δ²)(1 + D²/Δ²)/γ², D once per example — the Δ-tr
 PA = "k ≤ (R/γ)²(1 + 2√Σ(d_t/‖δ_t‖)²)² — Crammer et al. 2006, Theorems 2 and 3"
 PA1 = "k ≤ max(R², 1/C)(1/γ² + 2C·Σd_t/γ) — Crammer et al. 2006, Theorem 4"
 PA2 = "k ≤ (R² + 1/2C)(1/γ² + 2C·D²/γ²) — Crammer et al. 2006, Theorem 5"
+TRIVIAL = "k ≤ T — every round a mistake; v = 0 is no witness for less"
 ROMMA = "k ≤ (R/γ)² — Li & Long 2002"
 
 
@@ -142,12 +145,12 @@ def _largest_k(q: float, deviation: float, radius: float, length: float, along: 
 
 
 def _delta(game: Game) -> Bound:
-    d2 = game.parameters.delta**2
-    short = _Shortfall.of(game.margins, None)
-    q = _minimise(lambda q: q * q + short.second(q) / d2, short.margins)
-    # radius already counts the id feature
-    bound = game.radius**2 * (q * q + short.second(q) / d2)
-    return Bound(DELTA, bound + game.zero_rows, q, _unscale(math.sqrt(short.second(q)), q))
+    # The id feature of an example of weight w is wΔ; the radius counts it already.
+    each = game.copies / game.parameters.delta**2
+    short = _Shortfall.of(game.margins, None if game.weights is None else game.weights**-2.0)
+    q = _minimise(lambda q: q * q + each * short.second(q), short.margins)
+    bound = game.radius**2 * (q * q + each * short.second(q))
+    return Bound(DELTA, bound + game.zero_rows, q, _unscale(math.sqrt(game.copies * short.second(q)), q))
 
 
 def _pa(game: Game) -> Bound:

@@ -57,6 +57,7 @@ class LinearLearner:
         self.problems: dict[Pair, Problem] = {}
         self.fingerprint = 0  # sum of the hashes of all examples played
         self.played = 0  # how many those were; a pass broken off counts as whole
+        self.ids = 0  # id features that the Δ-trick has handed out
         self.first_pass: tuple[int, int] | None = None  # its rounds and mistakes, where there were more
         self.temperature: float | None = None  # of the probabilities, once calibrated
         self._cost: NDArray[np.float64] | None = None
@@ -112,7 +113,7 @@ class LinearLearner:
         """Forget everything but the classes and start from zero, or from the given vectors."""
         self.n_features = n_features
         self.problems = {}
-        self.fingerprint = self.played = 0
+        self.fingerprint = self.played = self.ids = 0
         self.first_pass = self.temperature = None
         self._open_problems()
         for pair, vector in (initial or {}).items():
@@ -347,13 +348,14 @@ class LinearLearner:
             "problems": {pair: problem.snapshot() for pair, problem in self.problems.items()},
             "fingerprint": self.fingerprint,
             "played": self.played,
+            "ids": self.ids,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot."""
         for pair, problem in self.problems.items():
             problem.restore(state["problems"][pair])
-        self.fingerprint, self.played = state["fingerprint"], state["played"]
+        self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
 
 
 class Lesson:
@@ -370,6 +372,7 @@ class Lesson:
         self.learner, self.rows, self.weights = learner, rows, weights
         self._labels, self._which = labels, which
         self._targets: dict[Pair, NDArray[np.int32]] = {}
+        self._recorded = False
 
     @property
     def y(self) -> NDArray[np.int64]:
@@ -425,6 +428,9 @@ class Lesson:
         learner = self.learner
         learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
         learner.played += self.n_played
+        if not self._recorded:  # later passes meet the same id features again
+            learner.ids += self.n_played
+        self._recorded = True
 
     @property
     def n_played(self) -> int:
