@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits, load_svmlight_file
 from perceptive.datasets import zipf_text
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perceptive"
-MEAN_LENGTH = 54.0  # what zipf_text is asked for, to get 67 different words a row out of 2²⁰
+MEAN_LENGTH = 67.0
 Labelled = tuple[Any, NDArray[np.int64]]
 
 

@@ -8,17 +8,24 @@
 
 namespace perceptive {
 
-constexpr i64 BOUNDS_AHEAD = 16, ROW_AHEAD = 8, WEIGHTS_AHEAD = 2;
+constexpr i64 BOUNDS_AHEAD = 16, ROW_AHEAD = 8, WEIGHTS_AHEAD = 1;
+constexpr i64 CACHE = i64{1} << 24;  // bytes; rows beyond this come from memory in every pass
 
 template <class Rows, class Task>
-void epoch(const Rows& rows, const i64* order, i64 count, Task& task, bool prefetch_weights) {
+void epoch(const Rows& rows, const i64* order, i64 count, Task& task) {
+    const bool passing = rows.bytes() > CACHE, far = task.far();
     for (i64 t = 0; t < count; ++t) {
         if (t + BOUNDS_AHEAD < count) {
             rows.prefetch_bounds(order[t + BOUNDS_AHEAD]);
             task.prefetch_lesson(order[t + BOUNDS_AHEAD]);
         }
-        if (t + ROW_AHEAD < count) rows.prefetch_row(order[t + ROW_AHEAD]);
-        if (prefetch_weights && t + WEIGHTS_AHEAD < count) task.prefetch(rows[order[t + WEIGHTS_AHEAD]]);
+        if (t + ROW_AHEAD < count) {
+            if (passing)
+                rows.template prefetch_row<true>(order[t + ROW_AHEAD]);
+            else
+                rows.template prefetch_row<false>(order[t + ROW_AHEAD]);
+        }
+        if (far && t + WEIGHTS_AHEAD < count) task.prefetch(rows[order[t + WEIGHTS_AHEAD]]);
         task.round(rows[order[t]], order[t]);
     }
 }

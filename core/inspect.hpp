@@ -15,12 +15,7 @@
 
 namespace perceptive {
 
-inline std::uint32_t feature_key(std::uint32_t j) {
-    std::uint32_t k = (j + 1) * 0x9E3779B1u;
-    k ^= k >> 15;
-    k *= 0x85EBCA77u;
-    return k | 1u;
-}
+inline std::uint32_t feature_key(std::uint32_t j) { return (j * 2 + 1) * 0x9E3779B1u; }
 
 inline std::uint64_t mix(std::uint64_t h) {  // the finaliser of MurmurHash3
     h ^= h >> 33;
@@ -69,9 +64,37 @@ void inspect(const DenseRows<V>& rows, std::uint64_t* hashes) {
     }
 }
 
+template <class V, class I>
+[[noreturn]] void reject_index(const CsrRows<V, I>& rows, i64 i) {
+    const auto x = rows[i];
+    i64 p = 0;
+    while (x.index(p) >= 0 && x.index(p) < rows.d) ++p;
+    const i64 j = x.index(p);
+    throw std::invalid_argument("row " + std::to_string(i) + ": feature index " + std::to_string(j) +
+                                (j < 0 ? " is negative" : " ≥ n_features " + std::to_string(rows.d)) +
+                                "; the matrix is damaged or was made for another model");
+}
+
+// The hash of a single row that is known to be sound.
+template <class Row>
+std::uint64_t row_hash(const Row& x) {
+    std::uint64_t h = 0;
+    for (i64 p = 0; p < x.size(); ++p)
+        h += static_cast<std::uint64_t>(float_bits(x.value(p))) * feature_key(static_cast<std::uint32_t>(x.index(p)));
+    return mix(h);
+}
+
+// What an example adds to the fingerprint of the data: the same in any order.
+inline std::uint64_t example_hash(std::uint64_t row, std::uint64_t label) {
+    constexpr std::uint64_t ODD = 0x9E3779B97F4A7C15ull;
+    const std::uint64_t h = row * ODD + label;
+    return (h ^ (h >> 29)) * ODD;
+}
+
 // Also checks the structure. Returns whether every row's indices rise strictly (sorted, no duplicates).
 template <class V, class I>
 bool inspect(const CsrRows<V, I>& rows, i64 n_indptr, i64 n_indices, i64 n_data, std::uint64_t* hashes) {
+    const I limit = static_cast<I>(rows.d);
     const std::string cure = "; the sparse matrix is damaged, rebuild it";
     if (n_indptr != rows.n + 1) throw std::invalid_argument("indptr has the wrong length" + cure);
     if (n_indices != n_data) throw std::invalid_argument("indices and data differ in length" + cure);
@@ -82,24 +105,21 @@ bool inspect(const CsrRows<V, I>& rows, i64 n_indptr, i64 n_indices, i64 n_data,
     bool rising = true;
     for (i64 i = 0; i < rows.n; ++i) {
         const auto x = rows[i];
+        // Plain loops without branches, which the compiler turns into vectors; the culprit is looked for afterwards.
+        unsigned outside = 0, bad = 0, falling = 0;
+        for (i64 p = 0; p < x.count; ++p) outside |= static_cast<unsigned>(x.j[p] < 0) | (x.j[p] >= limit);
+        for (i64 p = 1; p < x.count; ++p) falling |= x.j[p] <= x.j[p - 1];
         std::uint64_t h = 0;
-        std::uint32_t bad = 0;
-        i64 before = -1;
         for (i64 p = 0; p < x.count; ++p) {
-            const i64 j = x.index(p);
-            if (j < 0 || j >= rows.d)
-                throw std::invalid_argument("row " + std::to_string(i) + ": feature index " + std::to_string(j) +
-                                            (j < 0 ? " is negative" : " ≥ n_features " + std::to_string(rows.d)) +
-                                            "; the matrix is damaged or was made for another model");
-            rising &= j > before;
-            before = j;
             const std::uint32_t bits = float_bits(x.x[p]);
-            bad |= static_cast<std::uint32_t>((bits & EXPONENT) == EXPONENT);
-            h += static_cast<std::uint64_t>(bits) * feature_key(static_cast<std::uint32_t>(j));
+            bad |= (bits & EXPONENT) == EXPONENT;
+            h += static_cast<std::uint64_t>(bits) * feature_key(static_cast<std::uint32_t>(x.j[p]));
         }
+        if (outside) reject_index(rows, i);
         if (bad)
             for (i64 p = 0; p < x.count; ++p)
                 if ((float_bits(x.x[p]) & EXPONENT) == EXPONENT) reject_value(i, x.index(p), x.x[p]);
+        rising &= !falling;
         if (hashes) hashes[i] = mix(h);
     }
     return rising;

@@ -11,40 +11,37 @@
 
 namespace perceptive {
 
-// sums[c] += Σ_p x_p·w[p][c] for the B classes from w on: each class a plain sum in the order of the row
-template <int B, class W, class Row, class A>
-inline void block_scores(const W* w, i64 stride, const Row& x, A* sums) {
-    A s[B] = {};
+// scores[c] = Σ_p x_p·w[p][c] for 4·Q classes from w on: each class a plain sum in the order of the row
+template <int Q, class W, class Row>
+inline void block_scores(const W* w, i64 pitch, const Row& x, double* scores) {
+    Quad<W> s[Q] = {};
     for (i64 p = 0; p < x.size(); ++p) {
-        const A value = static_cast<A>(x.value(p));
+        const W value = static_cast<W>(x.value(p));
         if (Row::dense && value == 0) continue;
-        const W* at = w + x.index(p) * stride;
-        for (int c = 0; c < B; ++c) s[c] += static_cast<A>(at[c]) * value;
+        const W* at = w + x.index(p) * pitch;
+        for (int q = 0; q < Q; ++q) s[q] += load_quad<W>(at + 4 * q) * value;
     }
-    for (int c = 0; c < B; ++c) sums[c] = s[c];
+    for (int q = 0; q < Q; ++q)
+        for (int c = 0; c < 4; ++c) scores[4 * q + c] = static_cast<double>(s[q][c]);
 }
 
 // scores[c] = w_c·x for all (padded) classes, in blocks that fit the registers
 template <class W, class Row>
-inline void class_scores(const W* w, i64 stride, const Row& x, double* scores) {
-    using A = Accumulator<typename Row::Value, W>;
-    A sums[16];
-    for (i64 begin = 0; begin < stride; begin += 16) {
-        const i64 width = std::min<i64>(16, stride - begin);
-        switch (width) {
-            case 4:
-                block_scores<4>(w + begin, stride, x, sums);
-                break;
-            case 8:
-                block_scores<8>(w + begin, stride, x, sums);
-                break;
-            case 12:
-                block_scores<12>(w + begin, stride, x, sums);
-                break;
-            default:
-                block_scores<16>(w + begin, stride, x, sums);
-        }
-        for (i64 c = 0; c < width; ++c) scores[begin + c] = static_cast<double>(sums[c]);
+inline void class_scores(const W* w, i64 pitch, i64 stride, const Row& x, double* scores) {
+    for (; stride > 24; w += 24, scores += 24, stride -= 24) block_scores<6>(w, pitch, x, scores);
+    switch (stride / 4) {
+        case 1:
+            return block_scores<1>(w, pitch, x, scores);
+        case 2:
+            return block_scores<2>(w, pitch, x, scores);
+        case 3:
+            return block_scores<3>(w, pitch, x, scores);
+        case 4:
+            return block_scores<4>(w, pitch, x, scores);
+        case 5:
+            return block_scores<5>(w, pitch, x, scores);
+        default:
+            return block_scores<6>(w, pitch, x, scores);
     }
 }
 
@@ -55,15 +52,17 @@ struct JointTask {
     Lessons lessons;
     Progress& run;
     Journal<W>* journal;
+    i64 pitch = w.pitch();
     std::vector<double> scores = std::vector<double>(static_cast<size_t>(w.stride));
 
+    bool far() const { return w.bytes() > (i64{1} << 19); }  // with so much to add up, asking early always pays
     PERCEPTIVE_PREFETCH void prefetch_lesson(i64 i) const { lessons.prefetch(i); }
 
     template <class Row>
     PERCEPTIVE_PREFETCH void prefetch(const Row& x) const {
         if constexpr (!Row::dense)
             for (i64 p = 0; p < x.size(); ++p) {
-                const W* at = w.z + x.index(p) * w.stride;
+                const W* at = w.z + x.index(p) * pitch;
                 for (i64 c = 0; c < w.stride; c += 64 / sizeof(W)) __builtin_prefetch(at + c);
             }
     }
@@ -72,7 +71,7 @@ struct JointTask {
     void round(const Row& x, i64 i) {
         const int y = lessons.targets[i];
         const double weight = lessons.weights ? lessons.weights[i] : 1.0;
-        if (y < 0 || weight == 0.0) return;
+        if (y < 0 || y >= w.n_classes || weight == 0.0) return;
         ++run.rounds;
         if (journal) journal->predicted();
         if (Averaged && !options.average_mistakes) run.clock += run.scale;
@@ -80,7 +79,7 @@ struct JointTask {
 
         const double length2 = options.normalize ? squared_norm(x) : 0.0;
         const double row_scale = length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
-        class_scores(w.z, w.stride, x, scores.data());
+        class_scores(w.z, pitch, w.stride, x, scores.data());
         for (i64 c = 0; c < w.n_classes; ++c) {
             scores[c] = row_scale * scores[c] + options.bias * w.z_bias[c];
             if (w.ids) scores[c] += options.delta * w.ids[i * w.n_classes + c];
@@ -149,13 +148,11 @@ struct JointTask {
 
     template <class Row>
     void add(const Row& x, i64 y, i64 rival, double step, double bias_step) {
-        axpy(w.z + y, step, x, w.stride);
-        axpy(w.z + rival, -step, x, w.stride);
+        axpy<Averaged>(w.z + y, step, x, pitch, run.clock * step, w.stride);
+        axpy<Averaged>(w.z + rival, -step, x, pitch, -run.clock * step, w.stride);
         w.z_bias[y] += bias_step;
         w.z_bias[rival] -= bias_step;
         if constexpr (Averaged) {
-            axpy(w.sum + y, run.clock * step, x, w.stride);
-            axpy(w.sum + rival, -run.clock * step, x, w.stride);
             w.sum_bias[y] += run.clock * bias_step;
             w.sum_bias[rival] -= run.clock * bias_step;
         }
@@ -187,12 +184,13 @@ struct JointTask {
     void move_arow(const Row& x, i64 c, double tau, double shrinkage, double row_scale) {
         const double step = tau * row_scale;
         for (i64 p = 0; p < x.size(); ++p) {
-            const i64 at = x.index(p) * w.stride + c;
-            const double value = x.value(p), sigma = w.sigma[at];
+            W* z = w.z + x.index(p) * pitch + c;
+            W& variance = w.sigma[x.index(p) * w.stride + c];
+            const double value = x.value(p), sigma = variance;
             const double change = step * (sigma * value), sx = sigma * (row_scale * value);
-            w.z[at] += static_cast<W>(change);
-            if constexpr (Averaged) w.sum[at] += static_cast<W>(run.clock * change);
-            w.sigma[at] -= static_cast<W>(shrinkage * (sx * sx));
+            z[0] += static_cast<W>(change);
+            if constexpr (Averaged) z[w.stride] += static_cast<W>(run.clock * change);
+            variance -= static_cast<W>(shrinkage * (sx * sx));
             if (journal && change != 0.0) journal->append(x.index(p), static_cast<W>(change));
         }
         const double bias_step = tau * options.bias * w.sigma_bias[c], sx = w.sigma_bias[c] * options.bias;

@@ -12,11 +12,12 @@ using i64 = std::int64_t;
 // GCC takes a function that only prefetches for one without effect and drops the call, unless it is inlined first.
 #define PERCEPTIVE_PREFETCH __attribute__((always_inline)) inline
 
-template <class T>
+// Passing entries are read once and make way at once, so that they do not push the weights out of the cache.
+template <bool passing, class T>
 PERCEPTIVE_PREFETCH void prefetch_span(const T* begin, i64 count) {
     const char* p = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t{63});
     const char* end = reinterpret_cast<const char*>(begin + count);
-    for (; p < end; p += 64) __builtin_prefetch(p);
+    for (; p < end; p += 64) __builtin_prefetch(p, 0, passing ? 0 : 3);
 }
 
 template <class V>
@@ -37,7 +38,11 @@ struct DenseRows {
     i64 n, d;
     Row operator[](i64 i) const { return {data + i * d, d}; }
     PERCEPTIVE_PREFETCH void prefetch_bounds(i64) const {}
-    PERCEPTIVE_PREFETCH void prefetch_row(i64 i) const { prefetch_span(data + i * d, d < 256 ? d : 256); }
+    template <bool passing>
+    PERCEPTIVE_PREFETCH void prefetch_row(i64 i) const {
+        prefetch_span<passing>(data + i * d, d < 256 ? d : 256);  // the hardware sees what follows
+    }
+    i64 bytes() const { return n * d * static_cast<i64>(sizeof(V)); }
 };
 
 template <class V, class I>
@@ -64,11 +69,13 @@ struct CsrRows {
         return {data + begin, indices + begin, static_cast<i64>(indptr[i + 1]) - begin};
     }
     PERCEPTIVE_PREFETCH void prefetch_bounds(i64 i) const { __builtin_prefetch(indptr + i); }
+    template <bool passing>
     PERCEPTIVE_PREFETCH void prefetch_row(i64 i) const {
         const Row row = (*this)[i];
-        prefetch_span(row.j, row.count);
-        prefetch_span(row.x, row.count);
+        prefetch_span<passing>(row.j, row.count);
+        prefetch_span<passing>(row.x, row.count);
     }
+    i64 bytes() const { return static_cast<i64>(indptr[n]) * static_cast<i64>(sizeof(V) + sizeof(I)); }
 };
 
 }  // namespace perceptive

@@ -1,8 +1,11 @@
 // The two verbs of every linear hot loop, dot and axpy, in a fixed order of operations: entry p of a row is added to
 // lane p mod 8 and the lanes are summed at the end, so that every machine (and the Python twin) rounds alike.
+//
+// Arithmetic is done in the type of the weights; only the gathering dot widens to double where the row is double,
+// because converting the weight is cheaper there than narrowing the value.
 #pragma once
 
-#include <type_traits>
+#include <cstring>
 
 #include "rows.hpp"
 
@@ -10,9 +13,21 @@ namespace perceptive {
 
 constexpr int LANES = 8;
 
-// float only where both operands are
-template <class V, class W>
-using Accumulator = std::conditional_t<std::is_same_v<V, float> && std::is_same_v<W, float>, float, double>;
+// Four numbers side by side.
+template <class T>
+struct QuadOf {
+    typedef T type __attribute__((vector_size(4 * sizeof(T))));
+};
+template <class T>
+using Quad = typename QuadOf<T>::type;
+
+// Four numbers from any address, as numbers of type A.
+template <class A, class T>
+inline Quad<A> load_quad(const T* from) {
+    Quad<T> four;
+    std::memcpy(&four, from, sizeof four);
+    return __builtin_convertvector(four, Quad<A>);
+}
 
 template <class A>
 inline double sum_lanes(const A* s) {
@@ -26,14 +41,61 @@ inline double lane_sum(i64 count, Term term) {
     i64 p = 0;
     for (; p + LANES <= count; p += LANES)
         for (int l = 0; l < LANES; ++l) s[l] += term(p + l);
-    for (int l = 0; p < count; ++p, ++l) s[l] += term(p);
+    switch (count - p) {  // unrolled, so that the lanes stay in registers
+        case 7:
+            s[6] += term(p + 6);
+            [[fallthrough]];
+        case 6:
+            s[5] += term(p + 5);
+            [[fallthrough]];
+        case 5:
+            s[4] += term(p + 4);
+            [[fallthrough]];
+        case 4:
+            s[3] += term(p + 3);
+            [[fallthrough]];
+        case 3:
+            s[2] += term(p + 2);
+            [[fallthrough]];
+        case 2:
+            s[1] += term(p + 1);
+            [[fallthrough]];
+        case 1:
+            s[0] += term(p);
+    }
     return sum_lanes(s);
 }
 
-template <class W, class Row>
-inline double dot(const W* w, const Row& x) {
-    using A = Accumulator<typename Row::Value, W>;
-    return lane_sum<A>(x.size(), [&](i64 p) { return static_cast<A>(w[x.index(p)]) * static_cast<A>(x.value(p)); });
+// w·x, where the weight of feature j lies at w[j·pitch]
+template <i64 pitch, class W, class V, class I>
+inline double dot(const W* w, const SparseRow<V, I>& x) {
+    using A = decltype(W{} * V{});
+    return lane_sum<A>(x.size(),
+                       [&](i64 p) { return static_cast<A>(w[x.index(p) * pitch]) * static_cast<A>(x.value(p)); });
+}
+
+template <i64 pitch, class W, class V>
+inline double dot(const W* w, const DenseRow<V>& x) {
+    static_assert(LANES == 8);
+    W s[LANES];
+    Quad<W> low{}, high{};
+    i64 p = 0;
+    for (; p + LANES <= x.count; p += LANES) {
+        if constexpr (pitch == 1) {
+            low += load_quad<W>(w + p) * load_quad<W>(x.x + p);
+            high += load_quad<W>(w + p + 4) * load_quad<W>(x.x + p + 4);
+        } else {
+            static_assert(pitch == 2);
+            const Quad<W> a = load_quad<W>(w + 2 * p), b = load_quad<W>(w + 2 * p + 4);
+            const Quad<W> c = load_quad<W>(w + 2 * p + 8), d = load_quad<W>(w + 2 * p + 12);
+            low += __builtin_shufflevector(a, b, 0, 2, 4, 6) * load_quad<W>(x.x + p);
+            high += __builtin_shufflevector(c, d, 0, 2, 4, 6) * load_quad<W>(x.x + p + 4);
+        }
+    }
+    std::memcpy(s, &low, sizeof low);
+    std::memcpy(s + 4, &high, sizeof high);
+    for (int l = 0; p < x.count; ++p, ++l) s[l] += w[p * pitch] * static_cast<W>(x.x[p]);
+    return sum_lanes(s);
 }
 
 template <class Row>
@@ -53,12 +115,17 @@ inline double weighted_squared_norm(const W* sigma, const Row& x) {
     });
 }
 
-// w ← w + step·x, where the weights of one feature lie `stride` apart
-template <class W, class Row>
-inline void axpy(W* w, double step, const Row& x, i64 stride = 1) {
-    using A = Accumulator<typename Row::Value, W>;
-    const A a = static_cast<A>(step);
-    for (i64 p = 0; p < x.size(); ++p) w[x.index(p) * stride] += static_cast<W>(a * static_cast<A>(x.value(p)));
+// w ← w + step·x and, at w + ahead, + clocked·x: a weight and its sum in one go
+template <bool averaged, class W, class Row>
+inline void axpy(W* w, double step, const Row& x, i64 pitch, double clocked, i64 ahead) {
+    const W a = static_cast<W>(step), b = static_cast<W>(clocked);
+    for (i64 p = 0; p < x.size(); ++p) {
+        const W value = static_cast<W>(x.value(p));
+        if (Row::dense && value == 0) continue;
+        W* at = w + x.index(p) * pitch;
+        at[0] += a * value;
+        if constexpr (averaged) at[ahead] += b * value;
+    }
 }
 
 }  // namespace perceptive

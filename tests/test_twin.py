@@ -28,7 +28,7 @@ def games(draw, integers=False, classes=2, max_features=11, generic=False):
 
     A generic game has real numbers instead: no score is 0 but for rounding, which ROMMA's core does in another order.
     """
-    d = draw(st.integers(1, max_features))
+    d = draw(st.integers(3 if generic else 1, max_features))
     n = draw(st.integers(1, 14))
     number = st.integers(-4, 4) if integers else st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.3, -2.7, 5.1, 1e-3])
     X = draw(st.lists(st.lists(number, min_size=d, max_size=d), min_size=n, max_size=n))

@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <stdexcept>
@@ -62,6 +64,7 @@ void bind_learning(nb::module_& m);
 void bind_binary(nb::module_& m);
 void bind_joint(nb::module_& m);
 void bind_predict(nb::module_& m);
+void bind_stream(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 
 }  // namespace perceptive

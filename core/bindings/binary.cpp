@@ -10,7 +10,7 @@ void bind_binary(nb::module_& m) {
         [](Problem& problem, const CheckedRows& rows, const Vector<const i64>& order, const Vector<const int>& targets,
            const std::optional<Vector<const double>>& weights) {
             require(problem.stride == 1, "two classes have one weight per feature");
-            learn_any<BinaryTask>(problem, rows, order, targets, weights, nullptr, -1, 1);
+            learn<BinaryTask>(problem, rows, order, targets, weights, nullptr);
         },
         nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("targets").noconvert(),
         nb::arg("weights").noconvert().none(),

@@ -12,8 +12,7 @@ void bind_joint(nb::module_& m) {
             const i64 classes = problem.n_classes;
             require(problem.stride % 4 == 0, "the classes must be padded to a multiple of 4");
             require(!cost || static_cast<i64>(cost->size()) == classes * classes, "cost must be classes × classes");
-            learn_any<JointTask>(problem, rows, order, targets, weights, cost ? cost->data() : nullptr, -1,
-                                 static_cast<int>(classes) - 1);
+            learn<JointTask>(problem, rows, order, targets, weights, cost ? cost->data() : nullptr);
         },
         nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("targets").noconvert(),
         nb::arg("weights").noconvert().none(), nb::arg("cost").noconvert().none(),

@@ -47,12 +47,15 @@ void bind_learning(nb::module_& m) {
     nb::class_<Problem>(m, "Problem", "One binary or joint problem: weights (NumPy arrays), options, run, journal.")
         .def(
             "__init__",
-            [](Problem* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
-               Any sigma_bias, i64 n_features, i64 stride, i64 n_classes, const Options& options, nb::object journal) {
-                require(n_features >= 0 && stride > 0 && n_classes > 0 && n_classes <= stride, "impossible shape");
-                require(static_cast<i64>(z.size()) >= n_features * stride, "z is too small");
+            [](Problem* self, Any z, std::optional<Any> sigma, Any z_bias, Any sum_bias, Any sigma_bias,
+               const Options& options, nb::object journal) {
+                require(z.ndim() == 3 && (z.shape(1) == 1 || z.shape(1) == 2),
+                        "z must be features × (1 or 2) × stride");
+                const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(2));
+                const i64 n_classes = static_cast<i64>(z_bias.size());
+                const bool averaged = z.shape(1) == 2;
+                require(n_classes > 0 && n_classes <= stride, "impossible shape");
                 new (self) Problem{std::move(z),
-                                   std::move(sum),
                                    std::move(sigma),
                                    std::move(z_bias),
                                    std::move(sum_bias),
@@ -61,13 +64,13 @@ void bind_learning(nb::module_& m) {
                                    n_features,
                                    stride,
                                    n_classes,
+                                   averaged,
                                    options,
                                    Progress{},
                                    std::move(journal)};
             },
-            nb::arg("z").noconvert(), nb::arg("sum").noconvert().none(), nb::arg("sigma").noconvert().none(),
-            nb::arg("z_bias").noconvert(), nb::arg("sum_bias").noconvert(), nb::arg("sigma_bias").noconvert(),
-            nb::arg("n_features"), nb::arg("stride"), nb::arg("n_classes"), nb::arg("options"),
+            nb::arg("z").noconvert(), nb::arg("sigma").noconvert().none(), nb::arg("z_bias").noconvert(),
+            nb::arg("sum_bias").noconvert(), nb::arg("sigma_bias").noconvert(), nb::arg("options"),
             nb::arg("journal").none())
         .def_rw("run", &Problem::run, nb::rv_policy::reference_internal)
         .def(

@@ -42,26 +42,31 @@ void bind_predict(nb::module_& m) {
         nb::arg("rows"), nb::arg("out").noconvert(), "out[i] = ‖x_i‖².");
     m.def(
         "linear_scores",
-        [](const CheckedRows& data, const ReadOnly& w, i64 stride, bool normalize, const Matrix& out) {
-            const i64 classes = static_cast<i64>(out.shape(1));
+        [](const CheckedRows& data, const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& w, bool normalize,
+           const Matrix& out) {
+            const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
+            const i64 pitch = w.shape(0) > 1 ? w.stride(0) : stride;
             require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
             require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride, "impossible stride");
-            require(static_cast<i64>(w.size()) >= data.d * stride, "the rows have more features than the weights");
+            require(stride == 1 || w.stride(1) == 1, "the weights of a feature must lie side by side");
+            require(pitch == stride || pitch == 2 * stride, "the weights lie too far apart");
+            require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
             const bool single = w.dtype() == nb::dtype<float>();
             require(single || w.dtype() == nb::dtype<double>(), "weights must be float32 or float64");
             nb::gil_scoped_release release;
             std::visit(
                 [&](const auto& rows) {
+                    const auto scores = [&](auto* first) {
+                        linear_scores(rows, first, pitch, stride, classes, normalize, out.data());
+                    };
                     if (single)
-                        linear_scores(rows, static_cast<const float*>(w.data()), stride, classes, normalize,
-                                      out.data());
+                        scores(static_cast<const float*>(w.data()));
                     else
-                        linear_scores(rows, static_cast<const double*>(w.data()), stride, classes, normalize,
-                                      out.data());
+                        scores(static_cast<const double*>(w.data()));
                 },
                 data.rows);
         },
-        nb::arg("rows"), nb::arg("w").noconvert(), nb::arg("stride"), nb::arg("normalize"), nb::arg("out").noconvert(),
+        nb::arg("rows"), nb::arg("w").noconvert(), nb::arg("normalize"), nb::arg("out").noconvert(),
         "out[i, c] = w_c·x_i, without bias.");
     m.def("votes", &votes_of<float>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
           nb::arg("initial").noconvert(), nb::arg("bias"), nb::arg("normalize"), nb::arg("out").noconvert());

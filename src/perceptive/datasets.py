@@ -21,7 +21,7 @@ def zipf_text(
     n_rows, n_features : int
         Documents and words.
     mean_length : float
-        Mean number of different words in a document.
+        Mean number of different words in a document, about.
     noise : float
         Share of the labels that are turned round.
     random_state : int
@@ -47,8 +47,8 @@ def zipf_text(
     word = rng.permutation(n_features).astype(np.int32)  # frequent words are not neighbours
     idf = np.log(1.0 / (probability / probability.sum()))
 
-    # More draws than different words wanted: frequent words are drawn again and again.
-    draws = np.maximum(1, rng.poisson(mean_length * 1.32, n_rows))
+    # Somewhat more draws than different words wanted: frequent words are drawn again and again.
+    draws = np.maximum(1, rng.poisson(mean_length * 1.065, n_rows))
     row = np.repeat(np.arange(n_rows), draws)
     drawn = np.minimum(np.searchsorted(cumulative, rng.random(len(row))), n_features - 1)
     counts = sp.csr_array((np.ones(len(row)), (row, drawn)), shape=(n_rows, n_features))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from perceptive.certificate import Certificate, certify
 from perceptive.estimators.calibration import fit_temperature, probabilities
 from perceptive.estimators.progress import progress_bar
-from perceptive.learners.linear import ALL, LinearLearner, Pair
+from perceptive.learners.linear import ALL, Labels, LinearLearner, Pair
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
@@ -225,7 +225,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         p = self._check_parameters()
         X, y = self._check_data(X, y, reset=True)
-        classes = np.unique(y)
+        classes, which = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
@@ -234,7 +234,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         learner = LinearLearner(classes=classes.tolist(), **p[0])
         held_out = self._held_out(y, p[1])
         train_rows = np.flatnonzero(~held_out) if held_out.any() else None
-        lesson = learner.prepare(_take(X, train_rows), _take(y, train_rows), _take(weights, train_rows))
+        labels = Labels(learner.classes, _take(which, train_rows))
+        lesson = learner.prepare(_take(X, train_rows), labels, _take(weights, train_rows))
         assert learner.n_features is not None
         initial = self._initial(learner, classes, coef_init, intercept_init)
         if initial:
@@ -243,8 +244,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 problem.begin(lesson.rows.n)
         validation = None
         if held_out.any():
-            index = np.searchsorted(classes, y[held_out])
-            validation = learner.rows(_take(X, np.flatnonzero(held_out))), index
+            validation = learner.rows(_take(X, np.flatnonzero(held_out))), which[held_out]
 
         self.classes_, self.learner_ = classes, learner
         history = History()
@@ -300,13 +300,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> LinearClassifier:
         """Learn from one example, a dict of features to numbers or strings (as River does)."""
-        if not hasattr(self, "learner_"):
-            self.learner_ = LinearLearner(**self._check_parameters()[0])
+        try:
+            learner = self.learner_
+        except AttributeError:
+            learner = self.learner_ = LinearLearner(**self._check_parameters()[0])
+            self.classes_ = np.empty(0)
             self._after(History())
-        classes = len(self.learner_.classes)
-        self.learner_.learn(x, y, w)
-        if classes != len(self.learner_.classes):
-            self.classes_ = _label_array(self.learner_.classes, None)
+        learner.learn(x, y, w)
+        if len(self.classes_) != len(learner.classes):
+            self.classes_ = _label_array(learner.classes, None)
         return self
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:

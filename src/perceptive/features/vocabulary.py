@@ -75,6 +75,11 @@ class Vocabulary:
     def __reduce__(self) -> tuple[Any, ...]:
         return Vocabulary.from_arrays, tuple(self.to_arrays().values())
 
+    @property
+    def met(self) -> dict[str, int]:
+        """Index of the names that were met since the vocabulary was made or loaded: to look at, not to change."""
+        return self._indices
+
     def index(self, name: str) -> int:
         """The index of a name, or -1."""
         return self._indices[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ def fingerprint(
     rows: _core.Rows, y: NDArray[np.int64], classes: Sequence[Any], weights: NDArray[np.float64] | None
 ) -> int:
     """Sum of a 64-bit hash of each (row, label, weight): the same in any order, for dense and sparse rows alike."""
-    label_hash = np.array([_hash_label(label) for label in classes], dtype=np.uint64)
+    label_hash = np.array([hash_label(label) for label in classes], dtype=np.uint64)
     hashes = rows.hashes * _ODD + label_hash[y]
     if weights is not None:
         hashes = (hashes ^ (hashes >> np.uint64(32))) * (np.asarray(weights).view(np.uint64) | np.uint64(1))
@@ -28,5 +29,9 @@ def fingerprint(
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _hash_label(label: Any) -> int:
+@lru_cache(maxsize=4096, typed=True)
+def hash_label(label: Any) -> int:
+    """64 bits of a label."""
+    if isinstance(label, np.generic):
+        label = label.item()
     return int.from_bytes(hashlib.blake2b(repr(label).encode(), digest_size=8).digest(), "little")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.fingerprint import fingerprint
+from perceptive.learners.fingerprint import fingerprint, hash_label
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.rows import as_rows, is_dicts
 from perceptive.parameters import LinearParameters
@@ -170,7 +170,7 @@ class LinearLearner:
         Nothing is changed before all is checked; then new names get their places. New classes join the game when
         their first example is played.
         """
-        labels, which = _unique_labels(y)
+        labels, which = Labels.of(y)
         self._check_labels(labels)
         weights = self.check_weights(weights, len(which))
         first = self.vocabulary is None and not self.problems and is_dicts(X)
@@ -197,7 +197,7 @@ class LinearLearner:
 
     def lesson(self, rows: _core.Rows, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
         """Rows with labels that are all known, to be looked at and not learned from."""
-        labels, which = _unique_labels(y)
+        labels, which = Labels.of(y)
         self._meet_features(rows.d)
         if len(which) != rows.n:
             raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
@@ -230,10 +230,33 @@ class LinearLearner:
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
+        if type(x) is dict and weight == 1.0:
+            mistake = self._learn_named(x, y)
+            if mistake is not None:
+                return mistake
         before = self.mistakes
         lesson = self.prepare(_one(x), [y], None if weight == 1.0 else [weight])
         lesson.play_as_they_come()
         return self.mistakes > before
+
+    def _learn_named(self, x: dict[str, Any], y: Any) -> bool | None:
+        """The short way for one dict without anything new in it: whether it was a mistake, None if it is too long."""
+        problem = self.problems.get(ALL)
+        if problem is None or self.vocabulary is None or self.parameters.delta or self._cost is not None:
+            return None
+        try:
+            target = self._index[y]
+        except (KeyError, TypeError):
+            return None
+        if problem.binary:
+            target = 1 if target else -1
+        played = problem.learn_named(self.vocabulary.met, x, target, hash_label(y))
+        if played is None:
+            return None
+        self.fingerprint = (self.fingerprint + played[0]) % 2**64
+        self.played += 1
+        self.ids += 1
+        return played[1]
 
     def learn_many(self, X: Any, y: Sequence[Any], weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
@@ -248,6 +271,15 @@ class LinearLearner:
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """The label of x."""
+        problem = self.problems.get(ALL)
+        if type(x) is dict and problem is not None and self.vocabulary is not None:
+            names = self.vocabulary.met
+            all_met = len(names) == len(self.vocabulary)  # else a name may be known, but not here
+            scores = problem.scores_named(names, x, hypothesis or self.parameters.hypothesis, all_met)
+            if scores is not None and self.binary:
+                return self.classes[scores[0] > 0 or (scores[0] == 0 and self.parameters.ties == "positive")]
+            if scores is not None:
+                return self.classes[scores.index(max(scores))]
         return self.predict_many(_one(x), hypothesis)[0]
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
@@ -302,7 +334,7 @@ class LinearLearner:
         Two classes: −Σ y·score over the misclassified; else Σ max(0, best rival's score − score of y).
         """
         scores = self.scores(X, hypothesis)
-        labels, which = _unique_labels(y)
+        labels, which = Labels.of(y)
         truth = self.encode(labels)[which]
         if self.binary:
             return float(np.maximum(0, -np.where(truth == 1, scores, -scores)).sum())
@@ -356,6 +388,32 @@ class LinearLearner:
         for pair, problem in self.problems.items():
             problem.restore(state["problems"][pair])
         self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
+
+
+class Labels(NamedTuple):
+    """The different labels of some examples, as plain values, and which of them each example has."""
+
+    values: list[Any]
+    which: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, y: Any) -> Labels:
+        """Look through y, unless that has been done."""
+        if isinstance(y, Labels):
+            return y
+        if isinstance(y, list) and len(y) == 1:  # one example of a stream: no detour by NumPy
+            return cls([_plain(y[0])], _FIRST)
+        array = np.asarray(y)
+        if array.ndim != 1:
+            raise ValueError(f"y must have one dimension, not {array.ndim}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError("y contains NaN or inf; drop such examples")
+        if array.dtype.kind in "OV":
+            index: dict[Any, int] = {}
+            which = [index.setdefault(_plain(label), len(index)) for label in y]
+            return cls(list(index), np.array(which, dtype=np.int64))
+        unique, inverse = np.unique(array, return_inverse=True)
+        return cls(unique.tolist(), inverse.astype(np.int64, copy=False))
 
 
 class Lesson:
@@ -467,23 +525,6 @@ def _plain(label: Any) -> Any:
     except TypeError:
         raise ValueError(f"label {label!r} cannot be a class; give numbers, strings or booleans") from None
     return label
-
-
-def _unique_labels(y: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    """The different labels, as plain values, and which of them each example has."""
-    if isinstance(y, list) and len(y) == 1:  # one example of a stream: no detour by NumPy
-        return [_plain(y[0])], _FIRST
-    array = np.asarray(y)
-    if array.ndim != 1:
-        raise ValueError(f"y must have one dimension, not {array.ndim}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError("y contains NaN or inf; drop such examples")
-    if array.dtype.kind in "OV":
-        index: dict[Any, int] = {}
-        which = [index.setdefault(_plain(label), len(index)) for label in y]
-        return list(index), np.array(which, dtype=np.int64)
-    unique, inverse = np.unique(array, return_inverse=True)
-    return unique.tolist(), inverse.astype(np.int64)
 
 
 def _in_order(labels: list[Any]) -> list[Any]:

@@ -51,12 +51,7 @@ class Problem:
             p.rule, p.learning_rate, p.margin, p.C, p.r, p.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
-        shape = (n_features, self.stride)
-        self.arrays: dict[str, NDArray[Any]] = {"z": np.zeros(shape, self.dtype)}
-        if p.averages:
-            self.arrays["sum"] = np.zeros(shape, self.dtype)
-        if p.rule == "arow":
-            self.arrays["sigma"] = np.ones(shape, self.dtype)
+        self._allocate(n_features)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
         self.journal: Any = self._journal_type(p.max_voters or 0) if p.keeps_journal else None
         if initial is not None:
@@ -64,6 +59,16 @@ class Problem:
             self.biases["z_bias"][:] = initial[1]
         self._bind(_core.Progress())
         self.run.norm2 = sum(float(np.vdot(v, v)) for v in initial) if initial is not None else 0.0
+
+    def _allocate(self, capacity: int) -> None:
+        """Weights at their start, for so many features; each weight has its sum beside it (see core/linear.hpp)."""
+        parts = 2 if self.parameters.averages else 1
+        self._record = np.zeros((capacity, parts, self.stride), self.dtype)
+        self.arrays: dict[str, NDArray[Any]] = {"z": self._record[:, 0]}
+        if parts == 2:
+            self.arrays["sum"] = self._record[:, 1]
+        if self.parameters.rule == "arow":
+            self.arrays["sigma"] = np.ones((capacity, self.stride), self.dtype)
 
     @property
     def stride(self) -> int:
@@ -82,13 +87,9 @@ class Problem:
     def _bind(self, run: _core.Progress) -> None:
         """Give the core the arrays as they are now."""
         self._core = _core.Problem(
-            self.arrays["z"],
-            self.arrays.get("sum"),
+            self._record,
             self.arrays.get("sigma"),
             **self.biases,
-            n_features=self.n_features,
-            stride=self.stride,
-            n_classes=self.n_classes,
             options=self.options,
             journal=self.journal,
         )
@@ -121,29 +122,49 @@ class Problem:
         else:
             _core.learn_joint(self._core, rows, order, targets, weights, cost)
 
+    def learn_named(
+        self, names: dict[str, int], x: dict[str, Any], target: int, label_hash: int
+    ) -> tuple[int, bool] | None:
+        """Play one dict of known features: (share of the fingerprint, mistake), or None if it is not that plain."""
+        if self.finished or self._vectors:
+            self.finished, self._vectors = False, {}
+        if self.journal is not None:
+            self.journal.begin_rows(1)
+        return _core.learn_named(self._core, names, x, target, label_hash)
+
+    def scores_named(
+        self, names: dict[str, int], x: dict[str, Any], hypothesis: str, skip_unknown: bool
+    ) -> list[float] | None:
+        """`scores` of one plain dict, as it learns; None if it is not plain, or the hypothesis wants a vector."""
+        if self.finished or hypothesis not in ("last", "averaged"):
+            return None
+        clock, total = (0.0, 0.0) if hypothesis == "last" or "sum" not in self.arrays else self.average_clock()
+        if hypothesis == "averaged" and total == 0.0:
+            return None
+        return _core.named_scores(self._core, names, x, skip_unknown, clock, total)
+
     def finish(self) -> None:
         """Learning is over for now: vectors may be written out and kept."""
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:
         """Make room for more features, doubling so that growing one by one stays cheap."""
-        if n_features > len(self.arrays["z"]):
-            capacity = max(n_features, 2 * len(self.arrays["z"]), 64)
-            for name, array in self.arrays.items():
-                grown = (np.ones if name == "sigma" else np.zeros)((capacity, self.stride), self.dtype)
-                grown[: len(array)] = array
-                self.arrays[name] = grown
         self.n_features = n_features
-        self._bind(self.run)
+        self.finished, self._vectors = False, {}
+        old = self.arrays
+        if n_features > len(old["z"]):
+            self._allocate(max(n_features, 2 * len(old["z"]), 64))
+            for name, array in old.items():
+                self.arrays[name][: len(array)] = array
+            self._bind(self.run)
 
     def grow_classes(self, n_classes: int, new_label: NDArray[np.int64]) -> None:
         """Add classes that start at zero; class c becomes ``new_label[c]``."""
-        old = self.n_classes
+        old, old_classes = self.arrays, self.n_classes
         self.n_classes = n_classes
-        for name, array in self.arrays.items():
-            grown = (np.ones if name == "sigma" else np.zeros)((len(array), self.stride), self.dtype)
-            grown[:, new_label] = array[:, :old]
-            self.arrays[name] = grown
+        self._allocate(len(old["z"]))
+        for name, array in old.items():
+            self.arrays[name][:, new_label] = array[:, :old_classes]
         for name, value in BIASES:
             grown_bias = np.full(n_classes, value)
             grown_bias[new_label] = self.biases[name]
@@ -241,7 +262,7 @@ class Problem:
 
     def _dots(self, rows: _core.Rows, w: NDArray[Any]) -> NDArray[np.float64]:
         out = np.empty((rows.n, self.n_classes))
-        _core.linear_scores(rows, w, self.stride, self.parameters.normalize, out)
+        _core.linear_scores(rows, w, self.parameters.normalize, out)
         return out
 
     def _scores_as_it_learns(self, rows: _core.Rows, hypothesis: str) -> NDArray[np.float64]:
@@ -311,7 +332,9 @@ class Problem:
                 n_classes=self.n_classes,
             )
         # Own, writable, contiguous: learning may go on from arrays that lie in a file.
-        self.arrays = {name: np.array(state["arrays"][name], order="C") for name in self.arrays}
+        self._allocate(len(state["arrays"]["z"]))
+        for name, array in self.arrays.items():
+            array[:] = state["arrays"][name]
         self.biases = {name: np.array(state["biases"][name], order="C") for name in self.biases}
         self._bind(run)
 
