@@ -13,33 +13,43 @@ namespace perceptive {
 template <class W>
 void shrink(const Weights<W>& w, Progress& run, double a) {
     const i64 n_ids = w.ids ? w.n_rows * w.n_classes : 0;
-    const auto rewrite = [&](auto change) {  // every weight: z ← change(z), seen by the average as an update
-        for (i64 j = 0; j < w.n_features; ++j) {
-            W* z = w.z + j * w.pitch();
-            for (i64 c = 0; c < w.stride; ++c) change(z[c], w.averaged ? &z[c + w.stride] : nullptr);
+    const i64 size = w.n_features * w.stride;
+    if (a == 0.0) {                       // start anew
+        for (i64 j = 0; j < size; ++j) {  // every weight is written, as an update of −z
+            if (w.sum) w.sum[j] -= static_cast<W>(run.clock * static_cast<double>(w.z[j]));
+            w.z[j] = 0;
         }
-        run.touched += w.n_features * w.stride;
-    };
-    if (a == 0.0) {  // start anew
-        rewrite([&](W& z, W* sum) {
-            if (sum) *sum -= static_cast<W>(run.clock * static_cast<double>(z));
-            z = 0;
-        });
         for (i64 c = 0; c < w.n_classes; ++c) {
             w.sum_bias[c] -= run.clock * w.z_bias[c];
             w.z_bias[c] = 0.0;
         }
         std::fill(w.ids, w.ids + n_ids, 0.0);
         run.scale = 1.0;
+        run.touched += size;
         return;
     }
     run.scale *= a;
     if (run.scale > 1e-6 && run.scale < 1e6) return;
-    rewrite([&](W& z, W*) { z = static_cast<W>(run.scale * static_cast<double>(z)); });
+    for (i64 j = 0; j < size; ++j) w.z[j] = static_cast<W>(run.scale * static_cast<double>(w.z[j]));
     for (i64 c = 0; c < w.n_classes; ++c) w.z_bias[c] *= run.scale;
     for (i64 i = 0; i < n_ids; ++i) w.ids[i] *= run.scale;
     run.clock /= run.scale;
     run.scale = 1.0;
+    run.touched += size;
+}
+
+// Add what is pending to the sum, row by row.
+template <class Rows, class W>
+void settle(const Rows& rows, const Weights<W>& w, Progress& run) {
+    for (i64 i = 0; i < rows.n; ++i) {
+        double* pending = w.pending + i * w.n_classes;
+        for (i64 c = 0; c < w.n_classes; ++c) {
+            if (pending[c] == 0.0) continue;
+            axpy(w.sum + c, pending[c], rows[i], w.stride);
+            pending[c] = 0.0;
+            run.touched += rows[i].size();
+        }
+    }
 }
 
 template <class W, bool Averaged>
@@ -49,7 +59,6 @@ struct BinaryTask {
     Lessons lessons;
     Progress& run;
     Journal<W>* journal;
-    static constexpr i64 pitch = Averaged ? 2 : 1;
 
     bool far() const { return w.bytes() > (i64{1} << 24); }  // a third-level cache is near enough
     PERCEPTIVE_PREFETCH void prefetch_lesson(i64 i) const { lessons.prefetch(i); }
@@ -57,7 +66,7 @@ struct BinaryTask {
     template <class Row>
     PERCEPTIVE_PREFETCH void prefetch(const Row& x) const {
         if constexpr (!Row::dense)
-            for (i64 p = 0; p < x.size(); ++p) __builtin_prefetch(w.z + x.index(p) * pitch);
+            for (i64 p = 0; p < x.size(); ++p) __builtin_prefetch(w.z + x.index(p));
     }
 
     // One round of the game on row i.
@@ -72,7 +81,7 @@ struct BinaryTask {
 
         const double length2 = options.normalize ? squared_norm(x) : 0.0;
         const double row_scale = length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
-        double score = row_scale * dot<pitch>(w.z, x) + options.bias * w.z_bias[0];
+        double score = row_scale * dot(w.z, x) + options.bias * w.z_bias[0];
         if (w.ids) score += options.delta * w.ids[i];
         score *= run.scale;
 
@@ -98,7 +107,7 @@ struct BinaryTask {
             const Step step = options.rule.step(m, q, run.norm2, 1.0, weight);
             if (step.a != 1.0) shrink(w, run, step.a);
             const double along_x = y * step.tau * row_scale, along_bias = y * step.tau * bias;
-            add(x, along_x / run.scale, along_bias / run.scale);
+            add(x, i, along_x / run.scale, along_bias / run.scale);
             if (w.ids) w.ids[i] += y * step.tau * delta / run.scale;
             run.norm2 = step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q;
             if (journal) {
@@ -111,11 +120,19 @@ struct BinaryTask {
     }
 
     template <class Row>
-    void add(const Row& x, double step, double bias_step) {
-        axpy<Averaged>(w.z, step, x, pitch, run.clock * step, 1);
+    void add(const Row& x, i64 i, double step, double bias_step) {
+        axpy(w.z, step, x);
         w.z_bias[0] += bias_step;
-        if constexpr (Averaged) w.sum_bias[0] += run.clock * bias_step;
         run.touched += x.size();
+        if constexpr (Averaged) {
+            w.sum_bias[0] += run.clock * bias_step;
+            if (w.pending) {
+                w.pending[i] += run.clock * step;
+            } else {
+                axpy(w.sum, run.clock * step, x);
+                run.touched += x.size();
+            }
+        }
     }
 
     // v ← v + τ·y·Σx, Σ ← Σ − (Σx)²/(xᵀΣx + r)
@@ -131,8 +148,8 @@ struct BinaryTask {
             const i64 j = x.index(p);
             const double value = x.value(p), sigma = w.sigma[j];
             const double change = step * (sigma * value), sx = sigma * (row_scale * value);
-            w.z[j * pitch] += static_cast<W>(change);
-            if constexpr (Averaged) w.z[j * pitch + 1] += static_cast<W>(run.clock * change);
+            w.z[j] += static_cast<W>(change);
+            if constexpr (Averaged) w.sum[j] += static_cast<W>(run.clock * change);
             w.sigma[j] -= static_cast<W>(shrinkage * (sx * sx));
             if (journal && change != 0.0) journal->append(j, static_cast<W>(change));
         }
@@ -140,7 +157,7 @@ struct BinaryTask {
         w.z_bias[0] += bias_step;
         if constexpr (Averaged) w.sum_bias[0] += run.clock * bias_step;
         w.sigma_bias[0] -= shrinkage * (sx * sx);
-        run.touched += x.size();
+        run.touched += (Averaged ? 3 : 2) * x.size();
         if (journal) {
             journal->add_entry(0, journal->close_vector(), 1.0, bias_step);
             journal->close_step(1.0);

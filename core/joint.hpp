@@ -13,12 +13,12 @@ namespace perceptive {
 
 // scores[c] = Σ_p x_p·w[p][c] for 4·Q classes from w on: each class a plain sum in the order of the row
 template <int Q, class W, class Row>
-inline void block_scores(const W* w, i64 pitch, const Row& x, double* scores) {
+inline void block_scores(const W* w, i64 stride, const Row& x, double* scores) {
     Quad<W> s[Q] = {};
     for (i64 p = 0; p < x.size(); ++p) {
         const W value = static_cast<W>(x.value(p));
         if (Row::dense && value == 0) continue;
-        const W* at = w + x.index(p) * pitch;
+        const W* at = w + x.index(p) * stride;
         for (int q = 0; q < Q; ++q) s[q] += load_quad<W>(at + 4 * q) * value;
     }
     for (int q = 0; q < Q; ++q)
@@ -27,21 +27,22 @@ inline void block_scores(const W* w, i64 pitch, const Row& x, double* scores) {
 
 // scores[c] = w_c·x for all (padded) classes, in blocks that fit the registers
 template <class W, class Row>
-inline void class_scores(const W* w, i64 pitch, i64 stride, const Row& x, double* scores) {
-    for (; stride > 24; w += 24, scores += 24, stride -= 24) block_scores<6>(w, pitch, x, scores);
-    switch (stride / 4) {
+inline void class_scores(const W* w, i64 stride, const Row& x, double* scores) {
+    i64 left = stride;
+    for (; left > 24; w += 24, scores += 24, left -= 24) block_scores<6>(w, stride, x, scores);
+    switch (left / 4) {
         case 1:
-            return block_scores<1>(w, pitch, x, scores);
+            return block_scores<1>(w, stride, x, scores);
         case 2:
-            return block_scores<2>(w, pitch, x, scores);
+            return block_scores<2>(w, stride, x, scores);
         case 3:
-            return block_scores<3>(w, pitch, x, scores);
+            return block_scores<3>(w, stride, x, scores);
         case 4:
-            return block_scores<4>(w, pitch, x, scores);
+            return block_scores<4>(w, stride, x, scores);
         case 5:
-            return block_scores<5>(w, pitch, x, scores);
+            return block_scores<5>(w, stride, x, scores);
         default:
-            return block_scores<6>(w, pitch, x, scores);
+            return block_scores<6>(w, stride, x, scores);
     }
 }
 
@@ -52,7 +53,6 @@ struct JointTask {
     Lessons lessons;
     Progress& run;
     Journal<W>* journal;
-    i64 pitch = w.pitch();
     std::vector<double> scores = std::vector<double>(static_cast<size_t>(w.stride));
 
     bool far() const { return w.bytes() > (i64{1} << 19); }  // with so much to add up, asking early always pays
@@ -62,7 +62,7 @@ struct JointTask {
     PERCEPTIVE_PREFETCH void prefetch(const Row& x) const {
         if constexpr (!Row::dense)
             for (i64 p = 0; p < x.size(); ++p) {
-                const W* at = w.z + x.index(p) * pitch;
+                const W* at = w.z + x.index(p) * w.stride;
                 for (i64 c = 0; c < w.stride; c += 64 / sizeof(W)) __builtin_prefetch(at + c);
             }
     }
@@ -79,7 +79,7 @@ struct JointTask {
 
         const double length2 = options.normalize ? squared_norm(x) : 0.0;
         const double row_scale = length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
-        class_scores(w.z, pitch, w.stride, x, scores.data());
+        class_scores(w.z, w.stride, x, scores.data());
         for (i64 c = 0; c < w.n_classes; ++c) {
             scores[c] = row_scale * scores[c] + options.bias * w.z_bias[c];
             if (w.ids) scores[c] += options.delta * w.ids[i * w.n_classes + c];
@@ -129,7 +129,7 @@ struct JointTask {
             const Step step = options.rule.step(m, q, run.norm2, cost, weight);
             if (step.a != 1.0) shrink(w, run, step.a);
             const double along_x = step.tau * row_scale, along_bias = step.tau * bias;
-            add(x, y, rival, along_x / run.scale, along_bias / run.scale);
+            add(x, i, y, rival, along_x / run.scale, along_bias / run.scale);
             if (w.ids) {
                 w.ids[i * w.n_classes + y] += step.tau * delta / run.scale;
                 w.ids[i * w.n_classes + rival] -= step.tau * delta / run.scale;
@@ -147,16 +147,24 @@ struct JointTask {
     }
 
     template <class Row>
-    void add(const Row& x, i64 y, i64 rival, double step, double bias_step) {
-        axpy<Averaged>(w.z + y, step, x, pitch, run.clock * step, w.stride);
-        axpy<Averaged>(w.z + rival, -step, x, pitch, -run.clock * step, w.stride);
+    void add(const Row& x, i64 i, i64 y, i64 rival, double step, double bias_step) {
+        axpy(w.z + y, step, x, w.stride);
+        axpy(w.z + rival, -step, x, w.stride);
         w.z_bias[y] += bias_step;
         w.z_bias[rival] -= bias_step;
+        run.touched += 2 * x.size();
         if constexpr (Averaged) {
             w.sum_bias[y] += run.clock * bias_step;
             w.sum_bias[rival] -= run.clock * bias_step;
+            if (w.pending) {
+                w.pending[i * w.n_classes + y] += run.clock * step;
+                w.pending[i * w.n_classes + rival] -= run.clock * step;
+            } else {
+                axpy(w.sum + y, run.clock * step, x, w.stride);
+                axpy(w.sum + rival, -run.clock * step, x, w.stride);
+                run.touched += 2 * x.size();
+            }
         }
-        run.touched += 2 * x.size();
     }
 
     template <class Row>
@@ -175,7 +183,7 @@ struct JointTask {
         const double shrinkage = 1.0 / (variance + options.rule.r / weight);
         move_arow(x, y, tau, shrinkage, row_scale);
         move_arow(x, rival, -tau, shrinkage, row_scale);
-        run.touched += 2 * x.size();
+        run.touched += 2 * (Averaged ? 3 : 2) * x.size();
         if (journal) journal->close_step(1.0);
     }
 
@@ -184,13 +192,12 @@ struct JointTask {
     void move_arow(const Row& x, i64 c, double tau, double shrinkage, double row_scale) {
         const double step = tau * row_scale;
         for (i64 p = 0; p < x.size(); ++p) {
-            W* z = w.z + x.index(p) * pitch + c;
-            W& variance = w.sigma[x.index(p) * w.stride + c];
-            const double value = x.value(p), sigma = variance;
+            const i64 at = x.index(p) * w.stride + c;
+            const double value = x.value(p), sigma = w.sigma[at];
             const double change = step * (sigma * value), sx = sigma * (row_scale * value);
-            z[0] += static_cast<W>(change);
-            if constexpr (Averaged) z[w.stride] += static_cast<W>(run.clock * change);
-            variance -= static_cast<W>(shrinkage * (sx * sx));
+            w.z[at] += static_cast<W>(change);
+            if constexpr (Averaged) w.sum[at] += static_cast<W>(run.clock * change);
+            w.sigma[at] -= static_cast<W>(shrinkage * (sx * sx));
             if (journal && change != 0.0) journal->append(x.index(p), static_cast<W>(change));
         }
         const double bias_step = tau * options.bias * w.sigma_bias[c], sx = w.sigma_bias[c] * options.bias;

@@ -4,8 +4,10 @@
 // update Δz at some round adds clock·Δz to `sum`, and at any moment Σ_t v_t = clock·z − sum. Only what an update
 // touches is ever written.
 //
-// The accumulator lies beside its weight: feature j has `stride` weights at z + j·pitch and, if averaged, as many sums
-// right behind them, so that an update that must fetch one has the other (measured: 4.4 against 4.9 ns per non-zero).
+// It is lazier still where the rows are at hand for some time: Δz is a multiple of a row, so its share of the sum is
+// one number, which waits in `pending` for the row. settle() then adds each row once, in the order of the rows, however
+// often the row erred in whatever order: averaging costs a pass over the rows that erred, not a second set of weights
+// in the cache. (Measured on 500,000 × 2²⁰: see benchmarks/README.md.)
 #pragma once
 
 #include "rows.hpp"
@@ -15,7 +17,9 @@ namespace perceptive {
 
 template <class W>
 struct Weights {
-    W* z;                // n_features records of `pitch`; the classes of one feature lie side by side
+    W* z;                // n_features × stride; the classes of one feature lie side by side
+    W* sum;              // the average's accumulator, n_features × stride, or null
+    double* pending;     // n_rows × n_classes: what settle() is to add to the sum, or null: sums are written at once
     W* sigma;            // AROW's Σ, n_features × stride, or null
     double* z_bias;      // one per class
     double* sum_bias;    // one per class
@@ -23,12 +27,10 @@ struct Weights {
     double* ids;         // Δ-trick: n_rows × n_classes weights of the id features, or null
     i64 n_features;
     i64 stride;     // n_classes padded to a multiple of 4; 1 for two classes
-    bool averaged;  // whether sums lie behind the weights
     i64 n_classes;  // 1 for two classes
-    i64 n_rows;     // rows that ids has room for
+    i64 n_rows;     // rows that ids and pending have room for
 
-    i64 pitch() const { return averaged ? 2 * stride : stride; }
-    i64 bytes() const { return n_features * pitch() * static_cast<i64>(sizeof(W)); }
+    i64 bytes() const { return n_features * stride * static_cast<i64>(sizeof(W)); }
 };
 
 struct Options {

@@ -17,18 +17,18 @@ inline double row_scale(const Row& x, bool normalize) {
     return length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
 }
 
-// out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes (then pitch is 1 or 2).
+// out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes.
 template <class Rows, class W>
-void linear_scores(const Rows& rows, const W* w, i64 pitch, i64 stride, i64 n_classes, bool normalize, double* out) {
+void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool normalize, double* out) {
     std::vector<double> scores(static_cast<size_t>(stride));
     for (i64 i = 0; i < rows.n; ++i) {
         const auto x = rows[i];
         if (i + 4 < rows.n) rows.template prefetch_row<true>(i + 4);
         const double scale = row_scale(x, normalize);
         if (stride == 1) {
-            out[i] = scale * (pitch == 1 ? dot<1>(w, x) : dot<2>(w, x));
+            out[i] = scale * dot(w, x);
         } else {
-            class_scores(w, pitch, stride, x, scores.data());
+            class_scores(w, stride, x, scores.data());
             for (i64 c = 0; c < n_classes; ++c) out[i * n_classes + c] = scale * scores[c];
         }
     }

@@ -66,35 +66,25 @@ inline double lane_sum(i64 count, Term term) {
     return sum_lanes(s);
 }
 
-// w·x, where the weight of feature j lies at w[j·pitch]
-template <i64 pitch, class W, class V, class I>
+template <class W, class V, class I>
 inline double dot(const W* w, const SparseRow<V, I>& x) {
     using A = decltype(W{} * V{});
-    return lane_sum<A>(x.size(),
-                       [&](i64 p) { return static_cast<A>(w[x.index(p) * pitch]) * static_cast<A>(x.value(p)); });
+    return lane_sum<A>(x.size(), [&](i64 p) { return static_cast<A>(w[x.index(p)]) * static_cast<A>(x.value(p)); });
 }
 
-template <i64 pitch, class W, class V>
+template <class W, class V>
 inline double dot(const W* w, const DenseRow<V>& x) {
     static_assert(LANES == 8);
-    W s[LANES];
     Quad<W> low{}, high{};
     i64 p = 0;
     for (; p + LANES <= x.count; p += LANES) {
-        if constexpr (pitch == 1) {
-            low += load_quad<W>(w + p) * load_quad<W>(x.x + p);
-            high += load_quad<W>(w + p + 4) * load_quad<W>(x.x + p + 4);
-        } else {
-            static_assert(pitch == 2);
-            const Quad<W> a = load_quad<W>(w + 2 * p), b = load_quad<W>(w + 2 * p + 4);
-            const Quad<W> c = load_quad<W>(w + 2 * p + 8), d = load_quad<W>(w + 2 * p + 12);
-            low += __builtin_shufflevector(a, b, 0, 2, 4, 6) * load_quad<W>(x.x + p);
-            high += __builtin_shufflevector(c, d, 0, 2, 4, 6) * load_quad<W>(x.x + p + 4);
-        }
+        low += load_quad<W>(w + p) * load_quad<W>(x.x + p);
+        high += load_quad<W>(w + p + 4) * load_quad<W>(x.x + p + 4);
     }
+    W s[LANES];
     std::memcpy(s, &low, sizeof low);
     std::memcpy(s + 4, &high, sizeof high);
-    for (int l = 0; p < x.count; ++p, ++l) s[l] += w[p * pitch] * static_cast<W>(x.x[p]);
+    for (int l = 0; p < x.count; ++p, ++l) s[l] += w[p] * static_cast<W>(x.x[p]);
     return sum_lanes(s);
 }
 
@@ -115,16 +105,14 @@ inline double weighted_squared_norm(const W* sigma, const Row& x) {
     });
 }
 
-// w ← w + step·x and, at w + ahead, + clocked·x: a weight and its sum in one go
-template <bool averaged, class W, class Row>
-inline void axpy(W* w, double step, const Row& x, i64 pitch, double clocked, i64 ahead) {
-    const W a = static_cast<W>(step), b = static_cast<W>(clocked);
+// w ← w + step·x, where the weights of one feature lie `stride` apart
+template <class W, class Row>
+inline void axpy(W* w, double step, const Row& x, i64 stride = 1) {
+    const W a = static_cast<W>(step);
     for (i64 p = 0; p < x.size(); ++p) {
         const W value = static_cast<W>(x.value(p));
         if (Row::dense && value == 0) continue;
-        W* at = w + x.index(p) * pitch;
-        at[0] += a * value;
-        if constexpr (averaged) at[ahead] += b * value;
+        w[x.index(p) * stride] += a * value;
     }
 }
 

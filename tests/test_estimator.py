@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from dataclasses import fields
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -181,6 +182,23 @@ def test_learning_one_by_one_is_learning_many():
     many = LinearClassifier().partial_fit(rows, y[:200])
     assert one.predict(rows).tolist() == many.predict(rows).tolist()
     assert one.learner_.mistakes == many.learner_.mistakes
+
+
+def test_the_short_way_of_a_dict_is_the_long_way():
+    """Known names and plain values skip the arrays; the weights, the votes and the fingerprint are the same."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"a": float(v), "b": int(w), "c": bool(w > 1), "d": "xyz"[w], 7: v * w, "e": 0.0}
+        for v, w in zip(rng.normal(size=300), rng.integers(0, 3, size=300), strict=True)
+    ]
+    labels = [str(round(row["a"]) % 3) for row in rows]
+    for options in ({}, {"rule": "arow", "keep": "all"}, {"rule": "romma", "dtype": "float64"}):
+        short, long = LinearLearner(**options), LinearLearner(**options)
+        for row, label in zip(rows, labels, strict=True):
+            assert short.learn(row, label) == long.learn(MappingProxyType(row), label)  # not a dict: the long way
+            assert short.predict(row) == long.predict(MappingProxyType(row))
+        assert (short.fingerprint, short.played, short.updates) == (long.fingerprint, long.played, long.updates)
+        np.testing.assert_array_equal(short.scores(rows), long.scores(rows))
 
 
 def test_prediction_is_pure_and_thread_safe():

@@ -658,7 +658,8 @@ def test_touched_weights_do_not_grow_with_the_dimension(rule, hypothesis):
         X, y = sparse_rows(2**bits)
         clf = LinearClassifier(rule=rule, hypothesis=hypothesis, epochs=3).fit(X, y)
         touched[bits] = clf.learner_.touched
-        assert touched[bits] == 12 * clf.updates_.sum()  # the non-zeros of the updates, and no more
+        entries = 12 * clf.updates_.sum()  # the non-zeros of the updates, in the weights and once more in the sums
+        assert entries <= touched[bits] <= (entries if hypothesis == "last" else 2 * entries)
     assert touched[16] == touched[26]
 
 
@@ -670,7 +671,8 @@ def test_touched_weights_of_joint():
         y = y + (np.arange(len(y)) % 3 == 0)
         clf = LinearClassifier(epochs=3).fit(X, y)
         touched[bits] = clf.learner_.touched
-        assert touched[bits] == 2 * 12 * clf.updates_.sum()
+        entries = 2 * 12 * clf.updates_.sum()
+        assert entries <= touched[bits] <= 2 * entries
     assert touched[16] == touched[22]
 
 
@@ -684,7 +686,7 @@ def test_touched_weights_where_romma_starts_anew():
         updates = int(clf.updates_.sum())
         assert updates == 20
         restarts = updates - 1  # each along the same axis as the one before
-        assert clf.learner_.touched == updates + restarts * dimension
+        assert restarts * dimension <= clf.learner_.touched <= 2 * updates + restarts * dimension
 
 
 # ---------------------------------------------------------------- voted, best, random

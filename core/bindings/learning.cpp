@@ -1,5 +1,7 @@
 #include "learning.hpp"
 
+#include "binary.hpp"
+
 namespace perceptive {
 
 namespace {
@@ -47,35 +49,48 @@ void bind_learning(nb::module_& m) {
     nb::class_<Problem>(m, "Problem", "One binary or joint problem: weights (NumPy arrays), options, run, journal.")
         .def(
             "__init__",
-            [](Problem* self, Any z, std::optional<Any> sigma, Any z_bias, Any sum_bias, Any sigma_bias,
-               const Options& options, nb::object journal) {
-                require(z.ndim() == 3 && (z.shape(1) == 1 || z.shape(1) == 2),
-                        "z must be features × (1 or 2) × stride");
-                const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(2));
+            [](Problem* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
+               Any sigma_bias, const Options& options, nb::object journal) {
+                require(z.ndim() == 2, "z must be features × stride");
+                const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(1));
                 const i64 n_classes = static_cast<i64>(z_bias.size());
-                const bool averaged = z.shape(1) == 2;
                 require(n_classes > 0 && n_classes <= stride, "impossible shape");
-                new (self) Problem{std::move(z),
-                                   std::move(sigma),
-                                   std::move(z_bias),
-                                   std::move(sum_bias),
-                                   std::move(sigma_bias),
-                                   std::nullopt,
-                                   n_features,
-                                   stride,
-                                   n_classes,
-                                   averaged,
-                                   options,
-                                   Progress{},
-                                   std::move(journal)};
+                new (self) Problem{std::move(z),        std::move(sum),
+                                   std::move(sigma),    std::move(z_bias),
+                                   std::move(sum_bias), std::move(sigma_bias),
+                                   std::nullopt,        std::nullopt,
+                                   n_features,          stride,
+                                   n_classes,           options,
+                                   Progress{},          std::move(journal)};
             },
-            nb::arg("z").noconvert(), nb::arg("sigma").noconvert().none(), nb::arg("z_bias").noconvert(),
-            nb::arg("sum_bias").noconvert(), nb::arg("sigma_bias").noconvert(), nb::arg("options"),
-            nb::arg("journal").none())
+            nb::arg("z").noconvert(), nb::arg("sum").noconvert().none(), nb::arg("sigma").noconvert().none(),
+            nb::arg("z_bias").noconvert(), nb::arg("sum_bias").noconvert(), nb::arg("sigma_bias").noconvert(),
+            nb::arg("options"), nb::arg("journal").none())
         .def_rw("run", &Problem::run, nb::rv_policy::reference_internal)
         .def(
-            "set_ids", [](Problem& self, std::optional<Any> ids) { self.ids = std::move(ids); },
-            nb::arg("ids").noconvert().none());
+            "begin_rows",
+            [](Problem& self, std::optional<Any> ids, std::optional<Any> pending) {
+                self.ids = std::move(ids);
+                self.pending = std::move(pending);
+            },
+            nb::arg("ids").noconvert().none(), nb::arg("pending").noconvert().none(),
+            "Rows are numbered anew: their id features (Δ-trick) and pending shares of the sum, or None.")
+        .def(
+            "settle",
+            [](Problem& self, const CheckedRows& data) {
+                if (!self.pending) return;
+                require(self.sum.has_value(), "there is no sum to settle");
+                require(data.d <= self.n_features, "the rows have more features than the weights");
+                const auto settled = [&](auto w) {
+                    nb::gil_scoped_release release;
+                    std::visit([&](const auto& rows) { settle(rows, w, self.run); }, data.rows);
+                };
+                if (self.z.dtype() == nb::dtype<float>())
+                    settled(weights_of<float>(self, data.n));
+                else
+                    settled(weights_of<double>(self, data.n));
+            },
+            nb::arg("rows"), "Add what is pending to the sums; the rows are those that were played.");
 }
 
 }  // namespace perceptive

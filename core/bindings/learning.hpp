@@ -8,12 +8,11 @@ namespace perceptive {
 
 // The arrays of one problem, as Python keeps them.
 struct Problem {
-    Any z;  // n_features × (1 or 2) × stride: the weights and, if averaged, their sums
-    std::optional<Any> sigma;
+    Any z;  // n_features × stride
+    std::optional<Any> sum, sigma;
     Any z_bias, sum_bias, sigma_bias;
-    std::optional<Any> ids;
+    std::optional<Any> ids, pending;
     i64 n_features, stride, n_classes;
-    bool averaged;
     Options options;
     Progress run;
     nb::object journal;
@@ -23,7 +22,9 @@ template <class W>
 Weights<W> weights_of(const Problem& problem, i64 n_rows) {
     Weights<W> w;
     const i64 size = problem.n_features * problem.stride, classes = problem.n_classes;
-    w.z = data_of<W>(problem.z, problem.averaged ? 2 * size : size, "z");
+    w.z = data_of<W>(problem.z, size, "z");
+    w.sum = data_of<W>(problem.sum, size, "sum");
+    w.pending = data_of<double>(problem.pending, n_rows * classes, "pending");
     w.sigma = data_of<W>(problem.sigma, size, "sigma");
     w.z_bias = data_of<double>(problem.z_bias, classes, "z_bias");
     w.sum_bias = data_of<double>(problem.sum_bias, classes, "sum_bias");
@@ -31,7 +32,6 @@ Weights<W> weights_of(const Problem& problem, i64 n_rows) {
     w.ids = data_of<double>(problem.ids, n_rows * classes, "ids");
     w.n_features = problem.n_features;
     w.stride = problem.stride;
-    w.averaged = problem.averaged;
     w.n_classes = classes;
     w.n_rows = n_rows;
     require(w.sigma || problem.options.rule.name != RuleName::arow, "AROW needs sigma");
@@ -43,7 +43,7 @@ template <template <class, bool> class Task, class W, class Play>
 void with_task(Problem& problem, i64 n_rows, const Lessons& lessons, Play play) {
     const Weights<W> w = weights_of<W>(problem, n_rows);
     Journal<W>* journal = problem.journal.is_none() ? nullptr : nb::cast<Journal<W>*>(problem.journal);
-    if (w.averaged) {
+    if (w.sum) {
         Task<W, true> task{w, problem.options, lessons, problem.run, journal};
         play(task);
     } else {

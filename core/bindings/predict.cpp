@@ -42,14 +42,11 @@ void bind_predict(nb::module_& m) {
         nb::arg("rows"), nb::arg("out").noconvert(), "out[i] = ‖x_i‖².");
     m.def(
         "linear_scores",
-        [](const CheckedRows& data, const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& w, bool normalize,
-           const Matrix& out) {
+        [](const CheckedRows& data, const ReadOnly& w, bool normalize, const Matrix& out) {
+            require(w.ndim() == 2, "weights must be features × stride");
             const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
-            const i64 pitch = w.shape(0) > 1 ? w.stride(0) : stride;
             require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
             require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride, "impossible stride");
-            require(stride == 1 || w.stride(1) == 1, "the weights of a feature must lie side by side");
-            require(pitch == stride || pitch == 2 * stride, "the weights lie too far apart");
             require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
             const bool single = w.dtype() == nb::dtype<float>();
             require(single || w.dtype() == nb::dtype<double>(), "weights must be float32 or float64");
@@ -57,7 +54,7 @@ void bind_predict(nb::module_& m) {
             std::visit(
                 [&](const auto& rows) {
                     const auto scores = [&](auto* first) {
-                        linear_scores(rows, first, pitch, stride, classes, normalize, out.data());
+                        linear_scores(rows, first, stride, classes, normalize, out.data());
                     };
                     if (single)
                         scores(static_cast<const float*>(w.data()));

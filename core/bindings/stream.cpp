@@ -1,7 +1,7 @@
 // One named example at a time: a dict goes straight to the core, without arrays in between.
 //
-// Only what is plain is taken: str names that are known, float, int, bool and str values in range. For anything else
-// the functions answer None, and the caller goes the long way, which knows new names and explains what is wrong.
+// Only what is plain is taken: str and int names that are known, float, int, bool and str values in range. For anything
+// else the functions answer None, and the caller goes the long way, which knows new names and explains what is wrong.
 #include <cfloat>
 
 #include "binary.hpp"
@@ -31,8 +31,12 @@ class NamedRow {
         PyObject *name, *value;
         Py_ssize_t at = 0;
         while (PyDict_Next(x.ptr(), &at, &name, &value)) {
-            if (!PyUnicode_CheckExact(name)) return false;
-            nb::object joined;  // "name=value" of a string
+            nb::object owned;  // a name made here
+            if (PyLong_CheckExact(name)) {
+                owned = nb::steal(PyObject_Str(name));
+                name = owned.ptr();
+            }
+            if (!name || !PyUnicode_CheckExact(name)) return false;
             double number = 1.0;
             if (PyFloat_CheckExact(value)) {
                 number = PyFloat_AsDouble(value);
@@ -42,9 +46,9 @@ class NamedRow {
             } else if (PyBool_Check(value)) {
                 number = value == Py_True;
             } else if (PyUnicode_CheckExact(value)) {
-                joined = nb::steal(PyUnicode_FromFormat("%U=%U", name, value));
-                if (!joined.is_valid()) return false;
-                name = joined.ptr();
+                owned = nb::steal(PyUnicode_FromFormat("%U=%U", name, value));
+                name = owned.ptr();
+                if (!name) return false;
             } else {
                 return false;
             }
@@ -80,7 +84,7 @@ class NamedRow {
 std::optional<std::pair<std::uint64_t, bool>> learn_named(Problem& problem, const nb::dict& indices, const nb::dict& x,
                                                           int target, std::uint64_t label_hash) {
     const NamedRow named(indices, x, problem.n_features, false);
-    if (!named.plain() || problem.ids) return std::nullopt;
+    if (!named.plain() || problem.ids || problem.pending) return std::nullopt;
     const Lessons lessons{&target, nullptr, nullptr};
     const auto row = named.row();
     const i64 mistakes = problem.run.mistakes;
@@ -98,9 +102,9 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
     const auto dots = [&](const W* first, const double* bias) {
         std::vector<double> scores(static_cast<size_t>(w.stride));
         if (w.stride == 1)
-            scores[0] = w.averaged ? dot<2>(first, row) : dot<1>(first, row);
+            scores[0] = dot(first, row);
         else
-            class_scores(first, w.pitch(), w.stride, row, scores.data());
+            class_scores(first, w.stride, row, scores.data());
         scores.resize(static_cast<size_t>(w.n_classes));
         for (i64 c = 0; c < w.n_classes; ++c) scores[c] += problem.options.bias * bias[c];
         return scores;
@@ -109,7 +113,7 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
     if (total == 0.0) {
         for (double& score : scores) score *= problem.run.scale;
     } else {
-        const std::vector<double> sums = dots(w.z + w.stride, w.sum_bias);
+        const std::vector<double> sums = dots(w.sum, w.sum_bias);
         for (i64 c = 0; c < w.n_classes; ++c) scores[c] = (clock * scores[c] - sums[c]) / total;
     }
     return scores;
@@ -120,7 +124,7 @@ std::optional<std::vector<double>> named_scores(const Problem& problem, const nb
                                                 bool skip_unknown, double clock, double total) {
     const NamedRow named(indices, x, problem.n_features, skip_unknown);
     if (!named.plain() || problem.options.normalize) return std::nullopt;
-    require(total == 0.0 || problem.averaged, "there is no average");
+    require(total == 0.0 || problem.sum, "there is no average");
     return problem.z.dtype() == nb::dtype<float>() ? scores_of<float>(problem, named.row(), clock, total)
                                                    : scores_of<double>(problem, named.row(), clock, total);
 }

@@ -235,13 +235,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         held_out = self._held_out(y, p[1])
         train_rows = np.flatnonzero(~held_out) if held_out.any() else None
         labels = Labels(learner.classes, _take(which, train_rows))
-        lesson = learner.prepare(_take(X, train_rows), labels, _take(weights, train_rows))
+        lesson = learner.prepare(_take(X, train_rows), labels, _take(weights, train_rows), defer=True)
         assert learner.n_features is not None
         initial = self._initial(learner, classes, coef_init, intercept_init)
         if initial:
             learner.start(learner.n_features, initial)
             for problem in learner.problems.values():
-                problem.begin(lesson.rows.n)
+                problem.begin(lesson.rows.n, defer=True)
         validation = None
         if held_out.any():
             validation = learner.rows(_take(X, np.flatnonzero(held_out))), which[held_out]

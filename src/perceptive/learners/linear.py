@@ -164,8 +164,8 @@ class LinearLearner:
         self._meet_features(rows.d)
         return rows
 
-    def prepare(self, X: Any, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
-        """Check examples and make them ready to be played.
+    def prepare(self, X: Any, y: Sequence[Any] | NDArray[Any], weights: Any = None, *, defer: bool = False) -> Lesson:
+        """Check examples and make them ready to be played; with ``defer`` the average waits for `Lesson.settle`.
 
         Nothing is changed before all is checked; then new names get their places. New classes join the game when
         their first example is played.
@@ -192,7 +192,7 @@ class LinearLearner:
         self._meet_features(rows.d)
         self._open_problems()
         for problem in self.problems.values():
-            problem.begin(rows.n)
+            problem.begin(rows.n, defer)
         return Lesson(self, rows, labels, which, weights)
 
     def lesson(self, rows: _core.Rows, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
@@ -447,6 +447,11 @@ class Lesson:
         """Play the rows in this order."""
         for pair, problem in self.learner.problems.items():
             problem.learn(self.rows, order, self.targets(pair), self.weights, self.learner._cost)
+
+    def settle(self) -> None:
+        """Bring the averages up to date, where they were deferred."""
+        for problem in self.learner.problems.values():
+            problem.settle(self.rows)
 
     def play_as_they_come(self) -> None:
         """Play the rows once, in the order given; a class that nobody announced joins with its first example."""

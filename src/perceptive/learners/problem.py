@@ -12,6 +12,7 @@ from perceptive.hypotheses import HYPOTHESES
 from perceptive.parameters import LinearParameters
 
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
+MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
 RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock")
 
 
@@ -61,14 +62,13 @@ class Problem:
         self.run.norm2 = sum(float(np.vdot(v, v)) for v in initial) if initial is not None else 0.0
 
     def _allocate(self, capacity: int) -> None:
-        """Weights at their start, for so many features; each weight has its sum beside it (see core/linear.hpp)."""
-        parts = 2 if self.parameters.averages else 1
-        self._record = np.zeros((capacity, parts, self.stride), self.dtype)
-        self.arrays: dict[str, NDArray[Any]] = {"z": self._record[:, 0]}
-        if parts == 2:
-            self.arrays["sum"] = self._record[:, 1]
+        """Weights at their start, for so many features."""
+        shape = (capacity, self.stride)
+        self.arrays: dict[str, NDArray[Any]] = {"z": np.zeros(shape, self.dtype)}
+        if self.parameters.averages:
+            self.arrays["sum"] = np.zeros(shape, self.dtype)
         if self.parameters.rule == "arow":
-            self.arrays["sigma"] = np.ones((capacity, self.stride), self.dtype)
+            self.arrays["sigma"] = np.ones(shape, self.dtype)
 
     @property
     def stride(self) -> int:
@@ -87,7 +87,8 @@ class Problem:
     def _bind(self, run: _core.Progress) -> None:
         """Give the core the arrays as they are now."""
         self._core = _core.Problem(
-            self._record,
+            self.arrays["z"],
+            self.arrays.get("sum"),
             self.arrays.get("sigma"),
             **self.biases,
             options=self.options,
@@ -99,12 +100,21 @@ class Problem:
 
     # ------------------------------------------------------------ learning
 
-    def begin(self, n_rows: int) -> None:
-        """Make ready for rows that are numbered anew."""
-        if self.parameters.delta:
-            self._core.set_ids(np.zeros((n_rows, self.n_classes)))
+    def begin(self, n_rows: int, defer: bool = False) -> None:
+        """Make ready for rows that are numbered anew.
+
+        With ``defer`` the average waits until `settle`: that pays where rows are played several times, or in another
+        order than they lie in.
+        """
+        ids = np.zeros((n_rows, self.n_classes)) if self.parameters.delta else None
+        defer = defer and "sum" in self.arrays and n_rows * self.n_classes <= MOST_PENDING
+        self._core.begin_rows(ids, np.zeros((n_rows, self.n_classes)) if defer else None)
         if self.journal is not None:
             self.journal.begin_rows(n_rows)
+
+    def settle(self, rows: _core.Rows) -> None:
+        """Bring the average up to date; the rows are those that were played."""
+        self._core.settle(rows)
 
     def learn(
         self,
@@ -144,7 +154,8 @@ class Problem:
         return _core.named_scores(self._core, names, x, skip_unknown, clock, total)
 
     def finish(self) -> None:
-        """Learning is over for now: vectors may be written out and kept."""
+        """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
+        self._core.begin_rows(None, None)
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:

@@ -80,6 +80,7 @@ def train(
                 history.converged = True
                 break
             if validation is not None:
+                lesson.settle()
                 rows, truth = validation
                 score = float(np.mean(learner.decide(learner.scores_of(rows)) == truth))
                 history.held_out.append(score)
@@ -88,9 +89,11 @@ def train(
                 elif epoch - best_epoch >= parameters.patience:
                     break
     except KeyboardInterrupt as stop:
+        lesson.settle()
         learner.finish()
         stop.history = history  # type: ignore[attr-defined]
         raise
+    lesson.settle()
     if best_state is not None and best_epoch < history.epochs - 1:
         learner.restore(best_state)
     learner.finish()
