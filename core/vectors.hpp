@@ -109,6 +109,10 @@ inline double weighted_squared_norm(const W* sigma, const Row& x) {
 template <class W, class Row>
 inline void axpy(W* w, double step, const Row& x, i64 stride = 1) {
     const W a = static_cast<W>(step);
+    if (Row::dense && stride == 1) {  // side by side: vectors, no questions
+        for (i64 p = 0; p < x.size(); ++p) w[p] += a * static_cast<W>(x.value(p));
+        return;
+    }
     for (i64 p = 0; p < x.size(); ++p) {
         const W value = static_cast<W>(x.value(p));
         if (Row::dense && value == 0) continue;

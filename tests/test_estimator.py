@@ -42,7 +42,7 @@ INSTANCES = [
     LinearClassifier(bias=10.0),
     LinearClassifier(bias=10.0, hypothesis="voted"),
     LinearClassifier(bias=20.0, hypothesis="best", max_voters=50),
-    LinearClassifier(bias=10.0, hypothesis="last", multiclass="ovr"),
+    LinearClassifier(bias=10.0, multiclass="ovr"),
     LinearClassifier(bias=10.0, multiclass="ovo", dtype="float64"),
     LinearClassifier(bias=10.0, delta=1.0, probability=True),
 ]

@@ -1,6 +1,7 @@
 #include "learning.hpp"
 
 #include "binary.hpp"
+#include "shuffle.hpp"
 
 namespace perceptive {
 
@@ -21,6 +22,13 @@ RuleName rule_by_name(const std::string& name) {
 }  // namespace
 
 void bind_learning(nb::module_& m) {
+    m.def(
+        "shuffle",
+        [](const Vector<i64>& order, std::uint64_t seed) {
+            nb::gil_scoped_release release;
+            shuffle(order.data(), static_cast<i64>(order.size()), seed);
+        },
+        nb::arg("order").noconvert(), nb::arg("seed"), "Put the numbers into a random order, the same for every seed.");
     nb::class_<Options>(m, "Options", "A rule and the conventions that a problem is played by.")
         .def(
             "__init__",

@@ -1,7 +1,7 @@
 // One named example at a time: a dict goes straight to the core, without arrays in between.
 //
-// Only what is plain is taken: str and int names that are known, float, int, bool and str values in range. For anything
-// else the functions answer None, and the caller goes the long way, which knows new names and explains what is wrong.
+// Only what is plain is taken: str and int names, float, int, bool and str values in range. For anything
+// else the functions answer None, and the caller goes the long way, which explains what is wrong.
 #include <cfloat>
 
 #include "binary.hpp"
@@ -19,6 +19,8 @@ class NamedRow {
         : plain_(read(indices, x, n_features, skip_unknown)) {
         PyErr_Clear();
     }
+
+    nb::list unknown;  // names that are not in the dict of indices
 
     bool plain() const { return plain_; }
     SparseRow<double, std::int32_t> row() const {
@@ -55,8 +57,11 @@ class NamedRow {
             if (!(number >= -FLT_MAX && number <= FLT_MAX)) return false;
             if (number == 0.0) continue;
             PyObject* found = PyDict_GetItemWithError(indices.ptr(), name);
-            if (!found && skip_unknown && !PyErr_Occurred()) continue;
-            if (!found) return false;
+            if (!found && PyErr_Occurred()) return false;
+            if (!found) {
+                if (!skip_unknown) unknown.append(nb::borrow(name));
+                continue;
+            }
             const long j = PyLong_AsLong(found);
             if (j < 0 || j >= n_features) return false;
             if (!entries_.empty() && j <= entries_.back().first) ascending = false;
@@ -80,11 +85,12 @@ class NamedRow {
     bool plain_;
 };
 
-// Returns (share of the fingerprint, whether it was a mistake).
-std::optional<std::pair<std::uint64_t, bool>> learn_named(Problem& problem, const nb::dict& indices, const nb::dict& x,
-                                                          int target, std::uint64_t label_hash) {
+// Returns (share of the fingerprint, whether it was a mistake), or a list of unknown names, nothing learned yet.
+nb::object learn_named(Problem& problem, const nb::dict& indices, const nb::dict& x, int target,
+                       std::uint64_t label_hash) {
     const NamedRow named(indices, x, problem.n_features, false);
-    if (!named.plain() || problem.ids || problem.pending) return std::nullopt;
+    if (!named.plain() || problem.ids || problem.pending) return nb::none();
+    if (named.unknown.size() > 0) return named.unknown;
     const Lessons lessons{&target, nullptr, nullptr};
     const auto row = named.row();
     const i64 mistakes = problem.run.mistakes;
@@ -92,7 +98,7 @@ std::optional<std::pair<std::uint64_t, bool>> learn_named(Problem& problem, cons
         with_task<BinaryTask>(problem, 1, lessons, [&](auto& task) { task.round(row, 0); });
     else
         with_task<JointTask>(problem, 1, lessons, [&](auto& task) { task.round(row, 0); });
-    return std::make_pair(example_hash(row_hash(row), label_hash), problem.run.mistakes > mistakes);
+    return nb::make_tuple(example_hash(row_hash(row), label_hash), problem.run.mistakes > mistakes);
 }
 
 template <class W>
@@ -123,7 +129,7 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
 std::optional<std::vector<double>> named_scores(const Problem& problem, const nb::dict& indices, const nb::dict& x,
                                                 bool skip_unknown, double clock, double total) {
     const NamedRow named(indices, x, problem.n_features, skip_unknown);
-    if (!named.plain() || problem.options.normalize) return std::nullopt;
+    if (!named.plain() || problem.options.normalize || named.unknown.size() > 0) return std::nullopt;
     require(total == 0.0 || problem.sum, "there is no average");
     return problem.z.dtype() == nb::dtype<float>() ? scores_of<float>(problem, named.row(), clock, total)
                                                    : scores_of<double>(problem, named.row(), clock, total);
@@ -134,7 +140,9 @@ std::optional<std::vector<double>> named_scores(const Problem& problem, const nb
 void bind_stream(nb::module_& m) {
     m.def("learn_named", &learn_named, nb::arg("problem"), nb::arg("indices"), nb::arg("x"), nb::arg("target"),
           nb::arg("label_hash"),
-          "Play one dict; returns its share of the fingerprint and whether it was a mistake, or None if not plain.");
+          nb::sig("def learn_named(problem: Problem, indices: dict, x: dict, target: int, label_hash: int)"
+                  " -> tuple[int, bool] | list[str] | None"),
+          "Play one dict: (share of the fingerprint, mistake), or the names that are unknown, or None if not plain.");
     m.def("named_scores", &named_scores, nb::arg("problem"), nb::arg("indices"), nb::arg("x"), nb::arg("skip_unknown"),
           nb::arg("clock"), nb::arg("total"), "Scores of one dict as it learns, or None if it is not plain.");
 }

@@ -240,7 +240,7 @@ class LinearLearner:
         return self.mistakes > before
 
     def _learn_named(self, x: dict[str, Any], y: Any) -> bool | None:
-        """The short way for one dict without anything new in it: whether it was a mistake, None if it is too long."""
+        """The short way for one plain dict of a known class: whether it was a mistake; None if it cannot be gone."""
         problem = self.problems.get(ALL)
         if problem is None or self.vocabulary is None or self.parameters.delta or self._cost is not None:
             return None
@@ -251,7 +251,12 @@ class LinearLearner:
         if problem.binary:
             target = 1 if target else -1
         played = problem.learn_named(self.vocabulary.met, x, target, hash_label(y))
-        if played is None:
+        if isinstance(played, list) and self.parameters.n_features is None:
+            for name in played:
+                self.vocabulary.add(name)
+            self._meet_features(len(self.vocabulary))
+            played = problem.learn_named(self.vocabulary.met, x, target, hash_label(y))
+        if not isinstance(played, tuple):
             return None
         self.fingerprint = (self.fingerprint + played[0]) % 2**64
         self.played += 1

@@ -134,8 +134,8 @@ class Problem:
 
     def learn_named(
         self, names: dict[str, int], x: dict[str, Any], target: int, label_hash: int
-    ) -> tuple[int, bool] | None:
-        """Play one dict of known features: (share of the fingerprint, mistake), or None if it is not that plain."""
+    ) -> tuple[int, bool] | list[str] | None:
+        """Play one dict: (share of the fingerprint, mistake); or the names that are new; or None if it is not plain."""
         if self.finished or self._vectors:
             self.finished, self._vectors = False, {}
         if self.journal is not None:

@@ -32,6 +32,11 @@ class History:
         return len(self.mistakes)
 
 
+def hash_seed(random_state: int, epoch: int) -> int:
+    """A seed for each pass."""
+    return (random_state * 0x9E3779B97F4A7C15 + epoch * 0xD1342543DE82EF95 + 1) % 2**64
+
+
 def train(
     lesson: Lesson,
     parameters: TrainingParameters,
@@ -55,14 +60,15 @@ def train(
         Called with (examples played, mistakes so far) some fifty times a second.
     """
     learner, n = lesson.learner, lesson.rows.n
-    rng = np.random.default_rng(learner.parameters.random_state)
+    order = np.arange(n)
     width = sum(problem.stride for problem in learner.problems.values())
     chunk = max(1, int(CHUNK / width / max(1.0, lesson.rows.stored / n)))
     history = History()
     best_score, best_epoch, best_state = -1.0, 0, None
     try:
         for epoch in range(parameters.epochs):
-            order = rng.permutation(n) if parameters.shuffle else np.arange(n)
+            if parameters.shuffle:
+                _core.shuffle(order, hash_seed(learner.parameters.random_state, epoch))
             before = learner.mistakes, learner.updates, learner.loss
             try:
                 for begin in range(0, n, chunk):
