@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
-from perceptive.learners.linear import Lesson, LinearLearner, Pair
+from perceptive.learners.lesson import Lesson, Pair
+from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.rows import as_rows
 from perceptive.parameters import LinearParameters
@@ -217,7 +218,8 @@ def _certify_problem(
         separable=False,
         hypothetical=hypothetical,
     )
-    theorem = theorem_for(p, weighted=weights is not None, started=problem.initial is not None)
+    weighted = weights is not None and bool((weights[present] != 1).any())
+    theorem = theorem_for(p, weighted=weighted, started=problem.initial is not None)
     if theorem is None:
         return nothing
     start, start_bias = problem.initial or (np.zeros(1), np.zeros(1))

@@ -63,7 +63,7 @@ def _minimise(f: Callable[[float], float], margins: NDArray[np.float64]) -> floa
             low, a, fa = a, b, fb
             b = low + ratio * (high - low)
             fb = f(b)
-    return min((end, (low + high) / 2), key=f)
+    return min((0.0, end, (low + high) / 2), key=f)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Game:
 PERCEPTRON = "k ≤ ((R + D)/γ)² — Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999"
 PERCEPTRON_MARGIN = "k ≤ ((√(R² + 2β/η) + D)/γ)² — the perceptron with margin β, by the same proof"
 PERCEPTRON_START = "kγ ≤ √k·D − v₀·u/η + √(‖v₀‖²/η² + kR²) — the perceptron from v₀, by the same proof"
-DELTA = "k ≤ (R² + Δ²)(1 + D²/Δ²)/γ², D once per example — the Δ-trick, Freund & Schapire 1999"
+DELTA = "k ≤ R²(1 + D²/Δ²)/γ², R² counting Δ² and D each example once — the Δ-trick, Freund & Schapire 1999"
 PA = "k ≤ (R/γ)²(1 + 2√Σ(d_t/‖δ_t‖)²)² — Crammer et al. 2006, Theorems 2 and 3"
 PA1 = "k ≤ max(R², 1/C)(1/γ² + 2C·Σd_t/γ) — Crammer et al. 2006, Theorem 4"
 PA2 = "k ≤ (R² + 1/2C)(1/γ² + 2C·D²/γ²) — Crammer et al. 2006, Theorem 5"

@@ -18,7 +18,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from perceptive.certificate import Certificate, certify
 from perceptive.estimators.calibration import fit_temperature, probabilities
 from perceptive.estimators.progress import progress_bar
-from perceptive.learners.linear import ALL, Labels, LinearLearner, Pair
+from perceptive.learners.lesson import ALL, Labels, Pair
+from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters

@@ -46,11 +46,12 @@ def separable_game(
     u = rng.normal(size=n_features)
     u /= np.linalg.norm(u)
     y = rng.choice(np.array([-1, 1]), size=n_rounds)
-    along = rng.uniform(margin * (1 + SAFE), max(margin * (1 + SAFE), radius * (1 - SAFE)), size=n_rounds)
+    # Close to the margin and far out: what B finds hard.
+    along = rng.uniform(margin * (1 + SAFE), min(2 * margin, radius * (1 - SAFE)), size=n_rounds)
     across = rng.normal(size=(n_rounds, n_features))
     across -= np.outer(across @ u, u)
     lengths = np.linalg.norm(across, axis=1)
-    room = np.sqrt(np.maximum(0.0, (radius * (1 - SAFE)) ** 2 - along**2)) * rng.uniform(size=n_rounds)
+    room = np.sqrt(np.maximum(0.0, (radius * (1 - SAFE)) ** 2 - along**2)) * rng.uniform(0.5, 1.0, size=n_rounds)
     if n_features > 1:  # else nothing lies across u
         across *= (room / np.maximum(lengths, np.finfo(float).tiny))[:, None]
     else:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.fingerprint import fingerprint, hash_label
+from perceptive.learners.fingerprint import hash_label
+from perceptive.learners.lesson import ALL, Labels, Lesson, Pair, plain_label
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.rows import as_rows, is_dicts
 from perceptive.parameters import LinearParameters
 from perceptive.rules import RULES
-
-Pair = tuple[int, ...]  # which classes a problem is about
-ALL: Pair = ()  # the one problem of a binary or joint learner
 
 
 class LinearLearner:
@@ -51,7 +49,7 @@ class LinearLearner:
         self.parameters = LinearParameters(**parameters)
         self.announced = classes is not None
         self.classes: list[Any] = []
-        self._index: dict[Any, int] = {}
+        self.index: dict[Any, int] = {}
         self.vocabulary: Vocabulary | None = None
         self.n_features: int | None = self.parameters.n_features
         self.problems: dict[Pair, Problem] = {}
@@ -60,9 +58,9 @@ class LinearLearner:
         self.ids = 0  # id features that the Δ-trick has handed out
         self.first_pass: tuple[int, int] | None = None  # its rounds and mistakes, where there were more
         self.temperature: float | None = None  # of the probabilities, once calibrated
-        self._cost: NDArray[np.float64] | None = None
+        self.cost: NDArray[np.float64] | None = None
         if classes is not None:
-            labels = [_plain(label) for label in classes]
+            labels = [plain_label(label) for label in classes]
             if len(set(labels)) < max(2, len(labels)):
                 raise ValueError(f"classes={list(classes)!r}: give at least two classes, each once")
             self._set_classes(labels)
@@ -85,13 +83,13 @@ class LinearLearner:
 
     def _set_classes(self, labels: list[Any]) -> None:
         self.classes = labels
-        self._index = {label: i for i, label in enumerate(labels)}
+        self.index = {label: i for i, label in enumerate(labels)}
         reference = self.parameters.reference
-        if reference is not None and self.announced and reference not in self._index:
+        if reference is not None and self.announced and reference not in self.index:
             raise ValueError(f"reference={reference!r} is none of the classes {labels!r}")
         cost = self.parameters.cost
         if cost is not None:
-            self._cost = _check_cost(cost, len(labels))
+            self.cost = _check_cost(cost, len(labels))
 
     def _wanted_problems(self) -> list[Pair]:
         if self.binary or self.joint:
@@ -138,23 +136,22 @@ class LinearLearner:
 
     def _check_labels(self, labels: Iterable[Any]) -> list[Any]:
         """Those of the labels that are new, if new ones may come."""
-        new = [label for label in labels if label not in self._index]
+        new = [label for label in labels if label not in self.index]
         if new and self.announced:
             raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
         return new
 
-    def _meet_classes(self, new: list[Any]) -> None:
-        """Add classes that nobody announced."""
-        if not new:
-            return
+    def meet_class(self, label: Any) -> None:
+        """Add a class that nobody announced; its weights start at zero."""
         old = self.classes
-        self._set_classes(_in_order(old + _in_order(new)))
-        moved = np.array([self._index[label] for label in old], dtype=np.int64)
+        self._set_classes(_in_order([*old, label]))
+        moved = np.array([self.index[label] for label in old], dtype=np.int64)
         if self.joint:
             for problem in self.problems.values():
                 problem.grow_classes(len(self.classes), moved)
         else:
             self.problems = {tuple(int(moved[c]) for c in pair): p for pair, p in self.problems.items()}
+        self._open_problems()
 
     # ------------------------------------------------------------ learning
 
@@ -206,10 +203,10 @@ class LinearLearner:
 
     def encode(self, labels: list[Any]) -> NDArray[np.int64]:
         """The index of each label in ``classes``."""
-        unknown = [label for label in labels if label not in self._index]
+        unknown = [label for label in labels if label not in self.index]
         if unknown:
             raise ValueError(f"label {unknown[0]!r} is none of the classes {self.classes!r}")
-        return np.array([self._index[label] for label in labels], dtype=np.int64)
+        return np.array([self.index[label] for label in labels], dtype=np.int64)
 
     def check_weights(self, weights: Any, n: int) -> NDArray[np.float64] | None:
         """Sample weights as the core wants them; None where all are 1."""
@@ -242,10 +239,10 @@ class LinearLearner:
     def _learn_named(self, x: dict[str, Any], y: Any) -> bool | None:
         """The short way for one plain dict of a known class: whether it was a mistake; None if it cannot be gone."""
         problem = self.problems.get(ALL)
-        if problem is None or self.vocabulary is None or self.parameters.delta or self._cost is not None:
+        if problem is None or self.vocabulary is None or self.parameters.delta or self.cost is not None:
             return None
         try:
-            target = self._index[y]
+            target = self.index[y]
         except (KeyError, TypeError):
             return None
         if problem.binary:
@@ -324,8 +321,8 @@ class LinearLearner:
         if self.binary:
             positive = scores >= 0 if self.parameters.ties == "positive" else scores > 0
             return positive.astype(np.int64)
-        if self.parameters.multiclass == "ovr" and self.parameters.reference in self._index:
-            reference = self._index[self.parameters.reference]
+        if self.parameters.multiclass == "ovr" and self.parameters.reference in self.index:
+            reference = self.index[self.parameters.reference]
             others = np.delete(scores, reference, axis=1)
             winner: NDArray[np.int64] = np.delete(np.arange(len(self.classes)), reference)[np.argmax(others, axis=1)]
             winner[others.max(axis=1) <= 0] = reference
@@ -395,126 +392,6 @@ class LinearLearner:
         self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
 
 
-class Labels(NamedTuple):
-    """The different labels of some examples, as plain values, and which of them each example has."""
-
-    values: list[Any]
-    which: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, y: Any) -> Labels:
-        """Look through y, unless that has been done."""
-        if isinstance(y, Labels):
-            return y
-        if isinstance(y, list) and len(y) == 1:  # one example of a stream: no detour by NumPy
-            return cls([_plain(y[0])], _FIRST)
-        array = np.asarray(y)
-        if array.ndim != 1:
-            raise ValueError(f"y must have one dimension, not {array.ndim}")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ValueError("y contains NaN or inf; drop such examples")
-        if array.dtype.kind in "OV":
-            index: dict[Any, int] = {}
-            which = [index.setdefault(_plain(label), len(index)) for label in y]
-            return cls(list(index), np.array(which, dtype=np.int64))
-        unique, inverse = np.unique(array, return_inverse=True)
-        return cls(unique.tolist(), inverse.astype(np.int64, copy=False))
-
-
-class Lesson:
-    """Checked rows with their labels, ready to be played by all problems of a learner."""
-
-    def __init__(
-        self,
-        learner: LinearLearner,
-        rows: _core.Rows,
-        labels: list[Any],
-        which: NDArray[np.int64],
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        self.learner, self.rows, self.weights = learner, rows, weights
-        self._labels, self._which = labels, which
-        self._targets: dict[Pair, NDArray[np.int32]] = {}
-        self._recorded = False
-
-    @property
-    def y(self) -> NDArray[np.int64]:
-        """Index of the class of each row."""
-        return self.learner.encode(self._labels)[self._which]
-
-    def targets(self, pair: Pair) -> NDArray[np.int32]:
-        """What the rows are to a problem: ±1 or 0 (not in it), or the class."""
-        if pair not in self._targets:
-            self._targets[pair] = _targets(self.learner, pair, self.y)
-        return self._targets[pair]
-
-    def play(self, order: NDArray[np.int64]) -> None:
-        """Play the rows in this order."""
-        for pair, problem in self.learner.problems.items():
-            problem.learn(self.rows, order, self.targets(pair), self.weights, self.learner._cost)
-
-    def settle(self) -> None:
-        """Bring the averages up to date, where they were deferred."""
-        for problem in self.learner.problems.values():
-            problem.settle(self.rows)
-
-    def play_as_they_come(self) -> None:
-        """Play the rows once, in the order given; a class that nobody announced joins with its first example."""
-        learner = self.learner
-        arrivals = [(0, None)]
-        for i, label in enumerate(self._labels):
-            if label not in learner._index:
-                arrivals.append((int(np.argmax(self._which == i)), label))
-        arrivals.sort(key=lambda arrival: arrival[0])
-        order = np.arange(self.rows.n)
-        try:
-            for (begin, label), (end, _) in zip(arrivals, [*arrivals[1:], (self.rows.n, None)], strict=True):
-                if label is not None:
-                    self._welcome(label)
-                if begin < end:
-                    self._play_known(order[begin:end])
-        finally:
-            self.record()
-
-    def _welcome(self, label: Any) -> None:
-        learner = self.learner
-        learner._meet_classes([label])
-        before = set(learner.problems)
-        learner._open_problems()
-        for pair in set(learner.problems) - before:
-            learner.problems[pair].begin(self.rows.n)
-
-    def _play_known(self, order: NDArray[np.int64]) -> None:
-        """Play rows whose classes are known while later ones may not be."""
-        index = np.array([self.learner._index.get(label, -1) for label in self._labels], dtype=np.int64)
-        y = index[self._which]
-        for pair, problem in self.learner.problems.items():
-            problem.learn(self.rows, order, _targets(self.learner, pair, y), self.weights, self.learner._cost)
-
-    def record(self) -> None:
-        """Note that every row has been played (or was to be) once more."""
-        learner = self.learner
-        learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
-        learner.played += self.n_played
-        if not self._recorded:  # later passes meet the same id features again
-            learner.ids += self.n_played
-        self._recorded = True
-
-    @property
-    def n_played(self) -> int:
-        """Rows that a pass plays: those with a weight."""
-        return self.rows.n if self.weights is None else int(np.count_nonzero(self.weights))
-
-    def fingerprint(self) -> int:
-        """An order-free hash of the examples."""
-        if not hasattr(self, "_fingerprint"):
-            self._fingerprint = fingerprint(self.rows, self.y, self.learner.classes, self.weights)
-        return self._fingerprint
-
-
-_FIRST = np.zeros(1, dtype=np.int64)
-
-
 def _one(x: Any) -> Any:
     """A single example as a batch of one."""
     if isinstance(x, Mapping):
@@ -524,36 +401,12 @@ def _one(x: Any) -> Any:
     return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
 
 
-def _plain(label: Any) -> Any:
-    """A label as a plain, hashable Python value."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, float) and not np.isfinite(label):
-        raise ValueError("y contains NaN or inf; drop such examples")
-    try:
-        hash(label)
-    except TypeError:
-        raise ValueError(f"label {label!r} cannot be a class; give numbers, strings or booleans") from None
-    return label
-
-
 def _in_order(labels: list[Any]) -> list[Any]:
     """Sorted, or in the order of arrival where labels of different kinds cannot be compared."""
     try:
         return sorted(labels)
     except TypeError:
         return labels
-
-
-def _targets(learner: LinearLearner, pair: Pair, y: NDArray[np.int64]) -> NDArray[np.int32]:
-    if learner.joint:
-        return y.astype(np.int32)
-    if pair == ALL:
-        pair = (1,)
-    targets = np.where(y == pair[-1], 1, -1).astype(np.int32)
-    if len(pair) == 2:
-        targets[(y != pair[0]) & (y != pair[1])] = 0
-    return targets
 
 
 def _check_cost(cost: Any, n_classes: int) -> NDArray[np.float64]:

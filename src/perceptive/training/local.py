@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.linear import Lesson
+from perceptive.learners.lesson import Lesson
 from perceptive.parameters import TrainingParameters
-
-# Entries played by one call into the core: some 20 ms, so that Ctrl-C is answered and progress shown in time.
-CHUNK = 2_000_000
 
 
 @dataclass
@@ -61,8 +58,6 @@ def train(
     """
     learner, n = lesson.learner, lesson.rows.n
     order = np.arange(n)
-    width = sum(problem.stride for problem in learner.problems.values())
-    chunk = max(1, int(CHUNK / width / max(1.0, lesson.rows.stored / n)))
     history = History()
     best_score, best_epoch, best_state = -1.0, 0, None
     try:
@@ -71,10 +66,12 @@ def train(
                 _core.shuffle(order, hash_seed(learner.parameters.random_state, epoch))
             before = learner.mistakes, learner.updates, learner.loss
             try:
-                for begin in range(0, n, chunk):
-                    lesson.play(order[begin : begin + chunk])
+                played = epoch * n
+                for chunk in lesson.chunks(order):
+                    lesson.play(chunk)
+                    played += len(chunk)
                     if report:
-                        report(epoch * n + min(n, begin + chunk), learner.mistakes)
+                        report(played, learner.mistakes)
             finally:
                 lesson.record()
                 history.mistakes.append(learner.mistakes - before[0])
