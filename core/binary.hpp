@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "journal.hpp"
 #include "linear.hpp"
@@ -38,16 +39,32 @@ void shrink(const Weights<W>& w, Progress& run, double a) {
     run.touched += size;
 }
 
-// Add what is pending to the sum, row by row.
+// Add what is pending to the sum: each row once, for all its classes.
 template <class Rows, class W>
 void settle(const Rows& rows, const Weights<W>& w, Progress& run) {
+    std::vector<i64> label(static_cast<size_t>(w.n_classes));
+    std::vector<W> share(static_cast<size_t>(w.n_classes));
     for (i64 i = 0; i < rows.n; ++i) {
         double* pending = w.pending + i * w.n_classes;
+        i64 count = 0;
         for (i64 c = 0; c < w.n_classes; ++c) {
             if (pending[c] == 0.0) continue;
-            axpy(w.sum + c, pending[c], rows[i], w.stride);
+            label[count] = c;
+            share[count++] = static_cast<W>(pending[c]);
             pending[c] = 0.0;
-            run.touched += rows[i].size();
+        }
+        if (count == 0) continue;
+        const auto x = rows[i];
+        run.touched += count * x.size();
+        if (w.stride == 1) {
+            axpy(w.sum, static_cast<double>(share[0]), x);
+            continue;
+        }
+        for (i64 p = 0; p < x.size(); ++p) {
+            const W value = static_cast<W>(x.value(p));
+            if (value == 0) continue;
+            W* at = w.sum + x.index(p) * w.stride;
+            for (i64 k = 0; k < count; ++k) at[label[k]] += share[k] * value;
         }
     }
 }

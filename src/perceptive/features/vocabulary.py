@@ -22,8 +22,11 @@ class _Indices(dict[str, int]):
 
     def __init__(self, stored: StringTable) -> None:
         self.stored = stored
+        self.any_stored = len(stored) > 0
 
     def __missing__(self, name: str) -> int:
+        if not self.any_stored:
+            return -1
         index = self.stored.find(name)
         if index >= 0:
             self[name] = index
@@ -75,10 +78,9 @@ class Vocabulary:
     def __reduce__(self) -> tuple[Any, ...]:
         return Vocabulary.from_arrays, tuple(self.to_arrays().values())
 
-    @property
-    def met(self) -> dict[str, int]:
-        """Index of the names that were met since the vocabulary was made or loaded: to look at, not to change."""
-        return self._indices
+    def names_met(self) -> tuple[dict[str, int], list[str], int]:
+        """What the core needs to number names itself: those met so far, the added ones, and how many came before."""
+        return self._indices, self._added, self._n_stored
 
     def index(self, name: str) -> int:
         """The index of a name, or -1."""
@@ -91,10 +93,11 @@ class Vocabulary:
             index = len(self)
             if index >= MAX_NAMES:
                 raise ValueError(f"the vocabulary is full ({MAX_NAMES} names); hash the features instead")
-            try:
-                name.encode()
-            except UnicodeEncodeError as error:
-                raise ValueError(f"the name {name!r} has no UTF-8 form ({error.reason}); repair the text") from None
+            if not name.isascii():
+                try:
+                    name.encode()
+                except UnicodeEncodeError as error:
+                    raise ValueError(f"the name {name!r} has no UTF-8 form ({error.reason}); repair the text") from None
             self._added.append(name)
             self._indices[name] = index
         return index

@@ -247,14 +247,11 @@ class LinearLearner:
             return None
         if problem.binary:
             target = 1 if target else -1
-        played = problem.learn_named(self.vocabulary.met, x, target, hash_label(y))
-        if isinstance(played, list) and self.parameters.n_features is None:
-            for name in played:
-                self.vocabulary.add(name)
-            self._meet_features(len(self.vocabulary))
-            played = problem.learn_named(self.vocabulary.met, x, target, hash_label(y))
-        if not isinstance(played, tuple):
+        may_add = self.parameters.n_features is None
+        played = problem.learn_named(self.vocabulary, may_add, x, target, hash_label(y))
+        if played is None:
             return None
+        self._meet_features(len(self.vocabulary))
         self.fingerprint = (self.fingerprint + played[0]) % 2**64
         self.played += 1
         self.ids += 1
@@ -275,9 +272,7 @@ class LinearLearner:
         """The label of x."""
         problem = self.problems.get(ALL)
         if type(x) is dict and problem is not None and self.vocabulary is not None:
-            names = self.vocabulary.met
-            all_met = len(names) == len(self.vocabulary)  # else a name may be known, but not here
-            scores = problem.scores_named(names, x, hypothesis or self.parameters.hypothesis, all_met)
+            scores = problem.scores_named(self.vocabulary, x, hypothesis or self.parameters.hypothesis)
             if scores is not None and self.binary:
                 return self.classes[scores[0] > 0 or (scores[0] == 0 and self.parameters.ties == "positive")]
             if scores is not None:

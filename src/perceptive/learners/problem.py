@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.features.vocabulary import Vocabulary
 from perceptive.hypotheses import HYPOTHESES
 from perceptive.parameters import LinearParameters
 
@@ -133,25 +134,30 @@ class Problem:
             _core.learn_joint(self._core, rows, order, targets, weights, cost)
 
     def learn_named(
-        self, names: dict[str, int], x: dict[str, Any], target: int, label_hash: int
-    ) -> tuple[int, bool] | list[str] | None:
-        """Play one dict: (share of the fingerprint, mistake); or the names that are new; or None if it is not plain."""
+        self, vocabulary: Vocabulary, may_add: bool, x: dict[str, Any], target: int, label_hash: int
+    ) -> tuple[int, bool] | None:
+        """Play one dict: (share of the fingerprint, mistake), or None if it is not plain enough for the short way."""
         if self.finished or self._vectors:
             self.finished, self._vectors = False, {}
         if self.journal is not None:
             self.journal.begin_rows(1)
-        return _core.learn_named(self._core, names, x, target, label_hash)
+        names = vocabulary.names_met()
+        played = _core.learn_named(self._core, *names, may_add, x, target, label_hash)
+        if isinstance(played, int):
+            self.grow_features(played)
+            played = _core.learn_named(self._core, *names, may_add, x, target, label_hash)
+        return played if isinstance(played, tuple) else None
 
-    def scores_named(
-        self, names: dict[str, int], x: dict[str, Any], hypothesis: str, skip_unknown: bool
-    ) -> list[float] | None:
+    def scores_named(self, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str) -> list[float] | None:
         """`scores` of one plain dict, as it learns; None if it is not plain, or the hypothesis wants a vector."""
         if self.finished or hypothesis not in ("last", "averaged"):
             return None
         clock, total = (0.0, 0.0) if hypothesis == "last" or "sum" not in self.arrays else self.average_clock()
         if hypothesis == "averaged" and total == 0.0:
             return None
-        return _core.named_scores(self._core, names, x, skip_unknown, clock, total)
+        indices, _, _ = vocabulary.names_met()
+        all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here
+        return _core.named_scores(self._core, indices, all_met, x, clock, total)
 
     def finish(self) -> None:
         """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
@@ -163,7 +169,7 @@ class Problem:
         self.n_features = n_features
         self.finished, self._vectors = False, {}
         old = self.arrays
-        if n_features > len(old["z"]):
+        if n_features > len(old["z"]):  # the core knows of the whole capacity
             self._allocate(max(n_features, 2 * len(old["z"]), 64))
             for name, array in old.items():
                 self.arrays[name][: len(array)] = array
