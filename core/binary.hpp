@@ -78,7 +78,10 @@ struct BinaryTask {
     Journal<W>* journal;
 
     bool far() const { return w.bytes() > (i64{1} << 24); }  // a third-level cache is near enough
-    PERCEPTIVE_PREFETCH void prefetch_lesson(i64 i) const { lessons.prefetch(i); }
+    PERCEPTIVE_PREFETCH void prefetch_lesson(i64 i) const {
+        lessons.prefetch(i);
+        if (Averaged && w.pending) __builtin_prefetch(w.pending + i, 1);
+    }
 
     template <class Row>
     PERCEPTIVE_PREFETCH void prefetch(const Row& x) const {

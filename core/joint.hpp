@@ -56,7 +56,10 @@ struct JointTask {
     std::vector<double> scores = std::vector<double>(static_cast<size_t>(w.stride));
 
     bool far() const { return w.bytes() > (i64{1} << 19); }  // with so much to add up, asking early always pays
-    PERCEPTIVE_PREFETCH void prefetch_lesson(i64 i) const { lessons.prefetch(i); }
+    PERCEPTIVE_PREFETCH void prefetch_lesson(i64 i) const {
+        lessons.prefetch(i);
+        if (Averaged && w.pending) __builtin_prefetch(w.pending + i * w.n_classes, 1);
+    }
 
     template <class Row>
     PERCEPTIVE_PREFETCH void prefetch(const Row& x) const {
