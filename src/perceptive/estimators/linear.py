@@ -484,9 +484,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         labels likeliest.
         """
         scores = self.decision_function(X)
-        if self.hypothesis != "voted" and self.learner_.temperature is None:
+        voted = self.learner_.parameters.hypothesis == "voted"
+        if not voted and self.learner_.temperature is None:
             raise ValueError("the probabilities were not calibrated; fit with probability=True (not partial_fit)")
-        return probabilities(scores, None if self.hypothesis == "voted" else self.learner_.temperature)
+        return probabilities(scores, None if voted else self.learner_.temperature)
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
         """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""
@@ -495,9 +496,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _vectors(self) -> list[Vector]:
         check_is_fitted(self)
-        if self.hypothesis == "voted":
+        hypothesis = self.learner_.parameters.hypothesis
+        if hypothesis == "voted":
             raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        return [problem.vector(self.hypothesis) for problem in self.learner_.problems.values()]
+        return [problem.vector(hypothesis) for problem in self.learner_.problems.values()]
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -510,7 +512,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """bias × weight of the constant feature."""
-        return np.concatenate([self.bias * b for _, b in self._vectors()])
+        return np.concatenate([self.learner_.parameters.bias * b for _, b in self._vectors()])
 
     # ------------------------------------------------------------ certificate and file
 

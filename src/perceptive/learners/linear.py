@@ -134,12 +134,11 @@ class LinearLearner:
             for problem in self.problems.values():
                 problem.grow_features(n_features)
 
-    def _check_labels(self, labels: Iterable[Any]) -> list[Any]:
-        """Those of the labels that are new, if new ones may come."""
+    def _check_labels(self, labels: Iterable[Any]) -> None:
+        """Whether new classes may come, if some of the labels are new."""
         new = [label for label in labels if label not in self.index]
         if new and self.announced:
             raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
-        return new
 
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its weights start at zero."""
