@@ -15,26 +15,19 @@ template <class W>
 void shrink(const Weights<W>& w, Progress& run, double a) {
     const i64 n_ids = w.ids ? w.n_rows * w.n_classes : 0;
     const i64 size = w.n_features * w.stride;
-    if (a == 0.0) {                       // start anew
-        for (i64 j = 0; j < size; ++j) {  // every weight is written, as an update of −z
-            if (w.sum) w.sum[j] -= static_cast<W>(run.clock * static_cast<double>(w.z[j]));
-            w.z[j] = 0;
-        }
-        for (i64 c = 0; c < w.n_classes; ++c) {
-            w.sum_bias[c] -= run.clock * w.z_bias[c];
-            w.z_bias[c] = 0.0;
-        }
-        std::fill(w.ids, w.ids + n_ids, 0.0);
-        run.scale = 1.0;
-        run.touched += size;
-        return;
-    }
     run.scale *= a;
-    if (run.scale > 1e-6 && run.scale < 1e6) return;
-    for (i64 j = 0; j < size; ++j) w.z[j] = static_cast<W>(run.scale * static_cast<double>(w.z[j]));
-    for (i64 c = 0; c < w.n_classes; ++c) w.z_bias[c] *= run.scale;
+    if (run.scale > 1e-2 && run.scale < 1e2) return;
+    // Every weight is written: what the average owes to the past goes into the sum, and the clock starts again.
+    for (i64 j = 0; j < size; ++j) {
+        if (w.sum) w.sum[j] -= static_cast<W>(run.clock * static_cast<double>(w.z[j]));
+        w.z[j] = static_cast<W>(run.scale * static_cast<double>(w.z[j]));
+    }
+    for (i64 c = 0; c < w.n_classes; ++c) {
+        w.sum_bias[c] -= run.clock * w.z_bias[c];
+        w.z_bias[c] *= run.scale;
+    }
     for (i64 i = 0; i < n_ids; ++i) w.ids[i] *= run.scale;
-    run.clock /= run.scale;
+    run.clock = 0.0;
     run.scale = 1.0;
     run.touched += size;
 }
@@ -130,6 +123,7 @@ struct BinaryTask {
             add(x, i, along_x / run.scale, along_bias / run.scale);
             if (w.ids) w.ids[i] += y * step.tau * delta / run.scale;
             run.norm2 = step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q;
+            run.norm2 = std::max(0.0, run.norm2);  // rounding
             if (journal) {
                 journal->add_entry(0, journal->store(x, i), along_x, along_bias);
                 journal->close_step(step.a);

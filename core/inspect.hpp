@@ -15,7 +15,13 @@
 
 namespace perceptive {
 
-inline std::uint32_t feature_key(std::uint32_t j) { return (j * 2 + 1) * 0x9E3779B1u; }
+// Not linear in j: rows of ones must not collide where their indices have the same sum.
+inline std::uint32_t feature_key(std::uint32_t j) {
+    std::uint32_t k = (j + 1) * 0x9E3779B1u;
+    k ^= k >> 15;
+    k *= 0x85EBCA77u;
+    return (k ^ (k >> 13)) | 1u;
+}
 
 inline std::uint64_t mix(std::uint64_t h) {  // the finaliser of MurmurHash3
     h ^= h >> 33;

@@ -138,6 +138,7 @@ struct JointTask {
                 w.ids[i * w.n_classes + rival] -= step.tau * delta / run.scale;
             }
             run.norm2 = step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q;
+            run.norm2 = std::max(0.0, run.norm2);  // rounding
             if (journal) {
                 const std::int32_t vector = journal->store(x, i);
                 journal->add_entry(y, vector, along_x, along_bias);

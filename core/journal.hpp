@@ -37,7 +37,6 @@ class Journal {
 
     i64 voters() const { return static_cast<i64>(survival.size()); }
     i64 vectors() const { return static_cast<i64>(vector_start.size()) - 1; }
-    i64 max_voters() const { return max_voters_; }
 
     // Rows are about to be numbered anew: forget which of them are stored.
     void begin_rows(i64 n_rows) { stored_.assign(static_cast<size_t>(n_rows), -1); }

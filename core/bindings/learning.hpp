@@ -71,6 +71,7 @@ void learn(Problem& problem, const CheckedRows& data, const Vector<const i64>& o
     }
     require(data.d <= problem.n_features, "the rows have more features than the weights");
     const Lessons lessons{targets.data(), weights ? weights->data() : nullptr, cost};
+    const std::optional<Any> ids = problem.ids, pending = problem.pending;  // alive, whatever another thread begins
     with_task<Task>(problem, data.n, lessons, [&](auto& task) {
         nb::gil_scoped_release release;
         std::visit([&](const auto& rows) { epoch(rows, order.data(), static_cast<i64>(order.size()), task); },

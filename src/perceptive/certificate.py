@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
 from perceptive.learners.lesson import Lesson, Pair
-from perceptive.learners.linear import LinearLearner
+from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.rows import as_rows
 from perceptive.parameters import LinearParameters
@@ -100,7 +100,7 @@ class Certificate:
         count = self.updates if self.bounds == "updates" else self.mistakes
         said = f"{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
         if not self.theorem:
-            return f"{said} in {self.rounds:,} rounds; no bound is known for this rule."
+            return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
         if self.vacuous:
@@ -158,6 +158,8 @@ def certify(
     """
     if not learner.problems:
         raise ValueError("this learner has learned nothing yet; let it learn first")
+    if witness is not None and not (learner.binary or learner.joint):
+        raise ValueError("witness is for two classes or multiclass='joint'; each problem of ovr and ovo has its own")
     lesson = learner.lesson(as_rows(X, learner.vocabulary, fingerprint=True), y, sample_weight)
     epochs = max(1, -(-learner.played // max(1, lesson.n_played)))
     same = learner.played == epochs * lesson.n_played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
@@ -228,7 +230,10 @@ def _certify_problem(
         length = _length(w, b)
         if not math.isfinite(length) or length == 0.0:
             continue
+        w = w.astype(np.float64, copy=False)
         margins = _margins(problem.linear(lesson.rows, w, b) / length, targets, problem.binary)
+        if not np.isfinite(margins[present]).all():
+            continue
         if weights is not None:
             margins = margins * weights
         along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / length if problem.initial else 0.0
@@ -269,7 +274,7 @@ def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, Vector]:
     if problem.journal is not None:
         found["best"] = problem.vector("best")
     if given is not None:
-        found["given"] = _given(problem, np.atleast_2d(np.asarray(given, dtype=np.float64)))
+        found["given"] = _given(problem, np.atleast_2d(as_floats(given, "witness")))
     return found
 
 

@@ -29,20 +29,23 @@ def _one_of(*choices: object) -> Check:
 
 def _number(what: str, test: Callable[[float], bool]) -> Check:
     def check(value: Any) -> str | None:
-        good = isinstance(value, Real) and not isinstance(value, bool)
-        return None if good and math.isfinite(value) and test(float(value)) else what
+        try:
+            good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        except OverflowError:
+            good = False
+        return None if good and test(float(value)) else what
 
     return check
 
 
 def _whole(minimum: int, none: str | None = None) -> Check:
-    what = f"a whole number ≥ {minimum}" + (f", or None ({none})" if none else "")
+    what = f"a whole number from {minimum} to 2³¹ − 1" + (f", or None ({none})" if none else "")
 
     def check(value: Any) -> str | None:
         if value is None and none:
             return None
         good = isinstance(value, Integral) and not isinstance(value, bool)
-        return None if good and value >= minimum else what
+        return None if good and minimum <= value < 2**31 else what
 
     return check
 

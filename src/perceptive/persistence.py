@@ -14,6 +14,7 @@ from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
 from perceptive.model_file import ModelFileError
+from perceptive.training import History
 
 if TYPE_CHECKING:
     from perceptive.estimators import LinearClassifier
@@ -47,6 +48,8 @@ def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) 
 
     if not isinstance(model, LinearClassifier):
         raise TypeError(f"cannot save a {type(model).__name__}; give a LinearClassifier or a LinearLearner")
+    if not hasattr(model, "learner_"):
+        raise ValueError("this LinearClassifier has not learned anything; fit it before it is saved")
     meta, arrays = _take_apart(model.learner_)
     meta["estimator"] = _plain_values(model.get_params())
     meta["history"] = asdict(model._history)
@@ -149,13 +152,12 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
     if not all(isinstance(count, int) and count >= 0 for count in (learner.played, learner.ids)):
         raise ValueError("impossible counts")
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
-    learner.temperature = meta["temperature"]
+    learner.temperature = None if meta["temperature"] is None else float(meta["temperature"])
     return learner
 
 
 def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     from perceptive.estimators import LinearClassifier
-    from perceptive.training import History
 
     parameters = dict(meta["estimator"])
     if isinstance(parameters["class_weight"], list):
@@ -169,12 +171,21 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     if kind.kind not in "biufUO":
         raise ValueError("labels of an unknown kind")
     model.classes_ = np.array(learner.classes, dtype=kind)
-    model._history = History(**meta["history"])
+    model._history = _check_history(History(**meta["history"]))
     if "n_features_in_" in meta:
         model.n_features_in_ = int(meta["n_features_in_"])
     if "feature_names_in_" in meta:
         model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
     return model
+
+
+def _check_history(history: History) -> History:
+    lists = (history.mistakes, history.updates, history.loss, history.held_out)
+    if not all(isinstance(entry, int | float) for one in lists for entry in one) or not isinstance(
+        history.converged, bool
+    ):
+        raise ValueError("an impossible history")
+    return history
 
 
 def _plain_values(values: dict[str, Any]) -> dict[str, Any]:

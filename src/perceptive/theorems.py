@@ -197,7 +197,7 @@ THEOREMS: dict[str, Theorem] = {
 def theorem_for(p: LinearParameters, weighted: bool, started: bool) -> Theorem | None:
     """The theorem for a run, or None where none is known."""
     name = RULES[p.rule].theorem
-    if not name or p.cost is not None:
+    if not name or p.cost is not None or (p.delta and p.delta**2 == 0.0):
         return None
     if started and name != "perceptron":
         return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -18,8 +19,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from perceptive.certificate import Certificate, certify
 from perceptive.estimators.calibration import fit_temperature, probabilities
 from perceptive.estimators.progress import progress_bar
+from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.lesson import ALL, Labels, Pair
-from perceptive.learners.linear import LinearLearner
+from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
@@ -224,43 +226,46 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         coef_init, intercept_init : arrays or None
             Where to start from, in the shape of ``coef_`` and ``intercept_``.
         """
-        p = self._check_parameters()
-        X, y = self._check_data(X, y, reset=True)
-        classes, which = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
-            )
-        weights = self._weights(y, classes, sample_weight)
-        learner = LinearLearner(classes=classes.tolist(), **p[0])
-        held_out = self._held_out(y, p[1])
-        train_rows = np.flatnonzero(~held_out) if held_out.any() else None
-        labels = Labels(learner.classes, _take(which, train_rows))
-        lesson = learner.prepare(_take(X, train_rows), labels, _take(weights, train_rows), defer=True)
-        assert learner.n_features is not None
-        initial = self._initial(learner, classes, coef_init, intercept_init)
-        if initial:
-            learner.start(learner.n_features, initial)
-            for problem in learner.problems.values():
-                problem.begin(lesson.rows.n, defer=True)
-        validation = None
-        if held_out.any():
-            validation = learner.rows(_take(X, np.flatnonzero(held_out))), which[held_out]
+        parameters, training = self._check_parameters()
+        with self._unchanged_if_it_fails():
+            X, y = self._check_data(X, y, reset=True)
+            classes, which = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
+                raise ValueError(
+                    f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
+                )
+            weights = self._weights(y, classes, sample_weight)
+            learner = LinearLearner(classes=classes.tolist(), **parameters)
+            previous = getattr(self, "learner_", None) if self.warm_start else None
+            if previous is not None and previous.vocabulary is not None and is_dicts(X):
+                learner.vocabulary = Vocabulary(previous.vocabulary.names())  # the same names, the same places
+            held_out = self._held_out(y, training)
+            train_rows = np.flatnonzero(~held_out) if held_out.any() else None
+            labels = Labels(learner.classes, _take(which, train_rows))
+            taught = _take(X, train_rows), labels, _take(weights, train_rows)
+            lesson = learner.prepare(*taught, defer=True)
+            assert learner.n_features is not None
+            initial = self._initial(learner, previous, coef_init, intercept_init)
+            if initial:
+                learner.start(learner.n_features, initial)
+                for problem in learner.problems.values():
+                    problem.begin(lesson.rows, defer=True)
+            validation = None
+            if held_out.any():
+                validation = learner.rows(_take(X, np.flatnonzero(held_out))), which[held_out]
 
         self.classes_, self.learner_ = classes, learner
+        self.__dict__.pop("certificate_", None)
         history = History()
         try:
             with progress_bar(self.progress, self.epochs * lesson.rows.n) as report:
-                history = train(lesson, p[1], validation if self.validation_fraction else None, report)
-        except KeyboardInterrupt as stop:
-            history = getattr(stop, "history", history)
-            raise
+                train(lesson, training, validation if self.validation_fraction else None, report, history)
         finally:
             self._after(history)
         if validation is not None and self.probability and self.hypothesis != "voted":
             learner.temperature = fit_temperature(learner.scores_of(validation[0]), validation[1])
         if self.certify:
-            self.certificate_ = certify(learner, _take(X, train_rows), _take(y, train_rows), _take(weights, train_rows))
+            self.certificate_ = certify(learner, *taught)
         return self
 
     def partial_fit(
@@ -277,18 +282,24 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array or None
         """
         first = not hasattr(self, "learner_")
-        p = self._check_parameters()
-        X, y = self._check_data(X, y, reset=first)
-        if first:
-            known = None if classes is None else np.unique(np.asarray(classes)).tolist()
-            learner = LinearLearner(classes=known, **p[0])
-        else:
-            learner = self.learner_
-            if classes is not None and list(np.unique(np.asarray(classes)).tolist()) != learner.classes:
-                raise ValueError(f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}")
-        seen = np.unique(y)
-        weights = self._weights(y, seen if learner.announced is False else np.asarray(learner.classes), sample_weight)
-        lesson = learner.prepare(X, y, weights)
+        parameters, _ = self._check_parameters()
+        with self._unchanged_if_it_fails():
+            X, y = self._check_data(X, y, reset=first)
+            if first:
+                known = None if classes is None else np.unique(np.asarray(classes)).tolist()
+                learner = LinearLearner(classes=known, **parameters)
+            else:
+                learner = self.learner_
+                if repr(LinearParameters(**parameters)) != repr(learner.parameters):
+                    raise ValueError("parameters have changed since learning began; fit anew, or set them back")
+                if classes is not None and np.unique(np.asarray(classes)).tolist() != learner.classes:
+                    raise ValueError(
+                        f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}"
+                    )
+            seen = np.unique(y)
+            weights = self._weights(y, seen, sample_weight)
+            lesson = learner.prepare(X, y, weights)
+        self.__dict__.pop("certificate_", None)
         before = learner.mistakes, learner.updates, learner.loss
         try:
             lesson.play_as_they_come()
@@ -304,9 +315,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         try:
             learner = self.learner_
         except AttributeError:
-            learner = self.learner_ = LinearLearner(**self._check_parameters()[0])
-            self.classes_ = np.empty(0)
+            learner = LinearLearner(**self._check_parameters()[0])
+            learner.learn(x, y, w)
+            self.learner_, self.classes_ = learner, _label_array(learner.classes, None)
             self._after(History())
+            return self
         learner.learn(x, y, w)
         if len(self.classes_) != len(learner.classes):
             self.classes_ = _label_array(learner.classes, None)
@@ -319,11 +332,28 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         EstimatorParameters(**{f.name: getattr(self, f.name) for f in fields(EstimatorParameters)})
         return learner, TrainingParameters(**{name: getattr(self, name) for name in TRAINING})
 
+    @contextmanager
+    def _unchanged_if_it_fails(self) -> Iterator[None]:
+        """What scikit-learn notes of the data is taken back where they are refused."""
+        noted = {name: self.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_")}
+        try:
+            yield
+        except BaseException:
+            for name, value in noted.items():
+                self.__dict__.pop(name, None)
+                if value is not None:
+                    setattr(self, name, value)
+            raise
+
     def _check_data(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         X = self._check_rows(X, reset)
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind in "mM":
+            raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
+        if y.dtype == object and len({type(label) for label in y}) > 1:
+            raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
         check_classification_targets(y)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if n != len(y):
@@ -332,6 +362,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, reset: bool) -> Any:
         if is_dicts(X):
+            if reset:
+                self.__dict__.pop("n_features_in_", None)
+                self.__dict__.pop("feature_names_in_", None)
             return X
         # The core looks at every value anyway: finiteness is checked there.
         return validate_data(
@@ -345,6 +378,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if sample_weight is None and self.class_weight is None:
             return None
         n = len(y)
+        if sample_weight is not None:
+            sample_weight = as_floats(sample_weight, "sample_weight")
         weights: NDArray[np.float64] = _check_sample_weight(
             sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True
         )
@@ -372,23 +407,19 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _initial(
         self,
         learner: LinearLearner,
-        classes: NDArray[Any],
+        previous: LinearLearner | None,
         coef: ArrayLike | None,
         intercept: ArrayLike | None,
     ) -> dict[Pair, Vector]:
-        previous = getattr(self, "learner_", None)
+        """Where the problems start: from what is given, or from the learner before."""
         if coef is None and intercept is None:
-            if not (self.warm_start and previous is not None):
-                return {}
-            if previous.classes != learner.classes or previous.n_features != learner.n_features:
-                raise ValueError("warm_start=True, but classes or features are not those of the last fit")
-            return {pair: problem.vector("last") for pair, problem in previous.problems.items()}
+            return {} if previous is None else _last_vectors(previous, learner)
         if not (learner.binary or learner.joint):
             raise ValueError("coef_init and intercept_init need two classes or multiclass='joint'")
         problem = learner.problems[ALL]
         shape = (problem.n_classes, problem.n_features)
-        w = np.zeros(shape) if coef is None else np.atleast_2d(np.asarray(coef, dtype=np.float64))
-        b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+        w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
+        b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
         if w.shape != shape or b.shape != shape[:1]:
             raise ValueError(f"coef_init and intercept_init must have the shapes {shape} and {shape[:1]}")
         if not (np.isfinite(w).all() and np.isfinite(b).all()):
@@ -524,6 +555,24 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         X, y = self._check_data(X, y, reset=False)
         weights = self._weights(y, self.classes_, sample_weight)
         return certify(self.learner_, X, y, weights, witness=witness)
+
+
+def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair, Vector]:
+    """The vectors that a learner ended with, for another one to start from."""
+    shapes = [[(pair, p.stride) for pair, p in one.problems.items()] for one in (previous, learner)]
+    missing = (learner.n_features or 0) - (previous.n_features or 0)
+    if (
+        previous.classes != learner.classes
+        or shapes[0] != shapes[1]
+        or missing < 0
+        or (missing and not learner.vocabulary)
+    ):
+        raise ValueError("warm_start=True, but classes, features or multiclass are not those of the last fit")
+    vectors = {}
+    for pair, problem in previous.problems.items():
+        w, b = problem.vector("last")
+        vectors[pair] = np.concatenate([w, np.zeros((missing, problem.stride), w.dtype)]), b
+    return vectors
 
 
 def _take(values: Any, rows: NDArray[np.int64] | None) -> Any:

@@ -18,6 +18,7 @@ Pair = tuple[int, ...]  # which classes a problem is about
 ALL: Pair = ()  # the one problem of a binary or joint learner
 CHUNK = 2_000_000  # entries × weights that one call into the core plays
 _FIRST = np.zeros(1, dtype=np.int64)
+_NOBODY = object()
 
 
 class Labels(NamedTuple):
@@ -38,7 +39,8 @@ class Labels(NamedTuple):
             raise ValueError(f"y must have one dimension, not {array.ndim}")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError("y contains NaN or inf; drop such examples")
-        if array.dtype.kind in "OV":
+        mixed = isinstance(y, list) and (len(set(map(type, y))) > 1 or (type(y[0]) is int and array.dtype.kind != "i"))
+        if mixed or array.dtype.kind in "OV":
             index: dict[Any, int] = {}
             which = [index.setdefault(plain_label(label), len(index)) for label in y]
             return cls(list(index), np.array(which, dtype=np.int64))
@@ -85,34 +87,31 @@ class Lesson:
         for pair, problem in self.learner.problems.items():
             problem.learn(self.rows, order, self.targets(pair), self.weights, self.learner.cost)
 
-    def settle(self) -> None:
-        """Bring the averages up to date, where they were deferred."""
-        for problem in self.learner.problems.values():
-            problem.settle(self.rows)
-
     def play_as_they_come(self) -> None:
         """Play the rows once, in the order given; a class that nobody announced joins with its first example."""
         learner = self.learner
-        arrivals = [(0, None)]
+        arrivals: list[tuple[int, Any]] = [(0, _NOBODY)]
         for i, label in enumerate(self._labels):
             if label not in learner.index:
                 arrivals.append((int(np.argmax(self._which == i)), label))
         arrivals.sort(key=lambda arrival: arrival[0])
         try:
-            for (begin, label), (end, _) in zip(arrivals, [*arrivals[1:], (self.rows.n, None)], strict=True):
-                if label is not None:
+            for (begin, label), (end, _) in zip(arrivals, [*arrivals[1:], (self.rows.n, _NOBODY)], strict=True):
+                if label is not _NOBODY:
                     self._welcome(label)
                 if begin < end:
                     self._play_known(np.arange(begin, end))
         finally:
             self.record()
+        if self.rows.n > 1:
+            learner.finish()
 
     def _welcome(self, label: Any) -> None:
         learner = self.learner
         before = set(learner.problems)
         learner.meet_class(label)
         for pair in set(learner.problems) - before:
-            learner.problems[pair].begin(self.rows.n)
+            learner.problems[pair].begin(self.rows)
 
     def _play_known(self, order: NDArray[np.int64]) -> None:
         """Play rows whose classes are known while later ones may not be."""
@@ -140,7 +139,9 @@ class Lesson:
     def fingerprint(self) -> int:
         """An order-free hash of the examples."""
         if not hasattr(self, "_fingerprint"):
-            self._fingerprint = fingerprint(self.rows, self._which, self._labels, self.weights)
+            index, classes = self.learner.index, self.learner.classes
+            labels = [classes[index[label]] if label in index else label for label in self._labels]  # 1.0 is 1
+            self._fingerprint = fingerprint(self.rows, self._which, labels, self.weights)
         return self._fingerprint
 
 

@@ -106,6 +106,7 @@ class LinearLearner:
             if pair not in self.problems:
                 n_classes = len(self.classes) if self.joint else None
                 self.problems[pair] = Problem(self.n_features, n_classes, self.parameters)
+        self.problems = {pair: self.problems[pair] for pair in self._wanted_problems() if pair in self.problems}
 
     def start(self, n_features: int, initial: Mapping[Pair, Vector] | None = None) -> None:
         """Forget everything but the classes and start from zero, or from the given vectors."""
@@ -119,16 +120,16 @@ class LinearLearner:
             n_classes = None if old.binary else old.n_classes
             self.problems[pair] = Problem(n_features, n_classes, self.parameters, vector)
 
-    def _check_features(self, n_features: int) -> None:
+    def _check_features(self, n_features: int, named: bool) -> None:
         known = self.n_features
         if known is None or n_features == known:
             return
-        if self.vocabulary is None or (n_features > known and self.parameters.n_features is not None):
+        if not named or (n_features > known and self.parameters.n_features is not None):
             raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
 
     def _meet_features(self, n_features: int) -> None:
         """Make room for the features of named rows that are new."""
-        self._check_features(n_features)
+        self._check_features(n_features, named=self.vocabulary is not None)
         if self.n_features is None or n_features > self.n_features:
             self.n_features = n_features
             for problem in self.problems.values():
@@ -172,15 +173,14 @@ class LinearLearner:
         first = self.vocabulary is None and not self.problems and is_dicts(X)
         vocabulary = Vocabulary() if first else self.vocabulary
         known = 0 if vocabulary is None else len(vocabulary)
-        rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
         try:
+            rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
             if rows.n != len(which):
                 raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
             if rows.n == 0 or (rows.d == 0 and vocabulary is None):
                 raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
-            if not first:
-                self._check_features(rows.d)
-        except ValueError:
+            self._check_features(rows.d, named=vocabulary is not None)
+        except BaseException:
             if vocabulary is not None:
                 vocabulary.forget(known)
             raise
@@ -188,7 +188,7 @@ class LinearLearner:
         self._meet_features(rows.d)
         self._open_problems()
         for problem in self.problems.values():
-            problem.begin(rows.n, defer)
+            problem.begin(rows, defer)
         return Lesson(self, rows, labels, which, weights)
 
     def lesson(self, rows: _core.Rows, y: Sequence[Any] | NDArray[Any], weights: Any = None) -> Lesson:
@@ -207,11 +207,11 @@ class LinearLearner:
             raise ValueError(f"label {unknown[0]!r} is none of the classes {self.classes!r}")
         return np.array([self.index[label] for label in labels], dtype=np.int64)
 
-    def check_weights(self, weights: Any, n: int) -> NDArray[np.float64] | None:
+    def check_weights(self, given: Any, n: int) -> NDArray[np.float64] | None:
         """Sample weights as the core wants them; None where all are 1."""
-        if weights is None:
+        if given is None:
             return None
-        weights = np.array(weights, dtype=np.float64)
+        weights = as_floats(given, "sample_weight")
         if weights.shape != (n,):
             raise ValueError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows")
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -222,7 +222,7 @@ class LinearLearner:
         rule = self.parameters.rule
         if not RULES[rule].takes_weights and not np.isin(weights, (0, 1)).all():
             raise ValueError(f"weights other than 0 and 1 do not go with rule={rule!r}; choose another rule")
-        return np.ascontiguousarray(weights)
+        return weights
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
@@ -247,7 +247,7 @@ class LinearLearner:
         if problem.binary:
             target = 1 if target else -1
         may_add = self.parameters.n_features is None
-        played = problem.learn_named(self.vocabulary, may_add, x, target, hash_label(y))
+        played = problem.learn_named(self.vocabulary, may_add, x, target, hash_label(self.classes[self.index[y]]))
         if played is None:
             return None
         self._meet_features(len(self.vocabulary))
@@ -331,6 +331,8 @@ class LinearLearner:
         """
         scores = self.scores(X, hypothesis)
         labels, which = Labels.of(y)
+        if len(which) != len(scores):
+            raise ValueError(f"X has {len(scores)} rows, but y has {len(which)} labels; give one label per row")
         truth = self.encode(labels)[which]
         if self.binary:
             return float(np.maximum(0, -np.where(truth == 1, scores, -scores)).sum())
@@ -403,8 +405,16 @@ def _in_order(labels: list[Any]) -> list[Any]:
         return labels
 
 
+def as_floats(values: Any, name: str) -> NDArray[np.float64]:
+    """An array of float64, or a ValueError that names the argument."""
+    try:
+        return np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from None
+
+
 def _check_cost(cost: Any, n_classes: int) -> NDArray[np.float64]:
-    matrix = np.ascontiguousarray(cost, dtype=np.float64)
+    matrix = as_floats(cost, "cost")
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(f"cost has shape {matrix.shape}; give a {n_classes} × {n_classes} matrix")
     off_diagonal = matrix[~np.eye(n_classes, dtype=bool)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from perceptive.parameters import LinearParameters
 
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
-RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock")
+COUNTS = ("rounds", "mistakes", "updates", "touched")
+RUN = (*COUNTS, "criterion", "radius2", "norm2", "scale", "clock")
 
 
 def stride_of(n_classes: int | None) -> int:
@@ -53,6 +55,9 @@ class Problem:
             p.rule, p.learning_rate, p.margin, p.C, p.r, p.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
+        self._lock = threading.RLock()  # the journal may be read by one thread while another learns
+        self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
+        self._unsettled = False  # whether it does
         self._allocate(n_features)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
         self.journal: Any = self._journal_type(p.max_voters or 0) if p.keeps_journal else None
@@ -101,21 +106,28 @@ class Problem:
 
     # ------------------------------------------------------------ learning
 
-    def begin(self, n_rows: int, defer: bool = False) -> None:
+    def begin(self, rows: _core.Rows, defer: bool = False) -> None:
         """Make ready for rows that are numbered anew.
 
-        With ``defer`` the average waits until `settle`: that pays where rows are played several times, or in another
-        order than they lie in.
+        With ``defer`` the average waits until it is asked for: that pays where rows are played several times, or in
+        another order than they lie in.
         """
-        ids = np.zeros((n_rows, self.n_classes)) if self.parameters.delta else None
-        defer = defer and "sum" in self.arrays and n_rows * self.n_classes <= MOST_PENDING
-        self._core.begin_rows(ids, np.zeros((n_rows, self.n_classes)) if defer else None)
-        if self.journal is not None:
-            self.journal.begin_rows(n_rows)
+        with self._lock:
+            self.settle()
+            shape = (rows.n, self.n_classes)
+            defer = defer and "sum" in self.arrays and rows.n * self.n_classes <= MOST_PENDING
+            self._waiting = rows if defer else None
+            ids = np.zeros(shape) if self.parameters.delta else None
+            self._core.begin_rows(ids, np.zeros(shape) if defer else None)
+            if self.journal is not None:
+                self.journal.begin_rows(rows.n)
 
-    def settle(self, rows: _core.Rows) -> None:
-        """Bring the average up to date; the rows are those that were played."""
-        self._core.settle(rows)
+    def settle(self) -> None:
+        """Bring the average up to date where it was deferred."""
+        with self._lock:
+            if self._unsettled and self._waiting is not None:
+                self._core.settle(self._waiting)
+            self._unsettled = False
 
     def learn(
         self,
@@ -126,31 +138,34 @@ class Problem:
         cost: NDArray[np.float64] | None = None,
     ) -> None:
         """Play the rows in the given order."""
-        if self.finished or self._vectors:
-            self.finished, self._vectors = False, {}
-        if self.binary:
-            _core.learn_binary(self._core, rows, order, targets, weights)
-        else:
-            _core.learn_joint(self._core, rows, order, targets, weights, cost)
+        with self._lock:
+            if self.finished or self._vectors:
+                self.finished, self._vectors = False, {}
+            self._unsettled = True
+            if self.binary:
+                _core.learn_binary(self._core, rows, order, targets, weights)
+            else:
+                _core.learn_joint(self._core, rows, order, targets, weights, cost)
 
     def learn_named(
         self, vocabulary: Vocabulary, may_add: bool, x: dict[str, Any], target: int, label_hash: int
     ) -> tuple[int, bool] | None:
         """Play one dict: (share of the fingerprint, mistake), or None if it is not plain enough for the short way."""
-        if self.finished or self._vectors:
-            self.finished, self._vectors = False, {}
-        if self.journal is not None:
-            self.journal.begin_rows(1)
-        names = vocabulary.names_met()
-        played = _core.learn_named(self._core, *names, may_add, x, target, label_hash)
-        if isinstance(played, int):
-            self.grow_features(played)
+        with self._lock:
+            if self.finished or self._vectors:
+                self.finished, self._vectors = False, {}
+            if self.journal is not None:
+                self.journal.begin_rows(1)
+            names = vocabulary.names_met()
             played = _core.learn_named(self._core, *names, may_add, x, target, label_hash)
+            if isinstance(played, int):
+                self.grow_features(played)
+                played = _core.learn_named(self._core, *names, may_add, x, target, label_hash)
         return played if isinstance(played, tuple) else None
 
     def scores_named(self, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str) -> list[float] | None:
         """`scores` of one plain dict, as it learns; None if it is not plain, or the hypothesis wants a vector."""
-        if self.finished or hypothesis not in ("last", "averaged"):
+        if self.finished or self._unsettled or hypothesis not in ("last", "averaged"):
             return None
         clock, total = (0.0, 0.0) if hypothesis == "last" or "sum" not in self.arrays else self.average_clock()
         if hypothesis == "averaged" and total == 0.0:
@@ -161,13 +176,19 @@ class Problem:
 
     def finish(self) -> None:
         """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
+        self.settle()
         self._core.begin_rows(None, None)
+        self._waiting = None
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:
         """Make room for more features, doubling so that growing one by one stays cheap."""
+        self.settle()
         self.n_features = n_features
         self.finished, self._vectors = False, {}
+        if self.initial is not None:
+            more = np.zeros((n_features - len(self.initial[0]), self.stride), self.initial[0].dtype)
+            self.initial = np.concatenate([self.initial[0], more]), self.initial[1]
         old = self.arrays
         if n_features > len(old["z"]):  # the core knows of the whole capacity
             self._allocate(max(n_features, 2 * len(old["z"]), 64))
@@ -177,6 +198,7 @@ class Problem:
 
     def grow_classes(self, n_classes: int, new_label: NDArray[np.int64]) -> None:
         """Add classes that start at zero; class c becomes ``new_label[c]``."""
+        self.settle()
         old, old_classes = self.arrays, self.n_classes
         self.n_classes = n_classes
         self._allocate(len(old["z"]))
@@ -194,7 +216,8 @@ class Problem:
 
     def survivals(self) -> NDArray[np.int64]:
         """m_k of every v_k that has a say: all of them, or the ``max_voters`` longest survivors."""
-        survival: NDArray[np.int64] = self._require_journal("survivals").survival
+        with self._lock:
+            survival: NDArray[np.int64] = self._require_journal("survivals").survival
         limit = self.parameters.max_voters
         if limit is not None and len(survival) > limit:
             silent = np.argsort(-survival, kind="stable")[limit:]
@@ -213,12 +236,13 @@ class Problem:
         if self.initial is not None:
             v[: len(self.initial[0])] = self.initial[0]
             bias[:] = self.initial[1]
-        self._require_journal("a voter").replay(k, v, bias)
+        with self._lock:
+            self._require_journal("a voter").replay(k, v, bias)
         return v.astype(self.dtype), bias
 
     def check_hypothesis(self, hypothesis: str) -> None:
         """Raise ValueError if it cannot be had from this run."""
-        if hypothesis not in HYPOTHESES:
+        if not isinstance(hypothesis, str) or hypothesis not in HYPOTHESES:
             raise ValueError(f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}")
         if HYPOTHESES[hypothesis].needs_journal:
             self._require_journal(f"hypothesis={hypothesis!r}")
@@ -235,8 +259,10 @@ class Problem:
     def vector(self, hypothesis: str) -> Vector:
         """The weights that this hypothesis predicts with (none for ``voted``)."""
         self.check_hypothesis(hypothesis)
-        if hypothesis in self._vectors:
-            return self._vectors[hypothesis]
+        self.settle()
+        vectors = self._vectors
+        if hypothesis in vectors:
+            return vectors[hypothesis]
         z, z_bias = self.arrays["z"][: self.n_features], self.biases["z_bias"]
         if hypothesis == "last":
             vector = (z * self.dtype.type(self.run.scale), z_bias * self.run.scale)
@@ -254,7 +280,7 @@ class Problem:
         if not (np.isfinite(vector[0]).all() and np.isfinite(vector[1]).all()):
             raise ValueError("the weights have grown beyond all numbers; rescale X, or take dtype='float64'")
         if self.finished:
-            self._vectors[hypothesis] = vector
+            vectors[hypothesis] = vector
         return vector
 
     def _draw(self, survival: NDArray[np.int64]) -> int:
@@ -284,6 +310,7 @@ class Problem:
 
     def _scores_as_it_learns(self, rows: _core.Rows, hypothesis: str) -> NDArray[np.float64]:
         """Without writing out a vector: between two examples of a stream that would cost O(dimension)."""
+        self.settle()
         run, bias = self.run, self.parameters.bias
         z = self._dots(rows, self.arrays["z"]) + bias * self.biases["z_bias"]
         if hypothesis == "last":
@@ -294,20 +321,22 @@ class Problem:
         return average
 
     def _vote(self, rows: _core.Rows) -> NDArray[np.float64]:
-        survival = self.survivals()
         if self.initial is None:
             start = np.zeros((rows.n, self.n_classes))
         else:
             w, bias = self.initial
             start = self.linear(rows, np.ascontiguousarray(w, dtype=self.dtype), bias)
         votes = np.empty((rows.n, self.n_classes), np.int64)
-        _core.votes(rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes)
+        with self._lock:
+            survival = self.survivals()
+            _core.votes(rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes)
         return votes / max(1, int(survival.sum()))
 
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
+        self.settle()
         journal = None if self.journal is None else self.journal.to_arrays()
         return {
             "arrays": {name: array.copy() for name, array in self.arrays.items()},
@@ -339,7 +368,7 @@ class Problem:
         run = _core.Progress()
         for name in RUN:
             setattr(run, name, state["run"][name])
-            if not 0 <= state["run"][name] < np.inf:
+            if not -np.inf < state["run"][name] < np.inf or (name in COUNTS and state["run"][name] < 0):
                 raise ValueError(f"{name} is impossible")
         if self.journal is not None:
             self.journal = self._journal_type.from_arrays(

@@ -62,7 +62,7 @@ def _dense(X: Any) -> NDArray[Any]:
         raise ValueError(
             f"X must have two dimensions, not {array.ndim}; Reshape your data: one example is X.reshape(1, -1)"
         )
-    return np.ascontiguousarray(array)
+    return np.require(array, requirements=["C", "A"])
 
 
 def _sparse_rows(X: Any, fingerprint: bool) -> _core.Rows:
@@ -82,7 +82,7 @@ def _sparse_rows(X: Any, fingerprint: bool) -> _core.Rows:
     stored = int(indptr[-1]) if len(indptr) else 0
     if 0 <= stored < len(data):  # SciPy allows room behind the last row
         data, indices = data[:stored], indices[:stored]
-    indptr, indices, data = map(np.ascontiguousarray, (indptr, indices, data))
+    indptr, indices, data = (np.require(part, requirements=["C", "A"]) for part in (indptr, indices, data))
     rows = _core.csr_rows(indptr, indices, data, X.shape[1], fingerprint)
     if rows is None:
         X = type(X)((data.copy(), indices.copy(), indptr.copy()), shape=X.shape)

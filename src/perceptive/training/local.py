@@ -31,7 +31,7 @@ class History:
 
 def hash_seed(random_state: int, epoch: int) -> int:
     """A seed for each pass."""
-    return (random_state * 0x9E3779B97F4A7C15 + epoch * 0xD1342543DE82EF95 + 1) % 2**64
+    return (int(random_state) * 0x9E3779B97F4A7C15 + epoch * 0xD1342543DE82EF95 + 1) % 2**64
 
 
 def train(
@@ -39,12 +39,13 @@ def train(
     parameters: TrainingParameters,
     validation: tuple[_core.Rows, NDArray[np.int64]] | None = None,
     report: Callable[[int, int], None] | None = None,
+    history: History | None = None,
 ) -> History:
     """Play the lesson up to ``epochs`` times.
 
     Training ends early on a pass without updates, or when the held-out accuracy has not risen for ``patience`` passes;
-    then the learner goes back to the best pass. On Ctrl-C the learner keeps what it has learned so far, the history is
-    attached to the exception as ``exception.history``, and the exception goes on.
+    then the learner goes back to the best pass. Where an exception (Ctrl-C, say) breaks training off, the learner keeps
+    what it has learned so far.
 
     Parameters
     ----------
@@ -55,48 +56,42 @@ def train(
         The held-out part.
     report : callable or None
         Called with (examples played, mistakes so far) some fifty times a second.
+    history : History or None
+        Is filled as training goes on, so that it is there also if training is broken off.
     """
     learner, n = lesson.learner, lesson.rows.n
     order = np.arange(n)
-    history = History()
+    history = History() if history is None else history
     best_score, best_epoch, best_state = -1.0, 0, None
-    try:
-        for epoch in range(parameters.epochs):
-            if parameters.shuffle:
-                _core.shuffle(order, hash_seed(learner.parameters.random_state, epoch))
-            before = learner.mistakes, learner.updates, learner.loss
-            try:
-                played = epoch * n
-                for chunk in lesson.chunks(order):
-                    lesson.play(chunk)
-                    played += len(chunk)
-                    if report:
-                        report(played, learner.mistakes)
-            finally:
-                lesson.record()
-                history.mistakes.append(learner.mistakes - before[0])
-                history.updates.append(learner.updates - before[1])
-                history.loss.append(learner.loss - before[2])
-            if epoch == 0:
-                learner.first_pass = learner.rounds, learner.mistakes
-            if history.updates[-1] == 0:
-                history.converged = True
+    for epoch in range(parameters.epochs):
+        if parameters.shuffle:
+            _core.shuffle(order, hash_seed(learner.parameters.random_state, epoch))
+        before = learner.mistakes, learner.updates, learner.loss
+        try:
+            played = epoch * n
+            for chunk in lesson.chunks(order):
+                lesson.play(chunk)
+                played += len(chunk)
+                if report:
+                    report(played, learner.mistakes)
+        finally:
+            lesson.record()
+            history.mistakes.append(learner.mistakes - before[0])
+            history.updates.append(learner.updates - before[1])
+            history.loss.append(learner.loss - before[2])
+        if epoch == 0:
+            learner.first_pass = learner.rounds, learner.mistakes
+        history.converged = history.updates[-1] == 0
+        if validation is not None:
+            rows, truth = validation
+            score = float(np.mean(learner.decide(learner.scores_of(rows)) == truth))
+            history.held_out.append(score)
+            if score > best_score or (history.converged and score == best_score):
+                best_score, best_epoch, best_state = score, epoch, learner.snapshot()
+            elif epoch - best_epoch >= parameters.patience:
                 break
-            if validation is not None:
-                lesson.settle()
-                rows, truth = validation
-                score = float(np.mean(learner.decide(learner.scores_of(rows)) == truth))
-                history.held_out.append(score)
-                if score > best_score:
-                    best_score, best_epoch, best_state = score, epoch, learner.snapshot()
-                elif epoch - best_epoch >= parameters.patience:
-                    break
-    except KeyboardInterrupt as stop:
-        lesson.settle()
-        learner.finish()
-        stop.history = history  # type: ignore[attr-defined]
-        raise
-    lesson.settle()
+        if history.converged:
+            break
     if best_state is not None and best_epoch < history.epochs - 1:
         learner.restore(best_state)
     learner.finish()
