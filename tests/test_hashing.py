@@ -315,6 +315,12 @@ def test_zero_sums_are_left_out():
         assert HashedFeatures(bits=1).fit_transform(X).nnz == 0
 
 
+def test_sums_beyond_the_largest_number_are_refused():
+    for X in (np.full((1, 4), 1.7e308), [dict.fromkeys("0123", 1.7e308)]):
+        with pytest.raises(ValueError, match="of one bucket do not add up to a finite number; scale"):
+            HashedFeatures(bits=1, signed=False).fit(X)
+
+
 def test_it_remembers_what_it_was_fitted_on():
     hashed = HashedFeatures(bits=1, remember_names=True).fit([{"a": "x", "b": 1}])
     hashed.transform([{"c": 1}])

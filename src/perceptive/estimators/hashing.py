@@ -113,6 +113,8 @@ class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             (signs.astype(X.dtype), buckets, np.arange(n_columns + 1, dtype=np.int32)), shape=(n_columns, width)
         )
         hashed = sparse.csr_matrix(sparse.csr_matrix(X) @ columns)
+        if not np.isfinite(hashed.data).all():
+            raise ValueError("columns of one bucket do not add up to a finite number; scale X")
         hashed.eliminate_zeros()
         hashed.sort_indices()
         return hashed
