@@ -66,5 +66,6 @@ void bind_joint(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
+void bind_hashing(nb::module_& m);
 
 }  // namespace perceptive

@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     perceptive::bind_predict(m);
     perceptive::bind_stream(m);
     perceptive::bind_vocabulary(m);
+    perceptive::bind_hashing(m);
 }

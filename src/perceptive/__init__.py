@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import LinearClassifier
+    from perceptive.estimators import HashedFeatures, LinearClassifier
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # Where the public names live; they are imported when they are asked for, scikit-learn with them.
 _HOME = {
     "Certificate": "certificate",
+    "HashedFeatures": "estimators",
     "LinearClassifier": "estimators",
     "certify": "certificate",
     "load": "persistence",
@@ -20,7 +21,7 @@ _HOME = {
 }
 _MODULES = ("datasets", "games", "learners")
 
-__all__ = ["Certificate", "LinearClassifier", "certify", "load", "save"]
+__all__ = ["Certificate", "HashedFeatures", "LinearClassifier", "certify", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

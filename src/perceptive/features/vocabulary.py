@@ -93,11 +93,7 @@ class Vocabulary:
             index = len(self)
             if index >= MAX_NAMES:
                 raise ValueError(f"the vocabulary is full ({MAX_NAMES} names); hash the features instead")
-            if not name.isascii():
-                try:
-                    name.encode()
-                except UnicodeEncodeError as error:
-                    raise ValueError(f"the name {name!r} has no UTF-8 form ({error.reason}); repair the text") from None
+            check_utf8(name)
             self._added.append(name)
             self._indices[name] = index
         return index
@@ -158,6 +154,15 @@ def _check(what: str, array: NDArray[Any], dtype: type[np.generic]) -> None:
         raise ValueError(f"vocabulary: {what} must be a contiguous vector of {dtype.__name__}; save the model again")
 
 
+def check_utf8(name: str) -> None:
+    """Raise ValueError for a name that cannot be stored or hashed: one with a lone surrogate."""
+    if not name.isascii():
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"the name {name!r} has no UTF-8 form ({error.reason}); repair the text") from None
+
+
 def encode(
     dicts: Iterable[Mapping[Any, Any]], vocabulary: Vocabulary, grow: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
@@ -212,8 +217,8 @@ def _encode(
     indices: list[int] = []
     data: list[float] = []
     for features in dicts:
-        if type(features) is not dict and not isinstance(features, Mapping):
-            raise ValueError(f"row {len(indptr) - 1} is a {type(features).__name__}; give a dict of features")
+        if type(features) is not dict:
+            _check_mapping(len(indptr) - 1, features)
         row: dict[int, float] = {}
         for name, value in features.items():
             if type(name) is not str:
@@ -245,6 +250,24 @@ def _encode(
         data += map(row.__getitem__, ascending)
         indptr.append(len(indices))
     return np.array(indptr, np.int32), np.array(indices, np.int32), np.array(data, np.float64)
+
+
+def named_features(row: int, features: Mapping[Any, Any]) -> list[tuple[str, float]]:
+    """The features of one dict as `encode` understands them: names and finite numbers, without the zeros."""
+    _check_mapping(row, features)
+    pairs = [_feature(row, str(name), value) for name, value in features.items()]
+    pairs = [(name, value) for name, value in pairs if value]
+    for name, _ in pairs:
+        try:
+            check_utf8(name)
+        except ValueError as error:
+            raise ValueError(f"row {row}: feature {name!r}: {error}") from None
+    return pairs
+
+
+def _check_mapping(row: int, features: object) -> None:
+    if not isinstance(features, Mapping):
+        raise ValueError(f"row {row} is a {type(features).__name__}; give a dict of features")
 
 
 def _feature(row: int, name: str, value: object) -> tuple[str, float]:

@@ -6,6 +6,7 @@ The tests hold the core equal to these pages: bit for bit in float64.
 """
 
 from perceptive.reference.binary import Binary
+from perceptive.reference.hashing import hash_kernel
 from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
 from perceptive.reference.joint import Joint
 from perceptive.reference.reductions import OneVsOne, OneVsRest
@@ -20,6 +21,7 @@ __all__ = [
     "average",
     "best",
     "draw",
+    "hash_kernel",
     "vote_binary",
     "vote_joint",
 ]

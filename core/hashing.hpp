@@ -1,0 +1,122 @@
+// The signed hash kernel (Shi, Petterson, Dror, Langford, Smola, Vishwanathan: Hash Kernels for Structured Data):
+//
+//   φ[h] = Σ_{j: bucket(j) = h} ξ(j)·x_j,   ξ(j) ∈ {−1, +1}
+//
+// The hash of a name is MurmurHash3_x86_32 of its UTF-8 bytes; the bucket is its low b ≤ 30 bits, ξ is −1 where the
+// top bit is set, so that no bit serves both. The hash is part of every model that uses it: never change it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace perceptive {
+
+// MurmurHash3_x86_32 (Appleby), the same on machines of either byte order.
+inline std::uint32_t murmur3(std::string_view bytes, std::uint32_t seed) {
+    const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(bytes[i])}; };
+    const auto rotate = [](std::uint32_t k, int r) { return (k << r) | (k >> (32 - r)); };
+    const auto mix = [&](std::uint32_t k) { return rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u; };
+    const std::size_t n = bytes.size();
+    std::uint32_t h = seed;
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        h ^= mix(byte(i) | byte(i + 1) << 8 | byte(i + 2) << 16 | byte(i + 3) << 24);
+        h = rotate(h, 13) * 5 + 0xe6546b64u;
+    }
+    std::uint32_t tail = 0;
+    for (std::size_t p = i; p < n; ++p) tail |= byte(p) << 8 * (p - i);
+    h ^= mix(tail);  // mix(0) = 0
+    h ^= static_cast<std::uint32_t>(n);
+    h = (h ^ (h >> 16)) * 0x85ebca6bu;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+    return h ^ (h >> 16);
+}
+
+struct HashKernel {
+    int bits;  // 1 … 30
+    std::uint32_t seed;
+    bool with_signs;
+
+    std::uint32_t hash(std::string_view name) const { return murmur3(name, seed); }
+    std::uint32_t bucket(std::uint32_t hash) const { return hash & ((std::uint32_t{1} << bits) - 1); }
+    double sign(std::uint32_t hash) const { return with_signs && hash >> 31 ? -1.0 : 1.0; }
+};
+
+// The rows of a CSR matrix, from entries in any order.
+class HashedRows {
+  public:
+    std::vector<std::int32_t> indptr{0}, indices;
+    std::vector<double> data;
+
+    void add(std::uint32_t bucket, double value) {
+        row_.emplace_back(std::uint64_t{bucket} << 32 | row_.size(), value);
+    }
+
+    void drop_row() { row_.clear(); }
+
+    // What shares a bucket is added up in the order of arrival. False where a sum is not finite.
+    bool end_row() {
+        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
+        for (std::size_t p = 0; p < row_.size();) {
+            const std::uint64_t bucket = row_[p].first >> 32;
+            double sum = row_[p].second;
+            while (++p < row_.size() && row_[p].first >> 32 == bucket) sum += row_[p].second;
+            if (!std::isfinite(sum)) return false;
+            if (sum == 0.0) continue;
+            indices.push_back(static_cast<std::int32_t>(bucket));
+            data.push_back(sum);
+        }
+        row_.clear();
+        indptr.push_back(static_cast<std::int32_t>(indices.size()));
+        return true;
+    }
+
+  private:
+    using Entry = std::pair<std::uint64_t, double>;  // bucket and place in the row, value
+    std::vector<Entry> row_;
+};
+
+// Bucket → the names that fell into it, in the order of their arrival.
+class InvertedIndex {
+  public:
+    // Whether the name is new.
+    bool add(std::uint32_t bucket, std::string_view name) {
+        std::vector<std::string>& names = names_[bucket];
+        if (std::find(names.begin(), names.end(), name) != names.end()) return false;
+        names.emplace_back(name);
+        return true;
+    }
+
+    // Takes back the latest name of a bucket.
+    void forget(std::uint32_t bucket) {
+        const auto found = names_.find(bucket);
+        found->second.pop_back();
+        if (found->second.empty()) names_.erase(found);
+    }
+
+    std::vector<std::string> names(std::uint32_t bucket) const {
+        const auto found = names_.find(bucket);
+        return found == names_.end() ? std::vector<std::string>{} : found->second;
+    }
+
+    // The buckets with so many names, ascending.
+    std::vector<std::uint32_t> buckets(std::size_t at_least) const {
+        std::vector<std::uint32_t> all;
+        for (const auto& [bucket, names] : names_)
+            if (names.size() >= at_least) all.push_back(bucket);
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+
+  private:
+    std::unordered_map<std::uint32_t, std::vector<std::string>> names_;
+};
+
+}  // namespace perceptive

@@ -1,0 +1,124 @@
+"""`HashedFeatures`: the hash kernel as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from perceptive.features.hashing import HashKernel
+from perceptive.learners.rows import is_dicts
+
+
+class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Features by name into 2^bits columns, without a vocabulary.
+
+    Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames of numbers. A column
+    of a frame goes by its name, any other by its index: column 3 is the feature ``"3"`` and falls where ``{3: x}``
+    falls.
+
+    Parameters
+    ----------
+    bits : int
+        1 … 30: there are 2^bits columns.
+    seed : int
+        Where the hash (MurmurHash3_x86_32) begins.
+    signed : bool
+        Give each feature a sign, so that what collides does not add up.
+    remember_names : bool
+        Keep the names met in `fit` or `fit_transform`, to say what stands in a column.
+
+    Attributes
+    ----------
+    kernel_ : HashKernel
+        The kernel; ``kernel_.names(column)`` and ``kernel_.collisions()`` with ``remember_names=True``.
+
+    Examples
+    --------
+    >>> from perceptive import HashedFeatures
+    >>> hashed = HashedFeatures(bits=10, remember_names=True)
+    >>> X = hashed.fit_transform([{"colour": "red", "size": 2.5}, {"size": 1}])
+    >>> X.shape, X.indices.tolist(), hashed.kernel_.names(641)
+    ((2, 1024), [641, 1018, 1018], ['colour=red'])
+    """
+
+    def __init__(self, *, bits: int = 20, seed: int = 0, signed: bool = True, remember_names: bool = False) -> None:
+        self.bits = bits
+        self.seed = seed
+        self.signed = signed
+        self.remember_names = remember_names
+
+    kernel_: HashKernel
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.dict = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> HashedFeatures:
+        """Check X, and remember its names if asked to.
+
+        Parameters
+        ----------
+        X : list of dicts, or array or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+        """Fit and transform in one pass.
+
+        Parameters
+        ----------
+        X : list of dicts, or array or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        """
+        self.kernel_ = HashKernel(self.bits, self.seed, self.signed, self.remember_names)
+        for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit; dicts have neither
+            self.__dict__.pop(name, None)
+        return self._hash(X, fitting=True)
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """X in hashed columns.
+
+        Parameters
+        ----------
+        X : list of dicts, or array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, 2^bits)
+        """
+        check_is_fitted(self)
+        return self._hash(X, fitting=False)
+
+    def _hash(self, X: Any, fitting: bool) -> sparse.csr_matrix:
+        width = self.kernel_.width
+        if is_dicts(X):
+            indptr, indices, data = self.kernel_.encode(X, grow=fitting)
+            return sparse.csr_matrix((data, indices, indptr), shape=(len(X), width))
+        X = validate_data(
+            self, X, reset=fitting, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True
+        )
+        n_columns = X.shape[1]
+        names = getattr(self, "feature_names_in_", map(str, range(n_columns)))
+        buckets, signs = self.kernel_.hash(names, grow=fitting)
+        columns = sparse.csr_matrix(
+            (signs.astype(X.dtype), buckets, np.arange(n_columns + 1, dtype=np.int32)), shape=(n_columns, width)
+        )
+        hashed = sparse.csr_matrix(sparse.csr_matrix(X) @ columns)
+        if not np.isfinite(hashed.data).all():
+            raise ValueError("columns of one bucket do not add up to a finite number; scale X")
+        hashed.eliminate_zeros()
+        hashed.sort_indices()
+        return hashed
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.kernel_.width

@@ -1,0 +1,133 @@
+"""Hashed features: any number of names in 2^bits buckets, without a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.features.vocabulary import check_utf8, named_features
+
+__all__ = ["HashKernel"]
+
+MAX_BITS = 30  # indices are int32, and the top bit of the hash is the sign
+
+
+class HashKernel:
+    """The signed hash kernel: φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j.
+
+    The hash is MurmurHash3_x86_32 of the name's UTF-8 form, begun with ``seed``. The bucket is its low ``bits``
+    bits; the sign ξ is -1 where its top bit is set. Over the seeds, inner products keep their mean, with a
+    variance of Σ_{i≠j} (x_i² x'_j² + x_i x'_i x_j x'_j) / 2^bits (Lemma 2 of Shi et al., Hash Kernels).
+
+    Parameters
+    ----------
+    bits : int
+        1 … 30: there are 2^bits buckets.
+    seed : int
+        0 … 2^32 - 1: where the hash begins.
+    signed : bool
+        Without signs all of ξ is 1, and what collides adds up: inner products are then too large.
+    remember_names : bool
+        Keep the inverted index, bucket → names, while hashing.
+
+    Examples
+    --------
+    >>> from perceptive.features.hashing import HashKernel
+    >>> kernel = HashKernel(bits=10, remember_names=True)
+    >>> indptr, indices, data = kernel.encode([{"colour": "red", "size": 2.5}, {"size": 1}])
+    >>> indptr.tolist(), indices.tolist(), data.tolist()
+    ([0, 2, 3], [641, 1018, 1018], [1.0, -2.5, -1.0])
+    >>> kernel.names(641), kernel.collisions()
+    (['colour=red'], {})
+    """
+
+    def __init__(self, bits: int = 20, seed: int = 0, signed: bool = True, remember_names: bool = False) -> None:
+        self.bits = _integer("bits", bits, 1, MAX_BITS)
+        self.seed = _integer("seed", seed, 0, 2**32 - 1)
+        self.signed = bool(signed)
+        self.remember_names = bool(remember_names)
+        self._core = _core.HashKernel(self.bits, self.seed, self.signed)
+
+    @property
+    def width(self) -> int:
+        """The number of buckets."""
+        return 1 << self.bits
+
+    def __repr__(self) -> str:
+        parts = f"bits={self.bits}, seed={self.seed}, signed={self.signed}, remember_names={self.remember_names}"
+        return f"HashKernel({parts})"
+
+    def __getstate__(self) -> tuple[tuple[int, int, bool, bool], list[str]]:
+        names = [name for names in self._core.inverted(1).values() for name in names]
+        return (self.bits, self.seed, self.signed, self.remember_names), names
+
+    def __setstate__(self, state: tuple[tuple[int, int, bool, bool], list[str]]) -> None:
+        parameters, names = state
+        self.__init__(*parameters)  # type: ignore[misc]
+        self._core.hash(names, self.remember_names)
+
+    def hash(self, names: Iterable[str], grow: bool = True) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The bucket and the sign of each name.
+
+        Parameters
+        ----------
+        names : iterable of str
+        grow : bool
+            Whether new names enter the inverted index, if there is one.
+        """
+        names = list(names)
+        for name in names:
+            check_utf8(name)
+        return self._core.hash(names, self.remember_names and grow)
+
+    def encode(
+        self, dicts: Iterable[Mapping[Any, Any]], grow: bool = True
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+        """Dicts of features as the rows of a sparse matrix with 2^bits columns.
+
+        Entries mean what they mean to `perceptive.features.vocabulary.encode`: a string v of the feature f is
+        the feature ``f=v`` with value 1. What shares a bucket is added up; sums of zero are left out.
+
+        Parameters
+        ----------
+        dicts : iterable of mappings
+            Feature name to number or string.
+        grow : bool
+            Whether new names enter the inverted index, if there is one.
+
+        Returns
+        -------
+        indptr, indices, data : ndarray
+            The matrix in CSR form (int32, int32, float64), indices ascending within each row.
+
+        Raises
+        ------
+        ValueError
+            For a value that is neither a finite number nor a string. The inverted index is then as before.
+        """
+        return self._core.encode(dicts, self.remember_names and grow, named_features)
+
+    def names(self, bucket: int) -> list[str]:
+        """The names met in a bucket, in the order of their arrival."""
+        self._check_remembers()
+        return self._core.names(_integer("bucket", bucket, 0, self.width - 1))
+
+    def collisions(self) -> dict[int, list[str]]:
+        """The buckets where two names or more have met, ascending, and the names."""
+        self._check_remembers()
+        return self._core.inverted(2)
+
+    def _check_remembers(self) -> None:
+        if not self.remember_names:
+            raise ValueError("this hash kernel forgets the names; make it with remember_names=True")
+
+
+def _integer(what: str, value: Any, least: int, most: int) -> int:
+    sound = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not (sound and least <= value <= most):
+        raise ValueError(f"{what} must be an integer from {least} to {most}, not {value!r}")
+    return int(value)
