@@ -10,5 +10,6 @@ NB_MODULE(_core, m) {
     perceptive::bind_joint(m);
     perceptive::bind_predict(m);
     perceptive::bind_stream(m);
+    perceptive::bind_svmlight(m);
     perceptive::bind_vocabulary(m);
 }

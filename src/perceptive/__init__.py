@@ -18,7 +18,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
 }
-_MODULES = ("datasets", "games", "learners")
+_MODULES = ("datasets", "games", "learners", "streams")
 
 __all__ = ["Certificate", "LinearClassifier", "certify", "load", "save"]
 
