@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -52,10 +53,10 @@ T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
 }
 
 template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(const std::vector<T>& values) {
-    auto* copy = new std::vector<T>(values);
-    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(copy->data(), {copy->size()}, owner);
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
 }
 
 void bind_rows(nb::module_& m);
@@ -65,6 +66,7 @@ void bind_binary(nb::module_& m);
 void bind_joint(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_stream(nb::module_& m);
+void bind_svmlight(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 void bind_hashing(nb::module_& m);
 

@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     perceptive::bind_joint(m);
     perceptive::bind_predict(m);
     perceptive::bind_stream(m);
+    perceptive::bind_svmlight(m);
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
 }

@@ -19,7 +19,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
 }
-_MODULES = ("datasets", "games", "learners")
+_MODULES = ("datasets", "games", "learners", "streams")
 
 __all__ = ["Certificate", "HashedFeatures", "LinearClassifier", "certify", "load", "save"]
 
