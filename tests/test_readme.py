@@ -1,0 +1,28 @@
+"""The README's examples run, one after the other."""
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = load_breast_cancer(return_X_y=True)
+    dump_svmlight_file(X, 2 * y - 1, "train.svm", zero_based=False)
+    with gzip.open("train.svm.gz", "wb") as file:
+        file.write(Path("train.svm").read_bytes())
+    dicts = [{f"f{j}": value for j, value in enumerate(row)} for row in X]
+    names = {"X": X, "y": y, "X_new": X[:5], "dicts": dicts}
+    names |= {"X_batch": dicts[:9], "y_batch": np.array(["spam", "ham", "eggs"] * 3)}
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) >= 5
+    for block in blocks:
+        if "streams.open" in block:
+            names["clf"] = names["LinearClassifier"]()
+        exec(block, names)
+    assert Path("digits.model").exists()
