@@ -52,6 +52,18 @@ T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
     return static_cast<T*>(array->data());
 }
 
+// The number of a dict's plain value: a float, int or bool, or 1 for a str. None for anything else, perhaps with a
+// Python error set.
+inline std::optional<double> plain_number(PyObject* value) {
+    if (PyFloat_CheckExact(value)) return PyFloat_AsDouble(value);
+    if (PyUnicode_CheckExact(value)) return 1.0;
+    if (PyBool_Check(value)) return value == Py_True;
+    if (!PyLong_CheckExact(value)) return std::nullopt;
+    const double number = PyLong_AsDouble(value);
+    if (number == -1.0 && PyErr_Occurred()) return std::nullopt;
+    return number;
+}
+
 template <class T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values) {
     auto* kept = new std::vector<T>(std::move(values));

@@ -124,19 +124,9 @@ class Hasher {
         Py_ssize_t at = 0;
         while (PyDict_Next(features.ptr(), &at, &name, &value)) {
             if (!PyUnicode_CheckExact(name)) return false;
-            double number = 1.0;
-            if (PyFloat_CheckExact(value)) {
-                number = PyFloat_AsDouble(value);
-            } else if (PyLong_CheckExact(value)) {
-                number = PyLong_AsDouble(value);
-                if (number == -1.0 && PyErr_Occurred()) return false;
-            } else if (PyBool_Check(value)) {
-                number = value == Py_True;
-            } else if (!PyUnicode_CheckExact(value)) {
-                return false;
-            }
-            if (!std::isfinite(number)) return false;
-            if (number == 0.0) continue;
+            const std::optional<double> number = plain_number(value);
+            if (!number || !std::isfinite(*number)) return false;
+            if (*number == 0.0) continue;
             std::string_view bytes, choice;
             if (!utf8(name, bytes)) return false;
             if (PyUnicode_CheckExact(value)) {
@@ -145,7 +135,7 @@ class Hasher {
                 bytes = joined_;
             }
             const std::uint32_t h = pass.meet(bytes);
-            rows.add(kernel_.bucket(h), kernel_.sign(h) * number);
+            rows.add(kernel_.bucket(h), kernel_.sign(h) * *number);
         }
         return true;
     }

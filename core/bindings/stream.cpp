@@ -44,23 +44,14 @@ class NamedRow {
                 name = owned.ptr();
             }
             if (!name || !PyUnicode_CheckExact(name)) return false;
-            double number = 1.0;
-            if (PyFloat_CheckExact(value)) {
-                number = PyFloat_AsDouble(value);
-            } else if (PyLong_CheckExact(value)) {
-                number = PyLong_AsDouble(value);
-                if (number == -1.0 && PyErr_Occurred()) return false;
-            } else if (PyBool_Check(value)) {
-                number = value == Py_True;
-            } else if (PyUnicode_CheckExact(value)) {
+            const std::optional<double> number = plain_number(value);
+            if (!number || !(*number >= -FLT_MAX && *number <= FLT_MAX)) return false;
+            if (*number == 0.0) continue;
+            if (PyUnicode_CheckExact(value)) {
                 owned = nb::steal(PyUnicode_FromFormat("%U=%U", name, value));
                 name = owned.ptr();
                 if (!name) return false;
-            } else {
-                return false;
             }
-            if (!(number >= -FLT_MAX && number <= FLT_MAX)) return false;
-            if (number == 0.0) continue;
             PyObject* found = PyDict_GetItemWithError(indices_.ptr(), name);
             if (!found && PyErr_Occurred()) return false;
             if (!found && unknown == Unknown::skip) continue;
@@ -68,7 +59,7 @@ class NamedRow {
             const i64 j = found ? PyLong_AsLongLong(found) : add(name);
             if (j < 0 || j >= (i64{1} << 31) - 1) return false;
             if (!entries_.empty() && j <= entries_.back().first) ascending = false;
-            entries_.emplace_back(static_cast<std::int32_t>(j), number);
+            entries_.emplace_back(static_cast<std::int32_t>(j), *number);
         }
         if (!ascending) {
             std::sort(entries_.begin(), entries_.end());

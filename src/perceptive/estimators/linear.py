@@ -18,9 +18,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from perceptive.certificate import Certificate, certify
 from perceptive.estimators.calibration import fit_temperature, probabilities
+from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.lesson import ALL, Labels, Pair
+from perceptive.learners.lesson import Labels
 from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
@@ -245,7 +246,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             taught = _take(X, train_rows), labels, _take(weights, train_rows)
             lesson = learner.prepare(*taught, defer=True)
             assert learner.n_features is not None
-            initial = self._initial(learner, previous, coef_init, intercept_init)
+            initial = initial_vectors(learner, previous, coef_init, intercept_init)
             if initial:
                 learner.start(learner.n_features, initial)
                 for problem in learner.problems.values():
@@ -404,32 +405,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{len(y)} examples are too few to hold out a part of {fraction}; give more")
         return held_out
 
-    def _initial(
-        self,
-        learner: LinearLearner,
-        previous: LinearLearner | None,
-        coef: ArrayLike | None,
-        intercept: ArrayLike | None,
-    ) -> dict[Pair, Vector]:
-        """Where the problems start: from what is given, or from the learner before."""
-        if coef is None and intercept is None:
-            return {} if previous is None else _last_vectors(previous, learner)
-        if not (learner.binary or learner.joint):
-            raise ValueError("coef_init and intercept_init need two classes or multiclass='joint'")
-        problem = learner.problems[ALL]
-        shape = (problem.n_classes, problem.n_features)
-        w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
-        b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
-        if w.shape != shape or b.shape != shape[:1]:
-            raise ValueError(f"coef_init and intercept_init must have the shapes {shape} and {shape[:1]}")
-        if not (np.isfinite(w).all() and np.isfinite(b).all()):
-            raise ValueError("coef_init and intercept_init must be finite")
-        if b.any() and not self.bias:
-            raise ValueError("intercept_init needs a bias; bias is 0")
-        start = np.zeros((shape[1], problem.stride), problem.dtype)
-        start[:, : shape[0]] = w.T
-        return {ALL: (start, b / (self.bias or 1.0))}
-
     def _after(self, history: History, go_on: bool = False) -> None:
         """Set the attributes that tell of the run."""
         past = self._history if go_on else History()
@@ -555,24 +530,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         X, y = self._check_data(X, y, reset=False)
         weights = self._weights(y, self.classes_, sample_weight)
         return certify(self.learner_, X, y, weights, witness=witness)
-
-
-def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair, Vector]:
-    """The vectors that a learner ended with, for another one to start from."""
-    shapes = [[(pair, p.stride) for pair, p in one.problems.items()] for one in (previous, learner)]
-    missing = (learner.n_features or 0) - (previous.n_features or 0)
-    if (
-        previous.classes != learner.classes
-        or shapes[0] != shapes[1]
-        or missing < 0
-        or (missing and not learner.vocabulary)
-    ):
-        raise ValueError("warm_start=True, but classes, features or multiclass are not those of the last fit")
-    vectors = {}
-    for pair, problem in previous.problems.items():
-        w, b = problem.vector("last")
-        vectors[pair] = np.concatenate([w, np.zeros((missing, problem.stride), w.dtype)]), b
-    return vectors
 
 
 def _take(values: Any, rows: NDArray[np.int64] | None) -> Any:

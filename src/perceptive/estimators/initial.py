@@ -1,0 +1,61 @@
+"""Where a fit starts: from weights that are given, or from those of the learner before."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from perceptive.learners.lesson import ALL, Pair
+from perceptive.learners.linear import LinearLearner, as_floats
+from perceptive.learners.problem import Vector
+
+
+def initial_vectors(
+    learner: LinearLearner, previous: LinearLearner | None, coef: ArrayLike | None, intercept: ArrayLike | None
+) -> dict[Pair, Vector]:
+    """The vectors v₀ of a learner's problems; empty where they start from zero.
+
+    Parameters
+    ----------
+    learner : LinearLearner
+        That is to start.
+    previous : LinearLearner or None
+        To go on from, where nothing is given.
+    coef, intercept : arrays or None
+        In the shape of the estimator's ``coef_`` and ``intercept_``.
+    """
+    if coef is None and intercept is None:
+        return {} if previous is None else _last_vectors(previous, learner)
+    if not (learner.binary or learner.joint):
+        raise ValueError("coef_init and intercept_init need two classes or multiclass='joint'")
+    problem, bias = learner.problems[ALL], learner.parameters.bias
+    shape = (problem.n_classes, problem.n_features)
+    w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
+    b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
+    if w.shape != shape or b.shape != shape[:1]:
+        raise ValueError(f"coef_init and intercept_init must have the shapes {shape} and {shape[:1]}")
+    if not (np.isfinite(w).all() and np.isfinite(b).all()):
+        raise ValueError("coef_init and intercept_init must be finite")
+    if b.any() and not bias:
+        raise ValueError("intercept_init needs a bias; bias is 0")
+    start = np.zeros((shape[1], problem.stride), problem.dtype)
+    start[:, : shape[0]] = w.T
+    return {ALL: (start, b / (bias or 1.0))}
+
+
+def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair, Vector]:
+    """The vectors that a learner ended with, for another one to start from."""
+    shapes = [[(pair, p.stride) for pair, p in one.problems.items()] for one in (previous, learner)]
+    missing = (learner.n_features or 0) - (previous.n_features or 0)
+    if (
+        previous.classes != learner.classes
+        or shapes[0] != shapes[1]
+        or missing < 0
+        or (missing and not learner.vocabulary)
+    ):
+        raise ValueError("warm_start=True, but classes, features or multiclass are not those of the last fit")
+    vectors = {}
+    for pair, problem in previous.problems.items():
+        w, b = problem.vector("last")
+        vectors[pair] = np.concatenate([w, np.zeros((missing, problem.stride), w.dtype)]), b
+    return vectors
