@@ -6,6 +6,7 @@ import signal
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -236,6 +237,12 @@ def test_messages_name_the_argument():
         (lambda: perceptive.save(LinearClassifier(), "x.model"), "fit it before"),
         (lambda: LinearClassifier().fit(X, np.array([1, "a"] * 30, dtype=object)), "different kinds"),
         (lambda: LinearClassifier().fit(X, np.array(["2020-01-01", "2021-01-01"] * 30, dtype="M8[D]")), "dates"),
+        (lambda: LinearClassifier().fit(X, np.array(["a", None] * 30, dtype=object)), "missing labels"),
+        (lambda: LinearClassifier().fit([[1, 2], [3]], [0, 1]), "X must hold numbers, all rows of one length"),
+        (lambda: LinearClassifier().fit(X, y).predict([["a", "b", "c"]]), "X must hold numbers"),
+        (lambda: LinearClassifier(class_weight={5: 1.0}).fit(X, y), "class_weight=.* each of"),
+        (lambda: LinearClassifier(class_weight="foo").fit(X, y), "class_weight='foo'"),
+        (lambda: LinearLearner().learn([1.0], pd.NA), "missing labels"),
         (lambda: LinearClassifier().fit(X, y).predict(X, hypothesis=["last"]), "hypothesis must be"),
         (lambda: LinearClassifier(rule="mira", cost="abc").fit(X, np.arange(60) % 3), "cost must hold numbers"),
         (lambda: LinearClassifier().fit(X, y, coef_init="a"), "coef_init must hold numbers"),

@@ -677,7 +677,7 @@ def test_touched_weights_of_joint():
 
 
 def test_touched_weights_where_romma_starts_anew():
-    """The one exception, and no more than it: ROMMA that starts anew sets every weight to zero."""
+    """The one exception, and no more than it: ROMMA that starts anew writes every weight."""
     lengths = np.append(np.linspace(1.0, 0.1, 20), -1.0)
     for dimension in (2**10, 2**16):
         X = sp.csr_array((lengths, np.zeros(21, dtype=int), np.arange(22)), shape=(21, dimension))

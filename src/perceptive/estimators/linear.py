@@ -21,7 +21,7 @@ from perceptive.estimators.calibration import fit_temperature, probabilities
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.lesson import Labels
+from perceptive.learners.lesson import Labels, is_missing
 from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
@@ -110,7 +110,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Passes played.
     mistakes_, updates_, loss_ : arrays
-        Per pass: mistakes, updates, and the perceptron criterion of the mistakes as they happened.
+        Per pass of `fit` or call of `partial_fit`: mistakes, updates, and the perceptron criterion of the mistakes as
+        they happened. What `learn_one` did is in ``learner_.mistakes`` and ``learner_.updates``.
     rounds_ : int
         Examples played, over all passes and problems.
     converged_ : bool
@@ -353,6 +354,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         y = column_or_1d(y, warn=True)
         if y.dtype.kind in "mM":
             raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
+        if y.dtype == object and any(is_missing(label) for label in y):
+            raise ValueError("y contains missing labels; drop such examples")
         if y.dtype == object and len({type(label) for label in y}) > 1:
             raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
         check_classification_targets(y)
@@ -367,11 +370,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 self.__dict__.pop("n_features_in_", None)
                 self.__dict__.pop("feature_names_in_", None)
             return X
-        # The core looks at every value anyway: finiteness is checked there.
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            ensure_all_finite=False, accept_large_sparse=True,
-        )  # fmt: skip
+        try:  # the core looks at every value anyway: finiteness is checked there
+            return validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                ensure_all_finite=False, accept_large_sparse=True,
+            )  # fmt: skip
+        except ValueError as error:
+            if "could not convert" in str(error) or "inhomogeneous" in str(error):
+                raise ValueError(
+                    f"X must hold numbers, all rows of one length ({error}); encode text as numbers, or give dicts"
+                ) from None
+            raise
 
     def _weights(
         self, y: NDArray[Any], classes: NDArray[Any], sample_weight: ArrayLike | None
@@ -385,7 +394,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True
         )
         if self.class_weight is not None:
-            per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+            try:
+                per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+            except ValueError:
+                raise ValueError(
+                    f"class_weight={self.class_weight!r}: give a dict with a weight for each of {classes.tolist()}, "
+                    "'balanced', or None"
+                ) from None
             weights *= per_class[np.searchsorted(classes, y)]
         return weights
 

@@ -71,11 +71,14 @@ def separate(X: ArrayLike, y: ArrayLike) -> Separation:
 
 
 def _signed(X: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-    examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    try:
+        examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold numbers, all rows of one length: {error}") from None
     if examples.ndim != 2 or 0 in examples.shape or labels.shape != examples.shape[:1]:
         raise ValueError(f"X has shape {examples.shape}, y {labels.shape}; give n × d numbers and n labels")
     if not np.isfinite(examples).all():
-        raise ValueError("X contains NaN or inf")
+        raise ValueError("X contains NaN or inf; drop such examples")
     if not np.isin(labels, (-1, 1)).all():
         raise ValueError("y must hold +1 and −1 only")
     signed: NDArray[np.float64] = examples * labels[:, None]

@@ -145,12 +145,19 @@ class Lesson:
         return self._fingerprint
 
 
+def is_missing(label: Any) -> bool:
+    """Whether a label stands for none: None, NaN, or pandas' NA and NaT."""
+    return (
+        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
+    )
+
+
 def plain_label(label: Any) -> Any:
     """A label as a plain, hashable Python value."""
     if isinstance(label, np.generic):
         label = label.item()
-    if isinstance(label, float) and not np.isfinite(label):
-        raise ValueError("y contains NaN or inf; drop such examples")
+    if (isinstance(label, float) and not np.isfinite(label)) or (label is not None and is_missing(label)):
+        raise ValueError("y contains NaN, inf or missing labels; drop such examples")
     try:
         hash(label)
     except TypeError:
