@@ -76,10 +76,10 @@ inline std::string derive(const Derived& column, std::string_view word, const st
             for (std::size_t at = 0; at < word.size() && count < 32;) {
                 const std::uint32_t c = next(word, at);
                 const Kind kind = kind_of(c);
-                const std::uint32_t mark = kind == upper                        ? 'X'
+                const std::uint32_t mark = kind == upper                     ? 'X'
                                            : kind == lower || kind == letter ? 'x'
-                                           : kind == digit                     ? 'd'
-                                                                                 : c;
+                                           : kind == digit                   ? 'd'
+                                                                             : c;
                 if (column.what == Derive::pattern || mark != last) {
                     append(value, mark);
                     ++count;
@@ -163,8 +163,8 @@ class Columns {
         symbols_ = std::move(symbols);
         for (int b = 0; b < n_base_; ++b) {
             const Symbols& names = symbols_[static_cast<std::size_t>(b)];
-            known_[static_cast<std::size_t>(b)].clear();
-            for (Id i = 0; i < names.size(); ++i) know(b, names.name(i), false);
+            known_[static_cast<std::size_t>(b)].assign(
+                static_cast<std::size_t>(names.size()) * of_base_[static_cast<std::size_t>(b)].size(), LATER);
         }
     }
 
@@ -181,8 +181,7 @@ class Columns {
             }
             if (i >= 0) {
                 ids[b] = i + FIRST_ID;
-                const Id* values = known_[base].data() + static_cast<std::size_t>(i) * mine.size();
-                for (std::size_t j = 0; j < mine.size(); ++j) ids[n_base_ + mine[j]] = values[j];
+                for (std::size_t j = 0; j < mine.size(); ++j) ids[n_base_ + mine[j]] = known(b, i, j);
             } else {
                 ids[b] = ABSENT;
                 for (const int d : mine) ids[n_base_ + d] = value(d, cells[b], false);
@@ -191,15 +190,13 @@ class Columns {
     }
 
     // The numbers of all columns, given those of the base columns.
-    void spread(const Id* given, Id* ids) const {
+    void spread(const Id* given, Id* ids) {
         for (int b = 0; b < n_base_; ++b) {
             const auto base = static_cast<std::size_t>(b);
             ids[b] = given[b];
             const std::vector<int>& mine = of_base_[base];
             for (std::size_t j = 0; j < mine.size(); ++j)
-                ids[n_base_ + mine[j]] =
-                    given[b] < FIRST_ID ? ABSENT
-                                        : known_[base][static_cast<std::size_t>(given[b] - FIRST_ID) * mine.size() + j];
+                ids[n_base_ + mine[j]] = given[b] < FIRST_ID ? ABSENT : known(b, given[b] - FIRST_ID, j);
         }
     }
 
@@ -211,6 +208,20 @@ class Columns {
     }
 
   private:
+    static constexpr Id LATER = -1;  // a value that is worked out when it is asked for
+
+    // The j-th derived value of the i-th string of a base column. Several readers may work the same value out.
+    Id known(int b, Id i, std::size_t j) {
+        const std::vector<int>& mine = of_base_[static_cast<std::size_t>(b)];
+        Id* at = known_[static_cast<std::size_t>(b)].data() + static_cast<std::size_t>(i) * mine.size() + j;
+        Id found = __atomic_load_n(at, __ATOMIC_RELAXED);
+        if (found == LATER) {
+            found = value(mine[j], symbols_[static_cast<std::size_t>(b)].name(i), false);
+            __atomic_store_n(at, found, __ATOMIC_RELAXED);
+        }
+        return found;
+    }
+
     Id value(int d, std::string_view word, bool grow) {
         const std::string text = derive(derived_[static_cast<std::size_t>(d)], word, dictionaries_);
         if (text.empty()) return ABSENT;

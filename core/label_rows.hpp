@@ -1,5 +1,5 @@
-// The weights of a sequence model: a row of labels for each feature, a matrix of label pairs for each feature that looks
-// at two labels, and a cube of triples. Rows exist for features that have erred; the others weigh nothing.
+// The weights of a sequence model: a row of labels for each feature, a matrix of label pairs for each feature that
+// looks at two labels, and a cube of triples. Rows exist for features that have erred; the others weigh nothing.
 #pragma once
 
 #include <cstdlib>
@@ -54,8 +54,8 @@ class RowStore {
     std::vector<std::unique_ptr<float[], Free>> chunks_;
 };
 
-// Where a weight is: its kind, and its place among those of its kind. A weight shared by a set of labels is known by the
-// first of them.
+// Where a weight is: its kind, and its place among those of its kind. A weight shared by a set of labels is known by
+// the first of them.
 using Place = std::uint64_t;
 enum class WeightKind : std::uint64_t { state, edge, triple };
 constexpr Place SHARED = Place{1} << 61;
@@ -72,7 +72,9 @@ struct LabelWeights {
         if (second_order) triple.add();
     }
 
-    RowStore& rows(WeightKind kind) { return kind == WeightKind::state ? state : kind == WeightKind::edge ? edge : triple; }
+    RowStore& rows(WeightKind kind) {
+        return kind == WeightKind::state ? state : kind == WeightKind::edge ? edge : triple;
+    }
     float& at(Place place) {
         RowStore& store = rows(kind_of_place(place));
         const i64 offset = offset_of(place);

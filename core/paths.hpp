@@ -1,7 +1,7 @@
 // More than the best path: the k best ones, and for each token and label the best path through it (max-marginals).
 //
-// States are labels (first order) or pairs of labels (second order), numbered previous·L + last; at the first token only
-// the last label counts.
+// States are labels (first order) or pairs of labels (second order), numbered previous·L + last; at the first token
+// only the last label counts.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +97,8 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
     const i64 states = graph.states(x.n - 1);
     for (i64 y = 0; y < x.L; ++y)
         for (i64 s = y; s < states; s += x.L)
-            for (std::int32_t e = starts[static_cast<std::size_t>(s)]; e < starts[static_cast<std::size_t>(s) + 1]; ++e) {
+            for (std::int32_t e = starts[static_cast<std::size_t>(s)]; e < starts[static_cast<std::size_t>(s) + 1];
+                 ++e) {
                 const float score = last[static_cast<std::size_t>(e)].score + x.stop[y];
                 if (score > NEVER)
                     ends.push_back({score, static_cast<std::int32_t>(s), e - starts[static_cast<std::size_t>(s)]});

@@ -18,12 +18,33 @@ struct FeatureName {
     std::vector<Id> ids;
 };
 
+// The names of many features, side by side.
+class FeatureNames {
+  public:
+    void add(std::int32_t template_index, const Id* ids, std::size_t n) {
+        in_.push_back(static_cast<std::int16_t>(template_index));
+        ids_.insert(ids_.end(), ids, ids + n);
+        start_.push_back(static_cast<std::uint32_t>(ids_.size()));
+    }
+    void add(const FeatureName& name) { add(name.template_index, name.ids.data(), name.ids.size()); }
+    std::int32_t template_of(i64 r) const { return in_[static_cast<std::size_t>(r)]; }
+    const Id* ids(i64 r) const { return ids_.data() + start_[static_cast<std::size_t>(r)]; }
+    std::size_t count(i64 r) const {
+        return start_[static_cast<std::size_t>(r) + 1] - start_[static_cast<std::size_t>(r)];
+    }
+
+  private:
+    std::vector<std::int16_t> in_;
+    std::vector<Id> ids_;
+    std::vector<std::uint32_t> start_{0};
+};
+
 // A row pointer each for a sentence's features would be wasteful in a lesson; so features are numbers here.
 struct FeatureSet {
-    std::vector<i64> start{0};         // features of token t: [start[t], start[t + 1])
-    std::vector<std::int32_t> number;  // of each feature
-    std::vector<float> value;          // of each feature, or empty: all are 1
-    std::vector<Key> key;              // by number
+    std::vector<i64> start{0};                   // features of token t: [start[t], start[t + 1])
+    std::vector<std::int32_t> number;            // of each feature
+    std::vector<float> value;                    // of each feature, or empty: all are 1
+    std::vector<Key> key;                        // by number
     std::vector<std::int32_t> seen_at, seen_in;  // by number: a token where it fires, and its template
     std::vector<std::int32_t> count;             // by number
     std::vector<std::int32_t> row;               // by number: its weights, or −1
@@ -33,7 +54,8 @@ struct FeatureSet {
         const std::int32_t fresh = static_cast<std::int32_t>(key.size());
         const std::int32_t i = numbers.insert(k, fresh);
         if (i == fresh) {
-            if (fresh == INT32_MAX) throw std::length_error("too many features; raise min_count, or use fewer templates");
+            if (fresh == INT32_MAX)
+                throw std::length_error("too many features; raise min_count, or use fewer templates");
             key.push_back(k);
             seen_at.push_back(static_cast<std::int32_t>(token));
             seen_in.push_back(in);
@@ -82,7 +104,7 @@ struct FeatureSet {
 
 struct Sentences {
     int n_base = 0;
-    std::vector<i64> start{0};       // tokens of sentence i: [start[i], start[i + 1])
+    std::vector<i64> start{0};        // tokens of sentence i: [start[i], start[i + 1])
     std::vector<std::int32_t> label;  // of each token; −1: not said
     std::vector<Id> base;             // n_base numbers a token, to name features by
     FeatureSet state, edge;

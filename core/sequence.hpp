@@ -109,8 +109,7 @@ class SequenceModel {
     i64 L = 0, S = 0;
     LabelWeights w, sum;
     KeyTable state_rows, edge_rows;
-    std::vector<FeatureName> state_names, edge_names;  // of every row; that of edge row 0 is empty
-    std::vector<Key> state_keys, edge_keys;
+    FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
     Constraints constraints;
     Progress run;
     UpdateLog* log = nullptr;
@@ -172,13 +171,14 @@ class SequenceModel {
 
     // The trellis of a sentence of a lesson under v; `edge` is v's masked matrix of pairs.
     void gather(const Sentences& lesson, i64 i, const LabelWeights& v, const float* edge, Potentials& x) const {
-        const i64 begin = lesson.start[static_cast<std::size_t>(i)], end = lesson.start[static_cast<std::size_t>(i) + 1];
+        const i64 begin = lesson.start[static_cast<std::size_t>(i)],
+                  end = lesson.start[static_cast<std::size_t>(i) + 1];
         const bool valued = !lesson.state.value.empty();
         x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
         const FeatureSet& features = lesson.state;
         for (i64 t = begin; t < end; ++t) {
-            for (i64 p = features.start[static_cast<std::size_t>(t)]; p < features.start[static_cast<std::size_t>(t) + 1];
-                 ++p) {
+            for (i64 p = features.start[static_cast<std::size_t>(t)];
+                 p < features.start[static_cast<std::size_t>(t) + 1]; ++p) {
                 const std::int32_t row =
                     features.row[static_cast<std::size_t>(features.number[static_cast<std::size_t>(p)])];
                 if (row < 0) continue;
@@ -194,9 +194,10 @@ class SequenceModel {
         if (!edge_templates.size()) return;
         const FeatureSet& pairs = lesson.edge;
         for (i64 t = begin + 1; t < end; ++t)
-            for (i64 p = pairs.start[static_cast<std::size_t>(t)]; p < pairs.start[static_cast<std::size_t>(t) + 1]; ++p)
-                add_edge(x, t - begin, pairs.row[static_cast<std::size_t>(pairs.number[static_cast<std::size_t>(p)])], v,
-                         edge);
+            for (i64 p = pairs.start[static_cast<std::size_t>(t)]; p < pairs.start[static_cast<std::size_t>(t) + 1];
+                 ++p)
+                add_edge(x, t - begin, pairs.row[static_cast<std::size_t>(pairs.number[static_cast<std::size_t>(p)])],
+                         v, edge);
         end_edges(x);
     }
 
@@ -235,8 +236,8 @@ class SequenceModel {
                 if (valued) x.values.push_back(1.0f);
             }
             if (valued)
-                for (i64 p = keys.raw_start[static_cast<std::size_t>(t)]; p < keys.raw_start[static_cast<std::size_t>(t) + 1];
-                     ++p) {
+                for (i64 p = keys.raw_start[static_cast<std::size_t>(t)];
+                     p < keys.raw_start[static_cast<std::size_t>(t) + 1]; ++p) {
                     const auto [id, value] = keys.raw[static_cast<std::size_t>(p)];
                     const std::int32_t row = state_rows.find(raw_key(id));
                     if (row < 0) continue;
@@ -287,20 +288,28 @@ class SequenceModel {
         return v;
     }
 
-    std::int32_t new_state_row(Key key, FeatureName name) {
+    LabelWeights copy() const {
+        LabelWeights v(L, trigrams);
+        copy(w.state, v.state);
+        copy(w.edge, v.edge);
+        if (trigrams) copy(w.triple, v.triple);
+        return v;
+    }
+
+    std::int32_t new_state_row(Key key, const FeatureName& name) {
         const auto row = static_cast<std::int32_t>(w.state.size());
         const std::int32_t found = state_rows.insert(key, row);
         if (found != row) return found;
         w.state.add(), sum.state.add();
-        state_keys.push_back(key), state_names.push_back(std::move(name));
+        state_names.add(name);
         return row;
     }
-    std::int32_t new_edge_row(Key key, FeatureName name) {
+    std::int32_t new_edge_row(Key key, const FeatureName& name) {
         const auto row = static_cast<std::int32_t>(w.edge.size());
         const std::int32_t found = edge_rows.insert(key, row);
         if (found != row) return found;
         w.edge.add(), sum.edge.add();
-        edge_keys.push_back(key), edge_names.push_back(std::move(name));
+        edge_names.add(name);
         return row;
     }
 
@@ -313,9 +322,9 @@ class SequenceModel {
         RowStore& store = v.rows(kind_of_place(place));
         const i64 row = offset_of(place) / store.width();
         const bool state = kind_of_place(place) == WeightKind::state;
-        const FeatureName& name = (state ? state_names : edge_names)[static_cast<std::size_t>(row)];
         const auto& of = state ? state_set : edge_set;
-        const LabelSet& set = sets[static_cast<std::size_t>(of[static_cast<std::size_t>(name.template_index)])];
+        const LabelSet& set = sets[static_cast<std::size_t>(
+            of[static_cast<std::size_t>((state ? state_names : edge_names).template_of(row))])];
         float* at = store.row(row);
         for (i64 i = 0; i < static_cast<i64>(set.in.size()); ++i)
             if (set.in[static_cast<std::size_t>(i)]) at[state ? i : i / L * S + i % L] += step;
@@ -446,16 +455,18 @@ class SequenceModel {
 
     void differ_state(Sentences& lesson, i64 token, i64 y, i64 z, Difference& delta) {
         FeatureSet& features = lesson.state;
-        for (i64 p = features.start[static_cast<std::size_t>(token)]; p < features.start[static_cast<std::size_t>(token) + 1];
-             ++p) {
+        for (i64 p = features.start[static_cast<std::size_t>(token)];
+             p < features.start[static_cast<std::size_t>(token) + 1]; ++p) {
             const auto f = static_cast<std::size_t>(features.number[static_cast<std::size_t>(p)]);
             const int in = features.seen_in[f];
             const int set = in >= 0 && !state_set.empty() ? state_set[static_cast<std::size_t>(in)] : -1;
-            const double value = features.value.empty() ? 1.0 : static_cast<double>(features.value[static_cast<std::size_t>(p)]);
+            const double value =
+                features.value.empty() ? 1.0 : static_cast<double>(features.value[static_cast<std::size_t>(p)]);
             if (set >= 0 && sets[static_cast<std::size_t>(set)].in[static_cast<std::size_t>(y)] ==
                                 sets[static_cast<std::size_t>(set)].in[static_cast<std::size_t>(z)])
                 continue;
-            if (features.row[f] < 0) features.row[f] = new_state_row(features.key[f], name_of(lesson, features, f, state_templates));
+            if (features.row[f] < 0)
+                features.row[f] = new_state_row(features.key[f], name_of(lesson, features, f, state_templates));
             const i64 row = features.row[f] * S;
             if (set >= 0) {
                 const LabelSet& shared = sets[static_cast<std::size_t>(set)];
@@ -470,14 +481,15 @@ class SequenceModel {
 
     void differ_edge(Sentences& lesson, i64 token, i64 y, i64 z, Difference& delta) {
         FeatureSet& features = lesson.edge;
-        for (i64 p = features.start[static_cast<std::size_t>(token)]; p < features.start[static_cast<std::size_t>(token) + 1];
-             ++p) {
+        for (i64 p = features.start[static_cast<std::size_t>(token)];
+             p < features.start[static_cast<std::size_t>(token) + 1]; ++p) {
             const auto f = static_cast<std::size_t>(features.number[static_cast<std::size_t>(p)]);
             const int set = edge_set.empty() ? -1 : edge_set[static_cast<std::size_t>(features.seen_in[f])];
             if (set >= 0 && sets[static_cast<std::size_t>(set)].in[static_cast<std::size_t>(y)] ==
                                 sets[static_cast<std::size_t>(set)].in[static_cast<std::size_t>(z)])
                 continue;
-            if (features.row[f] < 0) features.row[f] = new_edge_row(features.key[f], name_of(lesson, features, f, edge_templates));
+            if (features.row[f] < 0)
+                features.row[f] = new_edge_row(features.key[f], name_of(lesson, features, f, edge_templates));
             const i64 row = features.row[f] * L * S;
             if (set >= 0) {
                 const LabelSet& shared = sets[static_cast<std::size_t>(set)];
@@ -617,7 +629,8 @@ class SequenceModel {
         const bool free = constraints.pair.empty();
         for (i64 p = 0; p < L; ++p) {
             for (i64 y = 0; y < L; ++y)
-                if (free || constraints.pair[static_cast<std::size_t>(p * L + y)]) mask_[static_cast<std::size_t>(p * S + y)] = 0.0f;
+                if (free || constraints.pair[static_cast<std::size_t>(p * L + y)])
+                    mask_[static_cast<std::size_t>(p * S + y)] = 0.0f;
             if (free || constraints.start[static_cast<std::size_t>(p)]) start_[static_cast<std::size_t>(p)] = 0.0f;
             if (free || constraints.stop[static_cast<std::size_t>(p)]) stop_[static_cast<std::size_t>(p)] = 0.0f;
         }
@@ -635,6 +648,11 @@ class SequenceModel {
             for (i64 p = 0; p < L; ++p)
                 std::copy_n(v.triple.row(0) + (q * L + p) * S, L, wider.triple.row(0) + (q * n_labels + p) * to);
         v = std::move(wider);
+    }
+
+    static void copy(const RowStore& from, RowStore& to) {
+        to.resize(from.size());
+        for (i64 r = 0; r < from.size(); ++r) std::copy_n(from.row(r), from.width(), to.row(r));
     }
 
     static void average(const RowStore& w, const RowStore& sum, RowStore& v, double clock) {

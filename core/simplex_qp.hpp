@@ -18,7 +18,8 @@ namespace perceptive {
 constexpr double KKT = 1e-9;
 constexpr int MAX_STEPS = 100000;
 
-// α (without the slack) for the Gram matrix K of the δ_j (k × k) and the losses; the residual is written to `violation`.
+// α (without the slack) for the Gram matrix K of the δ_j (k × k) and the losses; the residual is written to
+// `violation`.
 inline std::vector<double> solve_mira(const std::vector<double>& K, const std::vector<double>& loss, double C,
                                       double* violation = nullptr) {
     const std::size_t k = loss.size();

@@ -58,7 +58,8 @@ class Templates {
             starts_.push_back(parts_.size());
             seeds_.push_back(mix(0x243F6A8885A308D3ull, static_cast<Key>(one.name) + 1));
             for (const Part& part : one.parts) {
-                if (part.column < 0 || part.column >= n_columns) throw std::invalid_argument("template: no such column");
+                if (part.column < 0 || part.column >= n_columns)
+                    throw std::invalid_argument("template: no such column");
                 if (part.offset < -MAX_OFFSET || part.offset > MAX_OFFSET)
                     throw std::invalid_argument("template: tokens further than 15 away cannot be read");
                 parts_.push_back(part.offset * n_columns + part.column);
@@ -83,6 +84,13 @@ class Templates {
             }
             keys[k] = all ? key | 1 : NO_KEY;
         }
+    }
+
+    // The key of template k's feature with these values.
+    Key key(std::size_t k, const Id* values) const {
+        Key key = seeds_[k];
+        for (std::size_t p = 0; p < templates_[k].parts.size(); ++p) key = mix(key, static_cast<Key>(values[p]));
+        return key | 1;
     }
 
   private:

@@ -44,9 +44,9 @@ inline Eight all_eight(float x) { return Eight{x, x, x, x, x, x, x, x}; }
 #endif
 
 struct Trellis {
-    i64 n = 0;  // tokens
-    i64 L = 0;  // labels
-    i64 S = 0;  // labels, padded
+    i64 n = 0;                            // tokens
+    i64 L = 0;                            // labels
+    i64 S = 0;                            // labels, padded
     const float* unary = nullptr;         // n × S
     const float* edge = nullptr;          // L × S
     const float* const* edges = nullptr;  // edge_t where it differs from place to place, or null

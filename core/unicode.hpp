@@ -33,8 +33,7 @@ inline std::uint32_t next(std::string_view text, std::size_t& at) {
     const std::uint8_t first = byte(at);
     if (first < 0x80) return ++at, first;
     const int more = first >= 0xF0 && first < 0xF5 ? 3 : first >= 0xE0 ? 2 : first >= 0xC2 ? 1 : 0;
-    if (first >= 0xF5 || more == 0 || at + static_cast<std::size_t>(more) >= text.size())
-        return ++at, 0xDC00u + first;
+    if (first >= 0xF5 || more == 0 || at + static_cast<std::size_t>(more) >= text.size()) return ++at, 0xDC00u + first;
     std::uint32_t code = first & (0x3Fu >> more);
     for (int i = 1; i <= more; ++i) {
         const std::uint8_t continued = byte(at + static_cast<std::size_t>(i));

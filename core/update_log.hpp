@@ -11,9 +11,9 @@
 namespace perceptive {
 
 struct UpdateLog {
-    i64 max_voters = 0;             // 0: all
-    std::vector<i64> survival{0};   // one per voter, the present one included
-    std::vector<i64> first{0};      // terms of step k: [first[k], first[k + 1])
+    i64 max_voters = 0;            // 0: all
+    std::vector<i64> survival{0};  // one per voter, the present one included
+    std::vector<i64> first{0};     // terms of step k: [first[k], first[k + 1])
     std::vector<Place> place;
     std::vector<float> step;
 
@@ -29,7 +29,8 @@ struct UpdateLog {
         if (max_voters > 0 && voters() > 2 * max_voters + 2) thin();
     }
 
-    // Keep the max_voters longest survivors (the earlier of equals) and the present voter; the steps between are joined.
+    // Keep the max_voters longest survivors (the earlier of equals) and the present voter; the steps between are
+    // joined.
     void thin() {
         if (max_voters <= 0 || voters() <= max_voters) return;
         std::vector<i64> order(static_cast<std::size_t>(voters() - 1));

@@ -28,9 +28,8 @@ class CellReader {
     void sentence(nb::handle tokens, i64 i) {
         const bool list = PyList_Check(tokens.ptr());
         if (!list && !PyTuple_Check(tokens.ptr()))
-            throw nb::type_error(("sentence " + std::to_string(i) + " is a " + type_name(tokens) +
-                                  "; give a list of tokens")
-                                     .c_str());
+            throw nb::type_error(
+                ("sentence " + std::to_string(i) + " is a " + type_name(tokens) + "; give a list of tokens").c_str());
         const Py_ssize_t n = list ? PyList_Size(tokens.ptr()) : PyTuple_Size(tokens.ptr());
         for (Py_ssize_t t = 0; t < n; ++t) {
             const nb::object token =
@@ -45,9 +44,9 @@ class CellReader {
     void labels(nb::handle given, const nb::dict& index, i64 i, std::vector<std::int32_t>& to) const {
         const bool list = PyList_Check(given.ptr());
         if (!list && !PyTuple_Check(given.ptr()))
-            throw nb::type_error(("the labels of sentence " + std::to_string(i) + " are a " + type_name(given) +
-                                  "; give a list")
-                                     .c_str());
+            throw nb::type_error(
+                ("the labels of sentence " + std::to_string(i) + " are a " + type_name(given) + "; give a list")
+                    .c_str());
         const Py_ssize_t n = list ? PyList_Size(given.ptr()) : PyTuple_Size(given.ptr());
         if (n != tokens(size() - 1))
             throw std::invalid_argument("sentence " + std::to_string(i) + " has " + std::to_string(tokens(size() - 1)) +
@@ -69,14 +68,17 @@ class CellReader {
     }
 
     i64 size() const { return static_cast<i64>(first_token_.size()) - 1; }
-    i64 tokens(i64 i) const { return first_token_[static_cast<std::size_t>(i) + 1] - first_token_[static_cast<std::size_t>(i)]; }
+    i64 tokens(i64 i) const {
+        return first_token_[static_cast<std::size_t>(i) + 1] - first_token_[static_cast<std::size_t>(i)];
+    }
     bool named() const { return named_; }
 
     // The columns of a token, or null if it is a dict. Valid until the next sentence is read.
     const std::string_view* cells(i64 i, i64 t) const {
         if (views_.size() + 1 != ends_.size()) {
             views_.resize(ends_.size() - 1);
-            for (std::size_t c = 0; c < views_.size(); ++c) views_[c] = {text_.data() + ends_[c], ends_[c + 1] - ends_[c]};
+            for (std::size_t c = 0; c < views_.size(); ++c)
+                views_[c] = {text_.data() + ends_[c], ends_[c + 1] - ends_[c]};
         }
         const i64 cell = cell_of_[static_cast<std::size_t>(first_token_[static_cast<std::size_t>(i)] + t)];
         return cell < 0 ? nullptr : views_.data() + cell;
@@ -98,8 +100,8 @@ class CellReader {
 
     static std::string_view utf8(nb::handle text, i64 i, i64 t) {
         if (!PyUnicode_Check(text.ptr()))
-            throw nb::type_error(("sentence " + std::to_string(i) + ", token " + std::to_string(t) + ": a column is a " +
-                                  type_name(text) + "; give strings")
+            throw nb::type_error(("sentence " + std::to_string(i) + ", token " + std::to_string(t) +
+                                  ": a column is a " + type_name(text) + "; give strings")
                                      .c_str());
         Py_ssize_t size = 0;
         const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, LinearClassifier
+    from perceptive.estimators import HashedFeatures, LinearClassifier, SequenceTagger
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -15,13 +15,14 @@ _HOME = {
     "Certificate": "certificate",
     "HashedFeatures": "estimators",
     "LinearClassifier": "estimators",
+    "SequenceTagger": "estimators",
     "certify": "certificate",
     "load": "persistence",
     "save": "persistence",
 }
 _MODULES = ("datasets", "games", "learners", "streams")
 
-__all__ = ["Certificate", "HashedFeatures", "LinearClassifier", "certify", "load", "save"]
+__all__ = ["Certificate", "HashedFeatures", "LinearClassifier", "SequenceTagger", "certify", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The measures of the CoNLL shared tasks: precision, recall and F of whole segments, as the script conlleval counts them.
+"""Precision, recall and F of whole segments, as the CoNLL shared tasks' script conlleval counts them.
 
 A segment is right if its type and both its ends are. What breaks a scheme is read as conlleval reads it: a change of
 type begins a new segment, and so does I after O.

@@ -168,9 +168,7 @@ class SequenceParameters(_Checked):
         _one_of("auto", "hamming", None),
     )
     k: int = _parameter(5, "mira: competitors at once", _whole(1))
-    hypothesis: str = _parameter(
-        "averaged", "what of v₀, v₁, … predicts", _one_of("last", "averaged", "best", "voted")
-    )
+    hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of("last", "averaged", "best", "voted"))
     keep: str | None = _parameter(None, "'all' keeps every update: all hypotheses at hand", _one_of(None, "all"))
     max_voters: int | None = _parameter(None, "how many of the longest survivors vote", _whole(1, "all"))
     min_count: int = _parameter(1, "features seen less often in `fit` are left out", _whole(1))

@@ -14,10 +14,12 @@ from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
 from perceptive.model_file import ModelFileError
+from perceptive.tagger_file import load_tagger, save_tagger
 from perceptive.training import History
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearClassifier
+    from perceptive.estimators import LinearClassifier, SequenceTagger
+    from perceptive.learners import SequenceLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -25,7 +27,9 @@ JOURNAL = (
 )  # fmt: skip
 
 
-def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) -> None:
+def save(
+    model: LinearLearner | LinearClassifier | SequenceLearner | SequenceTagger, path: str | os.PathLike[str]
+) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
 
     The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
@@ -44,10 +48,12 @@ def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) 
         meta, arrays = _take_apart(model)
         model_file.write(path, "LinearLearner", meta, arrays)
         return
+    if save_tagger(model, path):
+        return
     from perceptive.estimators import LinearClassifier
 
     if not isinstance(model, LinearClassifier):
-        raise TypeError(f"cannot save a {type(model).__name__}; give a LinearClassifier or a LinearLearner")
+        raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):
         raise ValueError("this LinearClassifier has not learned anything; fit it before it is saved")
     meta, arrays = _take_apart(model.learner_)
@@ -76,6 +82,8 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
         Where the file is damaged, foreign, or newer than this version of perceptive.
     """
     kind, meta, arrays = model_file.read(path, verify=verify)
+    if kind in ("SequenceLearner", "SequenceTagger"):
+        return load_tagger(path, kind, meta, arrays)
     if kind not in ("LinearLearner", "LinearClassifier"):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"

@@ -2,5 +2,6 @@
 
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.linear import LinearClassifier
+from perceptive.estimators.tagger import SequenceTagger
 
-__all__ = ["HashedFeatures", "LinearClassifier"]
+__all__ = ["HashedFeatures", "LinearClassifier", "SequenceTagger"]

@@ -72,6 +72,7 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
     prefixes = {split(label)[0] for label in labels if label != "O"}
     if not prefixes & {"B", "S"}:
         return None
+    candidates: tuple[str, ...]
     if prefixes <= {"B", "I"}:
         candidates = ("bio", "iob1")
     elif prefixes <= {"B", "I", "E", "S"}:

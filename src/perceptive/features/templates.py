@@ -51,6 +51,9 @@ TERM = re.compile(
 LABEL = re.compile(r"^y\s*(?:\[\s*(?P<offset>0|-1)\s*\])?\s*==\s*(?P<label>[^\s()&]+)$")
 
 Part = tuple[int, int]  # column, offset
+Column = tuple[str, int, int]  # function (or none), its number, base column
+Unnumbered = tuple[Column, int]
+LabelSet = tuple[tuple[str, ...], tuple[str, ...]]  # labels of y, of y[-1]
 
 
 @dataclass
@@ -85,17 +88,17 @@ class Templates:
     def __post_init__(self) -> None:
         self.columns = ["word", "pos"]
         self.n_base = 1
-        self.derived: list[tuple[str, int, int]] = []  # function, its number, base column
+        self.derived: list[Column] = []
         self.dictionaries: dict[str, list[str]] = {}
         self.state: list[tuple[int, list[Part]]] = []
         self.edge: list[tuple[int, list[Part]]] = []
         self.state_names: list[str] = []
         self.edge_names: list[str] = []
-        self.state_sets: list[tuple[tuple[str, ...], tuple[str, ...]] | None] = []  # labels of y, of y[-1]
-        self.edge_sets: list[tuple[tuple[str, ...], tuple[str, ...]] | None] = []
+        self.state_sets: list[LabelSet | None] = []
+        self.edge_sets: list[LabelSet | None] = []
         self.bigrams = self.trigrams = False
         self._names: dict[str, int] = {}
-        self._derived_terms: list[tuple[str, int, int]] = []
+        self._read: list[tuple[list[tuple[int, list[Part]]], int, list[Unnumbered]]] = []
         for number, line in enumerate(self.text.splitlines(), 1):
             line = line.split("#", 1)[0].strip() if not line.lstrip().startswith(("U", "B")) else line.strip()
             if not line:
@@ -150,7 +153,7 @@ class Templates:
             return
         bag = re.fullmatch(r"bag\s*\((.*)\)", line)
         terms = [_trim(term) for term in re.split(r"\s*(?:&|\band\b)\s*", bag[1] if bag else line)]
-        alternatives: list[list[tuple[str, list[tuple[Any, int]]]]] = []
+        alternatives: list[list[tuple[str, list[Unnumbered]]]] = []
         labels, before, pairs = [], [], False
         for term in terms:
             if (chosen := _labels_of(term)) is not None:
@@ -191,19 +194,18 @@ class Templates:
         pairs: bool,
         key: str,
         name: str,
-        parts: list[tuple[Any, int]],
-        label_set: tuple[tuple[str, ...], tuple[str, ...]] | None,
+        parts: list[Unnumbered],
+        label_set: LabelSet | None,
     ) -> None:
         number = self._names.setdefault(key, len(self._names))
         for _, offset in parts:
             if abs(offset) > MAX_OFFSET:
                 raise ValueError(f"offset {offset} is too far away; at most {MAX_OFFSET}")
+        self._read.append((self.edge if pairs else self.state, number, parts))
         if pairs:
-            self.edge.append((number, parts))
             self.edge_names.append(name)
             self.edge_sets.append(label_set)
         else:
-            self.state.append((number, parts))
             self.state_names.append(name)
             self.state_sets.append(label_set)
 
@@ -233,7 +235,7 @@ class Templates:
 
     # ------------------------------------------------------------ terms
 
-    def _term(self, term: str) -> list[tuple[str, list[tuple[Any, int]]]]:
+    def _term(self, term: str) -> list[tuple[str, list[Unnumbered]]]:
         """The alternatives that a term stands for, each with its name and parts."""
         term = SHORT.get(term, term)
         for short, long in SHORT.items():
@@ -256,7 +258,7 @@ class Templates:
                 found += [(f"{text}[{offset}]", [(column, offset)]) for offset in range(first, last + 1)]
         return found
 
-    def _columns_of(self, name: str, arguments: str | None) -> list[tuple[str, tuple[str, int, int]]]:
+    def _columns_of(self, name: str, arguments: str | None) -> list[tuple[str, Column]]:
         if name in self.columns and arguments is None:
             return [(name, ("", 0, self.columns.index(name)))]
         if name not in FUNCTIONS:
@@ -304,19 +306,18 @@ class Templates:
 
     def _settle(self) -> None:
         """Number the columns: first those of the data, then those derived from them."""
-        parts = [part for _, some in (*self.state, *self.edge) for part in some]
-        self.n_base = 1 + max((column[2] for column, _ in parts), default=0)
-        numbers: dict[tuple[str, int, int], int] = {}
-        for column, _ in parts:
+        columns = [column for _, _, parts in self._read for column, _ in parts]
+        self.n_base = 1 + max((column[2] for column in columns), default=0)
+        numbers: dict[Column, int] = {}
+        for column in columns:
             if column[0] and column not in numbers:
                 numbers[column] = self.n_base + len(numbers)
         self.derived = list(numbers)
-        for some in (self.state, self.edge):
-            for i, (name, mine) in enumerate(some):
-                some[i] = name, [(numbers[c] if c[0] else c[2], offset) for c, offset in mine]
+        for where, name, parts in self._read:
+            where.append((name, [(numbers[c] if c[0] else c[2], offset) for c, offset in parts]))
 
 
-def _labels_of(term: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def _labels_of(term: str) -> LabelSet | None:
     """The labels that ``y==B or y==I`` allows, now and one token before; None if the term speaks of no label."""
     found: dict[str, list[str]] = {"0": [], "-1": []}
     for one in re.split(r"\s+or\s+", term):

@@ -32,7 +32,7 @@ class SequenceLearner:
     Examples
     --------
     >>> from perceptive.learners import SequenceLearner
-    >>> learner = SequenceLearner(template="word[-1:0]\\n@label[-1]")
+    >>> learner = SequenceLearner(template="word[-1:0]\\n@label[-1]", hypothesis="last")
     >>> sentence, tags = "When will prof Cohen post the notes".split(), ["O", "O", "B", "I", "O", "O", "O"]
     >>> while learner.learn(sentence, tags):
     ...     pass
@@ -157,9 +157,7 @@ class SequenceLearner:
         """Play sentences of a lesson in the order given."""
         p = self.parameters
         self._vectors.clear()
-        self.core.play(
-            lesson, order, p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam
-        )
+        self.core.play(lesson, order, p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam)
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
@@ -183,6 +181,8 @@ class SequenceLearner:
         if hypothesis == "voted":
             raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
         if hypothesis not in self._vectors:
+            if hypothesis == "averaged" and self.core.clock == 0:
+                return None  # nothing was learned since the vector was loaded
             if hypothesis == "averaged":
                 self._vectors[hypothesis] = self.core.average()
             elif hypothesis == "best":
@@ -263,8 +263,57 @@ class SequenceLearner:
         for i, labels in enumerate(given):
             for t, label in enumerate(labels):
                 if label is not None and label not in self.index:
-                    raise ValueError(f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.labels!r}")
+                    raise ValueError(
+                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.labels!r}"
+                    )
         return given
+
+    # ------------------------------------------------------------ the model as a whole
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that learning changes, as arrays."""
+        pruned = self.core.clock == 0 and not self.parameters.keeps_log
+        return self.core.state(self.core.last() if pruned else None, 0.0)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot."""
+        assert self.templates is not None
+        self._open(self.templates)
+        self._tell_labels()
+        self.core.restore(state)
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None) -> None:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average and the votes begin anew.
+
+        Parameters
+        ----------
+        threshold : float
+            0 drops what weighs nothing.
+        hypothesis : {"averaged", "last", "best"}, optional
+            Whose weights are kept.
+        """
+        if not threshold >= 0:
+            raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
+        vector = self.vector(hypothesis) or self.core.last()
+        self.restore(self.core.state(vector, float(threshold)))
+
+    def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
+        """The n largest weights: feature, label (or pair of labels), weight."""
+        assert self.templates is not None
+        found = []
+        for kind, template, values, label, weight in self.core.heaviest(self.vector(hypothesis), n):
+            if kind == "state":
+                name = values[0] if template < 0 else f"{self.templates.state_names[template]} = {' / '.join(values)}"
+                found.append((name, str(self.labels[label]), weight))
+            else:
+                before, now = divmod(label, len(self.labels))
+                seen = (
+                    f"{self.templates.edge_names[template]} = {' / '.join(values)}" if template >= 0 else "@label[-1]"
+                )
+                found.append((seen, f"{self.labels[before]} → {self.labels[now]}", weight))
+        return found
 
     # ------------------------------------------------------------ the run so far
 

@@ -66,8 +66,8 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
             try:
                 text = block.decode("utf-8")
             except UnicodeDecodeError as error:
-                line = number + 1 + block[: error.start].count(b"\n")
-                raise ValueError(f"{shown(path)}:{line}: not UTF-8 ({error.reason}); convert the file") from None
+                at = number + 1 + block[: error.start].count(b"\n")
+                raise ValueError(f"{shown(path)}:{at}: not UTF-8 ({error.reason}); convert the file") from None
             for line in text.split("\n") if not text.endswith("\n") else text[:-1].split("\n"):
                 number += 1
                 row = tuple(line.rstrip("\r").split(separator)) if line and not line.isspace() else ()
