@@ -48,7 +48,6 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
         float score;
         std::int32_t from, rank;
     };
-    const auto better = [](const Entry& a, const Entry& b) { return a.score > b.score; };
     const StateGraph graph{x};
     std::vector<ScoredPath> found;
     if (x.n == 0) return {{{}, 0.0}};
@@ -56,6 +55,11 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
     std::vector<std::vector<Entry>> lists(static_cast<std::size_t>(x.n));
     std::vector<std::vector<std::int32_t>> first(static_cast<std::size_t>(x.n));
     std::vector<Entry> candidates;
+    struct Way {  // into a state: from a state with its sorted list, [at, end) of which is still to come
+        std::int32_t from, begin, at, end;
+        float step, then, score;
+    };
+    std::vector<Way> ways;
     for (i64 t = 0; t < x.n; ++t) {
         auto& now = lists[static_cast<std::size_t>(t)];
         auto& begins = first[static_cast<std::size_t>(t)];
@@ -68,16 +72,28 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
             } else {
                 const auto& before = lists[static_cast<std::size_t>(t - 1)];
                 const auto& starts = first[static_cast<std::size_t>(t - 1)];
+                const float unary = graph.unary(t, s);
+                const auto score = [&](const Way& way) {
+                    return before[static_cast<std::size_t>(way.at)].score + way.step + way.then + unary;
+                };
+                ways.clear();
                 graph.predecessors(t, s, [&](i64 from, float step, float then) {
                     const std::int32_t begin = starts[static_cast<std::size_t>(from)];
                     const std::int32_t end = starts[static_cast<std::size_t>(from) + 1];
-                    for (std::int32_t e = begin; e < end; ++e) {
-                        const float score = before[static_cast<std::size_t>(e)].score + step + then + graph.unary(t, s);
-                        if (score > NEVER) candidates.push_back({score, static_cast<std::int32_t>(from), e - begin});
-                    }
+                    if (begin == end || step == NEVER || then == NEVER || unary == NEVER) return;
+                    ways.push_back({static_cast<std::int32_t>(from), begin, begin, end, step, then, 0.0f});
+                    ways.back().score = score(ways.back());
                 });
-                std::stable_sort(candidates.begin(), candidates.end(), better);
-                if (static_cast<i64>(candidates.size()) > k) candidates.resize(static_cast<std::size_t>(k));
+                // the lists are sorted: take the best head k times, the first of equals
+                for (i64 taken = 0; taken < k && !ways.empty(); ++taken) {
+                    std::size_t best = 0;
+                    for (std::size_t i = 1; i < ways.size(); ++i)
+                        if (ways[i].score > ways[best].score) best = i;
+                    Way& way = ways[best];
+                    if (!(way.score > NEVER)) break;
+                    candidates.push_back({way.score, way.from, way.at - way.begin});
+                    way.score = ++way.at < way.end ? score(way) : NEVER;
+                }
             }
             if (!candidates.empty()) top = std::max(top, candidates.front().score);
             now.insert(now.end(), candidates.begin(), candidates.end());

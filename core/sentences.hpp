@@ -107,6 +107,7 @@ struct Sentences {
     std::vector<i64> start{0};        // tokens of sentence i: [start[i], start[i + 1])
     std::vector<std::int32_t> label;  // of each token; −1: not said
     std::vector<Id> base;             // n_base numbers a token, to name features by
+    std::vector<std::uint64_t> hash;  // of each sentence: what fires and which labels it has
     FeatureSet state, edge;
 
     i64 size() const { return static_cast<i64>(start.size()) - 1; }

@@ -112,6 +112,7 @@ class SequenceModel {
     FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
     Constraints constraints;
     Progress run;
+    std::uint64_t fingerprint = 0;  // of the sentences played, in whatever order
     UpdateLog* log = nullptr;
 
     // ---------------------------------------------------------------- labels
@@ -278,6 +279,47 @@ class SequenceModel {
         for (i64 i = 0; i < count; ++i) round(lesson, order[i], options, edge);
     }
 
+    // For each sentence of a lesson: how much better y* scores than the best other sequence under v; ∞ without another.
+    std::vector<double> leads(const Sentences& lesson, const LabelWeights& v) const {
+        const std::vector<float> edge = masked_edges(v);
+        Potentials x;
+        std::vector<double> found;
+        std::vector<int> truth;
+        for (i64 i = 0; i < lesson.size(); ++i) {
+            gather(lesson, i, v, edge.data(), x);
+            truth.assign(lesson.label.begin() + lesson.start[static_cast<std::size_t>(i)],
+                         lesson.label.begin() + lesson.start[static_cast<std::size_t>(i) + 1]);
+            double rival = -std::numeric_limits<double>::infinity();
+            for (const ScoredPath& path : k_best(x.trellis, 2))
+                if (path.labels != truth) rival = std::max(rival, path.score);
+            found.push_back(path_score(x.trellis, truth.data()) - rival);
+        }
+        return found;
+    }
+
+    // ‖v‖²; a shared weight counts once.
+    double squared_norm(const LabelWeights& v) const {
+        double total = 0.0;
+        const auto add = [&](const RowStore& store, const FeatureNames* names, const std::vector<int>& of, bool pairs) {
+            for (i64 r = 0; r < store.size(); ++r) {
+                const std::int32_t in = names ? names->template_of(r) : RAW;
+                const int set = in >= 0 && !of.empty() ? of[static_cast<std::size_t>(in)] : -1;
+                const float* row = store.row(r);
+                if (set >= 0) {
+                    const i64 first = sets[static_cast<std::size_t>(set)].first;
+                    const double value = static_cast<double>(row[pairs ? first / L * S + first % L : first]);
+                    total += value * value;
+                    continue;
+                }
+                for (i64 c = 0; c < store.width(); ++c) total += static_cast<double>(row[c]) * static_cast<double>(row[c]);
+            }
+        };
+        add(v.state, &state_names, state_set, false);
+        add(v.edge, &edge_names, edge_set, true);
+        if (trigrams) add(v.triple, nullptr, {}, false);
+        return total;
+    }
+
     // The weights of the average: v − sum/clock.
     LabelWeights average() const {
         LabelWeights v(L, trigrams);
@@ -337,6 +379,7 @@ class SequenceModel {
         const std::int32_t* truth = lesson.label.data() + begin;
         ++run.rounds;
         run.clock += 1.0;
+        fingerprint += lesson.hash[static_cast<std::size_t>(i)];
         if (log) log->predicted();
         if (n == 0 || L == 0) return;
         Potentials& x = potentials_;

@@ -9,6 +9,14 @@ void bind_sequence(nb::module_& m) {
     nb::class_<Sentences>(m, "Sentences", "Sentences ready to be learned from.")
         .def("__len__", &Sentences::size)
         .def_prop_ro("tokens", &Sentences::tokens)
+        .def_prop_ro("fingerprint", [](const Sentences& s) {
+            std::uint64_t total = 0;
+            for (const std::uint64_t hash : s.hash) total += hash;
+            return total;
+        })
+        .def_prop_ro("partial", [](const Sentences& s) {
+            return std::find(s.label.begin(), s.label.end(), -1) != s.label.end();
+        })
         .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); })
         .def_prop_ro("entries", [](const Sentences& s) { return s.state.number.size() + s.edge.number.size(); });
     nb::class_<Hypothesis>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
@@ -26,6 +34,10 @@ void bind_sequence(nb::module_& m) {
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "min_count"_a, nb::rv_policy::take_ownership)
         .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
+        .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),
+             "How much better the right sequences score than the best others.")
+        .def("squared_norm", &Tagger::squared_norm, "vector"_a.none())
+        .def_prop_rw("fingerprint", &Tagger::fingerprint, &Tagger::set_fingerprint)
         .def("average", &Tagger::average, nb::rv_policy::take_ownership)
         .def("last", &Tagger::last, nb::rv_policy::take_ownership)
         .def("voter", &Tagger::voter, "k"_a, nb::rv_policy::take_ownership)

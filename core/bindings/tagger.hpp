@@ -149,6 +149,24 @@ class Tagger {
         model_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
     }
 
+    nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) const {
+        for (const std::int32_t label : lesson.label)
+            require(label >= 0 && label < model_.L, "every token needs a label");
+        std::vector<double> found;
+        {
+            nb::gil_scoped_release release;
+            std::shared_lock lock(mutex_);
+            found = model_.leads(lesson, vector ? vector->v : model_.w);
+        }
+        return to_numpy(std::move(found));
+    }
+    double squared_norm(const Hypothesis* vector) const {
+        std::shared_lock lock(mutex_);
+        return model_.squared_norm(vector ? vector->v : model_.w);
+    }
+    std::uint64_t fingerprint() const { return model_.fingerprint; }
+    void set_fingerprint(std::uint64_t value) { model_.fingerprint = value; }
+
     Hypothesis* average() const {
         nb::gil_scoped_release release;
         std::shared_lock lock(mutex_);
@@ -365,6 +383,22 @@ class Tagger {
                 lesson.state.start.push_back(static_cast<i64>(lesson.state.number.size()));
                 lesson.edge.start.push_back(static_cast<i64>(lesson.edge.number.size()));
             }
+            std::uint64_t hash = static_cast<std::uint64_t>(n);
+            const auto stir = [&hash](std::uint64_t value) { hash = mix(hash, value + 0x9E37u); };
+            for (i64 t = first; t < first + n; ++t) {
+                for (i64 p = lesson.state.start[static_cast<std::size_t>(t)];
+                     p < lesson.state.start[static_cast<std::size_t>(t) + 1]; ++p) {
+                    const auto at = static_cast<std::size_t>(p);
+                    stir(lesson.state.key[static_cast<std::size_t>(lesson.state.number[at])]);
+                    if (!lesson.state.value.empty()) {
+                        std::uint32_t bits;
+                        std::memcpy(&bits, &lesson.state.value[at], sizeof bits);
+                        stir(bits);
+                    }
+                }
+                stir(static_cast<std::uint64_t>(lesson.label[static_cast<std::size_t>(t)] + 1));
+            }
+            lesson.hash.push_back(hash);
             lesson.start.push_back(first + n);
         }
     }

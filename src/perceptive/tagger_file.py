@@ -75,6 +75,7 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "labels": learner.labels,
         "scheme": learner.scheme,
         "recognised": learner._recognised,
+        "fingerprint": str(learner.core.fingerprint),
         "first_pass": learner.first_pass,
         "temperature": learner.temperature,
     }
@@ -97,6 +98,7 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sequ
     if len(learner.labels) != len(meta["labels"]):
         raise ValueError("labels are not all different")
     learner.core.restore({name[len(MODEL) :]: array for name, array in arrays.items() if name.startswith(MODEL)})
+    learner.core.fingerprint = int(meta["fingerprint"]) % 2**64
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
     learner.temperature = None if meta["temperature"] is None else float(meta["temperature"])
     return learner
