@@ -62,6 +62,8 @@ def _text(template: Any) -> str:
 def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if learner.templates is None or learner.model is None:
         raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
+    if learner.features is not None:
+        raise ModelFileError("features made by a function cannot be saved; write them as templates")
     for label in learner.labels:
         if not isinstance(label, str | int | float | bool):
             raise ModelFileError(f"label {label!r} cannot be saved; use strings, numbers or booleans")

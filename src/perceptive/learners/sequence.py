@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from perceptive.features.templates import Templates, matches
 from perceptive.parameters import SequenceParameters
 
 Labels = list[Any]
+Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
 
 
 class SequenceLearner:
@@ -51,7 +52,11 @@ class SequenceLearner:
         self.temperature: float | None = None
         self._recognised = False
         self._vectors: dict[str, Any] = {}
-        if self.parameters.template != "auto":
+        self.features: Features | None = None  # a function of the user's
+        if callable(self.parameters.template):
+            self.features = self.parameters.template
+            self._open(Templates("@label[-1]"))
+        elif not (isinstance(self.parameters.template, str) and self.parameters.template == "auto"):
             self._open(Templates.of(self.parameters.template))
         if labels is not None:
             self.meet_labels(labels)
@@ -151,7 +156,18 @@ class SequenceLearner:
         self.meet_labels(_in_order(labels) if first else labels)
         if self.scheme != before and len(self.labels) == known:
             self._tell_labels()
-        return self.core.encode(X, y, self.index, self.parameters.min_count if first else 1)
+        return self.core.encode(self._tokens(X), y, self.index, self.parameters.min_count if first else 1)
+
+    def _tokens(self, X: Sequence[Any]) -> list[Any]:
+        """Sentences as the core reads them."""
+        X = as_lists(X)
+        if self.features is None:
+            return X
+        found = []
+        for x in X:
+            tokens = [self.features(x, t) for t in range(len(x))]
+            found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
+        return found
 
     def play(self, lesson: _core.Sentences, order: NDArray[np.int64]) -> None:
         """Play sentences of a lesson in the order given."""
@@ -212,10 +228,10 @@ class SequenceLearner:
             self._need_log()
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
-            return self.core.vote(as_lists(X), self.labels)
+            return self.core.vote(self._tokens(X), self.labels)
         given = None if forced is None else self._forced(forced)
         return self.core.predict(
-            as_lists(X), self.labels, self.vector(hypothesis), given, self.index, self.parameters.beam
+            self._tokens(X), self.labels, self.vector(hypothesis), given, self.index, self.parameters.beam
         )
 
     def k_best(
@@ -224,14 +240,14 @@ class SequenceLearner:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
         given = None if forced is None else self._forced(forced)
-        return self.core.predict_kbest(as_lists(X), k, self.labels, self.vector(hypothesis), given, self.index)
+        return self.core.predict_kbest(self._tokens(X), k, self.labels, self.vector(hypothesis), given, self.index)
 
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """For each sentence the best path, and for each token and label the score of the best path through it."""
         self._need_labels()
-        found = self.core.max_marginals(as_lists(X), self.vector(hypothesis), None, self.index)
+        found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
         return [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
@@ -250,7 +266,7 @@ class SequenceLearner:
         self, x: Sequence[Any], hypothesis: str | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the labels of each token (n × L), and of the pairs from each token to the next (n − 1 × L × L)."""
-        unary, edges = self.core.trellis([list(x)], self.vector(hypothesis))
+        unary, edges = self.core.trellis(self._tokens([x]), self.vector(hypothesis))
         n = len(self.labels)
         return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
 
