@@ -11,6 +11,9 @@
 namespace perceptive {
 
 constexpr int RAW = -1;  // the "template" of features that are given by name
+// The "templates" of whole segments: how long, which words, which shapes, whether in a dictionary (the first; the next
+// ones are further down).
+constexpr int SEGMENT_LENGTH = -2, SEGMENT_TEXT = -3, SEGMENT_SHAPE = -4, SEGMENT_IN = -5;
 
 // What a feature is made of: enough to write down its name.
 struct FeatureName {
@@ -109,6 +112,8 @@ struct Sentences {
     std::vector<Id> base;             // n_base numbers a token, to name features by
     std::vector<std::uint64_t> hash;  // of each sentence: what fires and which labels it has
     FeatureSet state, edge;
+    i64 longest = 0;     // tokens of the longest segment; 0: no segments
+    FeatureSet segment;  // of the segment that begins at token t and has l tokens: number t·longest + l − 1
 
     i64 size() const { return static_cast<i64>(start.size()) - 1; }
     i64 tokens() const { return start.back(); }

@@ -18,6 +18,7 @@
 #include "label_rows.hpp"
 #include "linear.hpp"
 #include "paths.hpp"
+#include "segments.hpp"
 #include "sentences.hpp"
 #include "simplex_qp.hpp"
 #include "update_log.hpp"
@@ -76,8 +77,15 @@ struct Potentials {
     std::vector<i64> start;          // token → its first row
     std::vector<float> unary, edges;
     std::vector<const float*> edge_at;
-    std::vector<i64> offsets;  // token → where its matrix of pairs lies in `edges`, or −1
+    std::vector<i64> offsets;     // token → where its matrix of pairs lies in `edges`, or −1
+    std::vector<float> segments;  // scores of segments, as SegmentScores has them
     Trellis trellis;
+};
+
+// What segments are scored by.
+struct SegmentFeatures {
+    int text = -1, shape = -1;  // columns whose values are read together; −1: not read
+    std::vector<int> in;        // dictionaries that the words, joined by spaces, are sought in
 };
 
 struct SequenceOptions {
@@ -111,6 +119,9 @@ class SequenceModel {
     KeyTable state_rows, edge_rows;
     FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
     Constraints constraints;
+    SegmentTypes types;
+    SegmentFeatures segment_features;
+    std::vector<Symbols> phrases;  // the dictionaries of whole segments
     Progress run;
     std::uint64_t fingerprint = 0;  // of the sentences played, in whatever order
     UpdateLog* log = nullptr;
@@ -161,11 +172,67 @@ class SequenceModel {
             if (scratch[k] != NO_KEY) lesson.edge.add(scratch[k], token, static_cast<std::int32_t>(k), 1.0f);
     }
 
+    static Key segment_key(const FeatureName& name) {
+        Key key = mix(0xA4093822299F31D0ull, static_cast<Key>(-name.template_index));
+        for (const Id id : name.ids) key = mix(key, static_cast<Key>(id));
+        return key | 1;
+    }
+
+    // each(kind, key) for the features of the segment that begins at token b of a window and has `length` tokens
+    template <class Each>
+    void segment_keys(const Window& window, const std::string_view* const* cells, i64 b, i64 length, Each each) const {
+        FeatureName name{SEGMENT_LENGTH, {static_cast<Id>(length)}};
+        std::vector<Id>& values = name.ids;
+        each(SEGMENT_LENGTH, segment_key(name));
+        for (const int kind : {SEGMENT_TEXT, SEGMENT_SHAPE}) {
+            const int column = kind == SEGMENT_TEXT ? segment_features.text : segment_features.shape;
+            if (column < 0) continue;
+            values.clear();
+            bool all = true;
+            for (i64 t = b; t < b + length; ++t) {
+                const Id id = window.at(t)[column];
+                all &= id != ABSENT;
+                if (kind == SEGMENT_TEXT || values.empty() || values.back() != id) values.push_back(id);  // runs once
+            }
+            name.template_index = kind;
+            if (all) each(kind, segment_key(name));
+        }
+        if (phrases.empty() || !cells) return;
+        std::string text;
+        for (i64 t = b; t < b + length; ++t) {
+            if (!cells[t]) return;
+            if (t > b) text += ' ';
+            text += cells[t][0];
+        }
+        for (std::size_t d = 0; d < phrases.size(); ++d)
+            if (phrases[d].find(text) >= 0) {
+                name.template_index = SEGMENT_IN - static_cast<int>(d);
+                values.assign(1, 1);
+                each(name.template_index, segment_key(name));
+            }
+    }
+
+    // Features of all segments of a sentence that begins at token `first` of a lesson.
+    void add_segments(Sentences& lesson, i64 first, i64 n, const Window& window,
+                      const std::string_view* const* cells) const {
+        for (i64 b = 0; b < n; ++b)
+            for (i64 length = 1; length <= lesson.longest; ++length) {
+                if (b + length <= n)
+                    segment_keys(window, cells, b, length, [&](int kind, Key key) {
+                        const i64 slot = (first + b) * lesson.longest + length - 1;
+                        if (slot > INT32_MAX) throw std::length_error("too many segments; lower max_segment");
+                        lesson.segment.add(key, slot, kind, 1.0f);
+                    });
+                lesson.segment.start.push_back(static_cast<i64>(lesson.segment.number.size()));
+            }
+    }
+
     static Key raw_key(Id id) { return mix(0x13198A2E03707344ull, static_cast<Key>(id)) | 1; }
 
     void finish(Sentences& lesson, i64 min_count) const {
         lesson.state.finish(min_count, [&](Key key) { return state_rows.find(key); });
         lesson.edge.finish(min_count, [&](Key key) { return edge_rows.find(key); });
+        lesson.segment.finish(min_count, [&](Key key) { return state_rows.find(key); });
     }
 
     // ---------------------------------------------------------------- scores
@@ -192,6 +259,7 @@ class SequenceModel {
             x.start.push_back(static_cast<i64>(x.rows.size()));
         }
         add_up(x, end - begin, v, edge);
+        if (types.on()) gather_segments(lesson, begin, end - begin, v, x);
         if (!edge_templates.size()) return;
         const FeatureSet& pairs = lesson.edge;
         for (i64 t = begin + 1; t < end; ++t)
@@ -257,6 +325,41 @@ class SequenceModel {
         end_edges(x);
     }
 
+    // Scores of the segments of a sentence that is not to be learned from.
+    void gather_segments(const Window& window, const std::string_view* const* cells, i64 n, const LabelWeights& v,
+                         Potentials& x) const {
+        x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);
+        for (i64 b = 0; b < n; ++b)
+            for (i64 length = 1; length <= std::min(types.longest, n - b); ++length) {
+                float* to = x.segments.data() + (b * types.longest + length - 1) * types.size();
+                segment_keys(window, cells, b, length, [&](int, Key key) {
+                    const std::int32_t row = state_rows.find(key);
+                    if (row < 0) return;
+                    const float* from = v.state.row(row);
+                    for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[static_cast<std::size_t>(X)]];
+                });
+            }
+    }
+
+    // The best path, through segments where there are any.
+    double decode(const Potentials& x, Viterbi& viterbi, SegmentViterbi& segments, int* path) const {
+        return decode(x.trellis, x, viterbi, segments, path);
+    }
+    double decode(const Trellis& trellis, const Potentials& x, Viterbi& viterbi, SegmentViterbi& segments,
+                  int* path) const {
+        if (!types.on()) return viterbi(trellis, path);
+        return segments(trellis, types, SegmentScores{x.segments.data()}, path);
+    }
+
+    double score(const Potentials& x, const int* path) const {
+        double total = path_score(x.trellis, path);
+        if (types.on())
+            each_segment(types, path, x.trellis.n, [&](i64 X, i64 begin, i64 end) {
+                total += static_cast<double>(SegmentScores{x.segments.data()}.at(types, begin, end - begin, X));
+            });
+        return total;
+    }
+
     // v's weights of label pairs, −∞ where constraints forbid and in the padding.
     std::vector<float> masked_edges(const LabelWeights& v) const {
         std::vector<float> edge(mask_);
@@ -311,7 +414,8 @@ class SequenceModel {
                     total += value * value;
                     continue;
                 }
-                for (i64 c = 0; c < store.width(); ++c) total += static_cast<double>(row[c]) * static_cast<double>(row[c]);
+                for (i64 c = 0; c < store.width(); ++c)
+                    total += static_cast<double>(row[c]) * static_cast<double>(row[c]);
             }
         };
         add(v.state, &state_names, state_set, false);
@@ -398,7 +502,7 @@ class SequenceModel {
             mira(lesson, begin, n, truth, options, edge);
             return;
         }
-        viterbi_(x.trellis, path_.data());
+        decode(x, viterbi_, segments_, path_.data());
         if (options.hamming) {
             add_cost(x, truth, n, -1.0f);
             if (path_ == target_) return;  // right by its margin, so right
@@ -435,7 +539,7 @@ class SequenceModel {
                     if (y != truth[t]) constrained_[static_cast<std::size_t>(t * S + y)] = NEVER;
         Trellis forced = x.trellis;
         forced.unary = constrained_.data();
-        viterbi_(forced, target_.data());
+        decode(forced, x, viterbi_, segments_, target_.data());
     }
 
     void add_cost(Potentials& x, const std::int32_t* truth, i64 n, float sign) const {
@@ -452,12 +556,12 @@ class SequenceModel {
     }
 
     void count_mistake(const Potentials& x) {
-        viterbi_(x.trellis, path_.data());
+        decode(x, viterbi_, segments_, path_.data());
         if (path_ != target_) note_mistake(x);
     }
     void note_mistake(const Potentials& x) {
         ++run.mistakes;
-        run.criterion += std::max(0.0, path_score(x.trellis, path_.data()) - path_score(x.trellis, target_.data()));
+        run.criterion += std::max(0.0, score(x, path_.data()) - score(x, target_.data()));
     }
 
     // The best path but the target, where the target is best.
@@ -484,6 +588,10 @@ class SequenceModel {
                 delta.add(place_of(WeightKind::edge, pz * S + z), -1.0);
             }
             if (edge_templates.size()) differ_edge(lesson, begin + t, py * L + y, pz * L + z, delta);
+        }
+        if (types.on()) {
+            differ_segments(lesson, begin, n, right, wrong, 1.0, delta);
+            differ_segments(lesson, begin, n, wrong, right, -1.0, delta);
         }
         if (!trigrams) return;
         for (i64 t = 2; t < n; ++t) {
@@ -520,6 +628,58 @@ class SequenceModel {
                 delta.add(place_of(WeightKind::state, row + z), -value);
             }
         }
+    }
+
+    // δ += sign · the features of the segments of `path` that `other` has not
+    void differ_segments(Sentences& lesson, i64 first, i64 n, const std::vector<int>& path,
+                         const std::vector<int>& other, double sign, Difference& delta) {
+        FeatureSet& features = lesson.segment;
+        each_segment(types, path.data(), n, [&](i64 X, i64 begin, i64 end) {
+            const bool same = std::equal(path.begin() + begin, path.begin() + end, other.begin() + begin);
+            if (same && (end == n || other[static_cast<std::size_t>(end)] != types.inside[static_cast<std::size_t>(X)]))
+                return;
+            const auto slot = static_cast<std::size_t>((first + begin) * lesson.longest + end - begin - 1);
+            for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p) {
+                const auto f = static_cast<std::size_t>(features.number[static_cast<std::size_t>(p)]);
+                if (features.row[f] < 0) features.row[f] = new_state_row(features.key[f], segment_name(lesson, f));
+                delta.add(place_of(WeightKind::state, features.row[f] * S + types.begin[static_cast<std::size_t>(X)]),
+                          sign);
+            }
+        });
+    }
+
+    void gather_segments(const Sentences& lesson, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
+        x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);
+        const FeatureSet& features = lesson.segment;
+        for (i64 b = 0; b < n; ++b)
+            for (i64 length = 1; length <= std::min(types.longest, n - b); ++length) {
+                const auto slot = static_cast<std::size_t>((first + b) * lesson.longest + length - 1);
+                float* to = x.segments.data() + (b * types.longest + length - 1) * types.size();
+                for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p) {
+                    const std::int32_t row =
+                        features.row[static_cast<std::size_t>(features.number[static_cast<std::size_t>(p)])];
+                    if (row < 0) continue;
+                    const float* from = v.state.row(row);
+                    for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[static_cast<std::size_t>(X)]];
+                }
+            }
+    }
+
+    FeatureName segment_name(const Sentences& lesson, std::size_t f) {
+        const std::int32_t kind = lesson.segment.seen_in[f], slot = lesson.segment.seen_at[f];
+        const i64 begin = slot / lesson.longest, length = slot % lesson.longest + 1;
+        FeatureName name{kind, {}};
+        if (kind == SEGMENT_LENGTH) name.ids = {static_cast<Id>(length)};
+        if (kind <= SEGMENT_IN) name.ids = {1};
+        if (kind != SEGMENT_TEXT && kind != SEGMENT_SHAPE) return name;
+        const int column = kind == SEGMENT_TEXT ? segment_features.text : segment_features.shape;
+        std::vector<Id> ids(static_cast<std::size_t>(columns.width()));
+        for (i64 t = begin; t < begin + length; ++t) {
+            columns.spread(lesson.base.data() + t * lesson.n_base, ids.data());
+            const Id id = ids[static_cast<std::size_t>(column)];
+            if (kind == SEGMENT_TEXT || name.ids.empty() || name.ids.back() != id) name.ids.push_back(id);
+        }
+        return name;
     }
 
     void differ_edge(Sentences& lesson, i64 token, i64 y, i64 z, Difference& delta) {
@@ -710,6 +870,7 @@ class SequenceModel {
 
     std::vector<float> mask_, start_, stop_;  // 0 or −∞: L × S, S, S
     Viterbi viterbi_;
+    SegmentViterbi segments_;
     Potentials potentials_;
     Difference difference_;
     std::vector<int> path_, best_, target_;

@@ -13,6 +13,7 @@ from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
 from perceptive.reference.mira import kkt_violation, solve_mira
 from perceptive.reference.rules import Rule
+from perceptive.reference.semi_markov import all_segmentations, segments_of, semi_markov_viterbi
 from perceptive.reference.sequence import SequencePerceptron
 from perceptive.reference.viterbi import Trellis, all_paths, forced, k_best, max_marginals, viterbi
 
@@ -248,3 +249,94 @@ def test_the_quadratic_program_is_solved(deltas, C):
     twin = solve_mira(gram, loss, C)
     step = np.array(alpha) @ np.array(deltas)  # the step is unique, α need not be
     assert step == pytest.approx(np.array(twin) @ np.array(deltas), abs=1e-6)
+
+
+# ---------------------------------------------------------------- segments
+
+TAGS = ["B-X", "B-Y", "I-X", "I-Y", "O"]
+
+
+def segment_learner(draw, n, order):
+    """A semi-Markov learner with random weights, its trellis and its segments' scores."""
+    labels = [TAGS[i] for i in order]
+    number = st.integers(-3, 3)
+    words = ["wa", "wb", "wc", "wd"][:n]
+    learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=3, hypothesis="last")
+    lesson = [[label for label in labels if label[0] == "B"][0]] + ["O"] * (n - 1)
+    learner.prepare([words], [lesson])  # numbers the words
+    state = learner.snapshot()
+    unary = [[draw(number) for _ in labels] for _ in range(n)]
+    pairs = [[draw(number) for _ in labels] for _ in labels]
+    lengths = {(length, kind): draw(number) for length in (1, 2, 3) for kind in "XY"}
+    texts = {(b, e, kind): draw(number) for b in range(n) for e in range(b + 1, min(n, b + 3) + 1) for kind in "XY"}
+    templates, values, counts, where, weights = [], [], [], [], []
+
+    def row(template, ids, entries):
+        templates.append(template)
+        values.extend(ids)
+        counts.append(len(entries))
+        where.extend(labels.index(label) for label, _ in entries)
+        weights.extend(weight for _, weight in entries)
+
+    for t in range(n):
+        row(0, [32 + t], list(zip(labels, unary[t], strict=True)))
+    for length in (1, 2, 3):
+        row(-2, [1, length], [(f"B-{kind}", lengths[length, kind]) for kind in "XY"])
+    for b in range(n):
+        for e in range(b + 1, min(n, b + 3) + 1):
+            row(-3, [e - b, *range(32 + b, 32 + e)], [(f"B-{kind}", texts[b, e, kind]) for kind in "XY"])
+    state["state.template"] = np.array(templates, np.int16)
+    state["state.values"] = np.array(values, np.int32)
+    state["state.count"] = np.array(counts, np.uint16)
+    state["state.label"] = np.array(where, np.uint16)
+    state["state.weight"] = np.array(weights, np.float32)
+    state["state.sum"] = np.zeros(len(weights), np.float32)
+    state["edge.count"] = np.array([len(labels) ** 2], np.uint16)
+    state["edge.label"] = np.arange(len(labels) ** 2, dtype=np.uint16)
+    state["edge.weight"] = np.array(pairs, np.float32).ravel()
+    state["edge.sum"] = np.zeros(len(labels) ** 2, np.float32)
+    learner.restore(state)
+    x = Trellis(unary, [pairs] * n)
+    return learner, words, x, lambda b, e, kind: lengths[e - b, kind] + texts[b, e, kind]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data(), st.integers(1, 4), st.permutations(range(5)))
+def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
+    learner, words, x, segment = segment_learner(data.draw, n, order)
+    best = all_segmentations(x, learner.labels, 3, segment)[0][1]
+    assert semi_markov_viterbi(x, learner.labels, 3, segment) == best
+    assert learner.predict(words) == [learner.labels[y] for y in best]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
+def test_semi_markov_runs_equal_brute_force(data, draw):
+    """The perceptron over segmentations, every Φ written out."""
+    labels = ["B-X", "I-X", "O"]
+    learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=2, hypothesis="last")
+    v = {}
+    for words in data * 2:
+        possible = [
+            path
+            for path in itertools.product(range(3), repeat=len(words))
+            if (s := segments_of(path, labels)) is not None and all(e - b <= 2 for b, e, _ in s)
+        ]
+        target = draw.draw(st.sampled_from(possible))
+
+        def phi(path, words=words):
+            names = [(word, y) for word, y in zip(words, path, strict=True)]
+            names += [("@", p, y) for p, y in itertools.pairwise(path)]
+            for b, e, _ in segments_of(path, labels):
+                shapes = [shape for shape, _ in itertools.groupby(["x"] * (e - b))]
+                names += [("length", e - b), ("text", *words[b:e]), ("shape", *shapes)]
+            return names
+
+        scores = {path: sum(v.get(name, 0) for name in phi(path)) for path in possible}
+        guess = min(possible, key=lambda path: (-scores[path], path[::-1]))
+        assert learner.learn(words, [labels[y] for y in target]) == (guess != target)
+        if guess != target:
+            for name in phi(target):
+                v[name] = v.get(name, 0) + 1
+            for name in phi(guess):
+                v[name] = v.get(name, 0) - 1

@@ -493,3 +493,70 @@ def test_a_sentence_of_100_000_tokens():
     assert np.mean([a == b for a, b in zip(predicted, y, strict=True)]) > 0.98
     assert tagger.predict_kbest([x[:1000]], 2)[0][0][0] == tagger.predict([x[:1000]])[0]
     tagger.learn_one(x, y)
+
+
+# ---------------------------------------------------------------- segments
+
+
+def records(n, seed=0):
+    """Addresses whose fields have typical lengths."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        number, street = [str(rng.integers(1, 99))], [*rng.choice(["Oak", "Elm", "High", "Mill"], 1).tolist(), "Street"]
+        city = rng.choice(["New York", "San Diego", "Rome", "Oak Park"]).split()
+        parts = [("NUMBER", number), ("STREET", street), ("CITY", city)]
+        X.append([word for _, words in parts for word in words])
+        y.append([f"{'B' if i == 0 else 'I'}-{kind}" for kind, words in parts for i in range(len(words))])
+    return X, y
+
+
+def test_segments_learn_and_are_saved(tmp_path):
+    X, y = records(60)
+    X_test, y_test = records(30, seed=1)
+    (tmp_path / "cities.txt").write_text("New York\nOak Park\nRome\n")
+    (tmp_path / "t.template").write_text("norm\nshape\n@label[-1]\nsegment in(cities.txt)\n")
+    tagger = SequenceTagger(template=tmp_path / "t.template", segments=True, epochs=5).fit(X, y)
+    assert tagger.score(X_test, y_test) > 0.95
+    assert tagger.learner_.longest == 2
+    names = {name for name, _, _ in tagger.learner_.heaviest(1000)}
+    assert any(name.startswith("segment text = ") for name in names)
+    assert any(name.startswith("segment in(cities.txt)") for name in names)
+    perceptive.save(tagger, tmp_path / "a.model")
+    (tmp_path / "cities.txt").unlink()
+    loaded = perceptive.load(tmp_path / "a.model")
+    assert loaded.predict(X_test) == tagger.predict(X_test)
+    loaded.partial_fit(X_test, y_test)
+    tagger.partial_fit(X_test, y_test)
+    assert loaded.predict(X) == tagger.predict(X)
+    tagger.prune(0.0)
+    assert tagger.predict(X) == loaded.predict(X)
+
+
+def test_segments_obey_and_complete(tmp_path):
+    X, y = records(60)
+    some = [[label if i % 2 else None for i, label in enumerate(labels)] for labels in y]
+    tagger = SequenceTagger(template="records", segments=True, max_segment=3, rule="pa1").fit(X, some)
+    forced = [["B-CITY", *[None] * (len(x) - 1)] for x in X]
+    predicted = tagger.predict(X, forced=forced)
+    assert all(labels[0] == "B-CITY" for labels in predicted)
+    assert all(schemes.violation("bio", labels) is None for labels in predicted)
+    assert all(end - begin <= 3 for labels in predicted for begin, end, _ in schemes.spans(labels))
+
+
+def test_what_segments_cannot_do_is_said():
+    X, y = records(10)
+    with pytest.raises(ValueError, match="set max_segment=2"):
+        SequenceTagger(template="records", segments=True, max_segment=1).fit(X, y)
+    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+        SequenceTagger(template="records", segments=True).fit([["a", "b"]], [["NN", "VB"]])
+    for parameters in ({"rule": "mira"}, {"beam": 2}, {"constraints": "bioes"}):
+        with pytest.raises(ValueError, match="segments=True"):
+            SequenceTagger(template="records", segments=True, **parameters).fit(X, y)
+    with pytest.raises(ValueError, match="needs segments=True"):
+        SequenceTagger(max_segment=3).fit(X, y)
+    tagger = SequenceTagger(template="records", segments=True).fit(X, y)
+    with pytest.raises(ValueError, match="plain chain"):
+        tagger.predict_kbest(X, 2)
+    with pytest.raises(ValueError, match="plain chain"):
+        tagger.decision_margin(X)

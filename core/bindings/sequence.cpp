@@ -9,14 +9,14 @@ void bind_sequence(nb::module_& m) {
     nb::class_<Sentences>(m, "Sentences", "Sentences ready to be learned from.")
         .def("__len__", &Sentences::size)
         .def_prop_ro("tokens", &Sentences::tokens)
-        .def_prop_ro("fingerprint", [](const Sentences& s) {
-            std::uint64_t total = 0;
-            for (const std::uint64_t hash : s.hash) total += hash;
-            return total;
-        })
-        .def_prop_ro("partial", [](const Sentences& s) {
-            return std::find(s.label.begin(), s.label.end(), -1) != s.label.end();
-        })
+        .def_prop_ro("fingerprint",
+                     [](const Sentences& s) {
+                         std::uint64_t total = 0;
+                         for (const std::uint64_t hash : s.hash) total += hash;
+                         return total;
+                     })
+        .def_prop_ro("partial",
+                     [](const Sentences& s) { return std::find(s.label.begin(), s.label.end(), -1) != s.label.end(); })
         .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); })
         .def_prop_ro("entries", [](const Sentences& s) { return s.state.number.size() + s.edge.number.size(); });
     nb::class_<Hypothesis>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
@@ -30,6 +30,8 @@ void bind_sequence(nb::module_& m) {
         .def("set_constraints", &Tagger::set_constraints, "pair"_a.noconvert(), "start"_a.noconvert(),
              "stop"_a.noconvert())
         .def("set_label_sets", &Tagger::set_label_sets, "state"_a, "edge"_a, "sets"_a)
+        .def("set_segments", &Tagger::set_segments, "longest"_a, "begin"_a, "inside"_a, "outside"_a, "text"_a,
+             "shape"_a, "phrases"_a)
         .def("keep_log", &Tagger::keep_log, "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "min_count"_a, nb::rv_policy::take_ownership)
         .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,

@@ -64,6 +64,7 @@ Sparse sparse(const RowStore& w, const RowStore* sum, const FeatureNames& names,
         // Rows without weights are left out, except those that the log may point at, and the one of all tokens.
         if (count == 0 && !less && !(pairs && r == 0)) continue;
         out.in.push_back(static_cast<std::int16_t>(names.template_of(r)));
+        if (names.template_of(r) < RAW) out.ids.push_back(static_cast<Id>(names.count(r)));  // a segment's
         out.ids.insert(out.ids.end(), names.ids(r), names.ids(r) + names.count(r));
         out.count.push_back(count);
     }
@@ -113,12 +114,19 @@ void restore_rows(const nb::dict& state, const std::string& prefix, const Templa
         name.ids.clear();
         i64 row = 0;
         if (!(pairs && r == 0)) {
-            const bool given = in[r] == RAW && !pairs;
-            require(given || (in[r] >= 0 && static_cast<std::size_t>(in[r]) < templates.size()), "no such template");
-            const std::size_t parts = given ? 1 : templates[static_cast<std::size_t>(in[r])].parts.size();
+            const bool given = in[r] == RAW && !pairs, segment = in[r] < RAW && !pairs;
+            require(given || segment || (in[r] >= 0 && static_cast<std::size_t>(in[r]) < templates.size()),
+                    "no such template");
+            if (segment) require(id < ids.size() && ids[id] > 0 && ids[id] < (1 << 16), "values are missing");
+            const std::size_t parts = segment ? static_cast<std::size_t>(ids[id++])
+                                      : given ? 1
+                                              : templates[static_cast<std::size_t>(in[r])].parts.size();
             require(ids.size() - id >= parts, "values are missing");
             for (std::size_t p = 0; p < parts; ++p, ++id) {
-                if (given) {
+                if (segment) {
+                    require(ids[id] > 0 && (in[r] <= SEGMENT_IN || in[r] == SEGMENT_LENGTH || ids[id] >= FIRST_ID),
+                            "no such value");
+                } else if (given) {
                     require(ids[id] >= 0 && ids[id] < raw.size(), "no such value");
                 } else {
                     const int column = templates[static_cast<std::size_t>(in[r])].parts[p].column;
@@ -193,7 +201,8 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
     model.state_rows.reserve(take<std::int16_t>(state, "state.template").size());
     restore_rows(state, "state", model.state_templates, model.columns, model.raw, model.w.state, model.sum.state,
                  model.L, model.S, false, sums, [&](const FeatureName& name) {
-                     const Key key = name.template_index == RAW
+                     const Key key = name.template_index < RAW ? SequenceModel::segment_key(name)
+                                     : name.template_index == RAW
                                          ? SequenceModel::raw_key(name.ids[0])
                                          : model.state_templates.key(static_cast<std::size_t>(name.template_index),
                                                                      name.ids.data());
@@ -278,6 +287,13 @@ nb::list heaviest(const Tagger& tagger, const Hypothesis* vector, i64 n) {
             std::string text;
             if (in == RAW) {
                 text = std::string(model.raw.name(names.ids(item.row)[p]));
+            } else if (in == SEGMENT_TEXT || in == SEGMENT_SHAPE) {
+                const int column = in == SEGMENT_TEXT ? model.segment_features.text : model.segment_features.shape;
+                const Id id = names.ids(item.row)[p];
+                if (column >= 0 && id - FIRST_ID < model.columns.symbols(column).size())
+                    text = model.columns.text(column, id);
+            } else if (in < RAW) {
+                text = std::to_string(names.ids(item.row)[p]);
             } else {
                 const Templates& templates = item.pairs ? model.edge_templates : model.state_templates;
                 text =

@@ -105,11 +105,30 @@ class Tagger {
         model_.log = &log_;
     }
 
+    // Segments of at most `longest` tokens; labels B-X, I-X (−1: none) of each type, and O (−1: none).
+    void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside, int text, int shape,
+                      const std::vector<std::vector<std::string>>& phrases) {
+        const auto label = [&](int y) { return y >= -1 && y < model_.L; };
+        require(longest >= 1 && longest < (1 << 16) && begin.size() == inside.size() && label(outside), "bad segments");
+        for (std::size_t X = 0; X < begin.size(); ++X)
+            require(begin[X] >= 0 && label(begin[X]) && label(inside[X]), "bad segments");
+        require(text < model_.columns.width() && shape < model_.columns.width() && phrases.size() < 1000,
+                "bad segments");
+        model_.types = {longest, std::move(begin), std::move(inside), outside};
+        model_.segment_features = {text, shape, {}};
+        model_.phrases.clear();
+        for (const auto& words : phrases) {
+            model_.phrases.emplace_back();
+            for (const std::string& word : words) model_.phrases.back().add(word);
+        }
+    }
+
     // ------------------------------------------------------------ learning
 
     Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count) {
         auto lesson = std::make_unique<Sentences>();
         lesson->n_base = model_.columns.base();
+        lesson->longest = model_.types.longest;
         CellReader reader(model_.columns.base());
         require(nb::len(X) == nb::len(y), "X and y differ in length");
         const i64 n = static_cast<i64>(nb::len(X));
@@ -144,6 +163,7 @@ class Tagger {
         for (std::size_t i = 0; i < order.size(); ++i)
             require(order.data()[i] >= 0 && order.data()[i] < lesson.size(), "order: no such sentence");
         for (const std::int32_t label : lesson.label) require(label < model_.L, "a label that is not there");
+        require(lesson.longest == model_.types.longest, "a lesson of other segments");
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
         model_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
@@ -204,7 +224,7 @@ class Tagger {
                 decoder.x.trellis.beam = beam;
                 const std::size_t at = paths.size();
                 paths.resize(at + static_cast<std::size_t>(n));
-                decoder.viterbi(decoder.x.trellis, paths.data() + at);
+                model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
             },
             [&](const CellReader& reader) {
                 std::size_t at = 0;
@@ -256,7 +276,7 @@ class Tagger {
             X, vector, forced, index,
             [&](Decoder& decoder, i64 n) {
                 std::vector<int> path(static_cast<std::size_t>(n));
-                decoder.viterbi(decoder.x.trellis, path.data());
+                model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
                 all.emplace_back(std::move(path), max_marginals(decoder.x.trellis));
             },
             [&](const CellReader&) {
@@ -308,7 +328,7 @@ class Tagger {
                 X, &voter, nb::none(), nb::none(),
                 [&](Decoder& decoder, i64 n) {
                     path.resize(static_cast<std::size_t>(n));
-                    decoder.viterbi(decoder.x.trellis, path.data());
+                    model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
                     auto& mine = ballots[i++];
                     for (Ballot& ballot : mine)
                         if (ballot.path == path) {
@@ -347,6 +367,8 @@ class Tagger {
     struct Decoder {
         Potentials x;
         Viterbi viterbi;
+        SegmentViterbi segments;
+        std::vector<const std::string_view*> views;
         Window window;
         SequenceModel::Keys keys;
     };
@@ -363,9 +385,15 @@ class Tagger {
         return Columns(n_base, std::move(columns), std::move(sets));
     }
 
+    static void cells_of(const CellReader& reader, i64 i, i64 n, std::vector<const std::string_view*>& views) {
+        views.resize(static_cast<std::size_t>(n));
+        for (i64 t = 0; t < n; ++t) views[static_cast<std::size_t>(t)] = reader.cells(i, t);
+    }
+
     void add(const CellReader& reader, Sentences& lesson) {
         Window window;
         std::vector<Key> scratch;
+        std::vector<const std::string_view*> views;
         for (i64 i = 0; i < reader.size(); ++i) {
             const i64 n = reader.tokens(i), first = lesson.tokens();
             window.resize(model_.columns, n);
@@ -382,6 +410,10 @@ class Tagger {
                 });
                 lesson.state.start.push_back(static_cast<i64>(lesson.state.number.size()));
                 lesson.edge.start.push_back(static_cast<i64>(lesson.edge.number.size()));
+            }
+            if (lesson.longest) {
+                cells_of(reader, i, n, views);
+                model_.add_segments(lesson, first, n, window, views.data());
             }
             std::uint64_t hash = static_cast<std::uint64_t>(n);
             const auto stir = [&hash](std::uint64_t value) { hash = mix(hash, value + 0x9E37u); };
@@ -458,6 +490,9 @@ class Tagger {
         }
         model_.keys(decoder.window, n, keys);
         model_.gather(keys, n, v, edge, decoder.x);
+        if (!model_.types.on()) return;
+        cells_of(reader, i, n, decoder.views);
+        model_.gather_segments(decoder.window, decoder.views.data(), n, v, decoder.x);
     }
 
     // v ← voter `to`, given v = voter `from`

@@ -178,12 +178,26 @@ class SequenceParameters(_Checked):
         _one_of("auto", "bio", "iob1", "bioes", None),
     )
     beam: int = _parameter(0, "states kept at a token; 0 for all", _whole(0))
+    segments: bool = _parameter(False, "semi-Markov: whole segments have features too; labels are BIO tags", _boolean)
+    max_segment: int | None = _parameter(None, "tokens of the longest segment", _whole(1, "that of the training data"))
     random_state: int = _parameter(0, "seed of the shuffling", _whole(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.margin and (self.rule != "perceptron" or self.cost == "hamming"):
             raise ValueError("margin goes with rule='perceptron' and no cost; the others have a margin of their own")
+        if self.segments and (
+            self.rule == "mira" or self.margin or self.beam or not (self.hamming or self.rule == "perceptron")
+        ):
+            raise ValueError(
+                "segments=True goes with the perceptron and with pa rules under cost='hamming', without a beam"
+            )
+        if self.segments and self.constraints not in ("auto", "bio"):
+            raise ValueError(
+                f"constraints={self.constraints!r} does not go with segments=True, whose labels are BIO tags"
+            )
+        if self.max_segment is not None and not self.segments:
+            raise ValueError("max_segment needs segments=True")
         if self.rule == "mira" and self.cost is None:
             raise ValueError("rule='mira' needs cost='hamming'")
 

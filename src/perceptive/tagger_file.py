@@ -73,7 +73,8 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "parameters": parameters,
         "text": learner.templates.text,
         "where": learner.templates.where,
-        "dictionaries": list(learner.templates.dictionaries),
+        "dictionaries": [*learner.templates.dictionaries, *learner.templates.phrases],
+        "longest": learner.longest,
         "labels": learner.labels,
         "scheme": learner.scheme,
         "recognised": learner._recognised,
@@ -82,7 +83,8 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "temperature": learner.temperature,
     }
     arrays = {MODEL + name: array for name, array in learner.snapshot().items()}
-    for i, words in enumerate(learner.templates.dictionaries.values()):
+    every = [*learner.templates.dictionaries.values(), *learner.templates.phrases.values()]
+    for i, words in enumerate(every):
         arrays[f"dictionary{i}"] = np.frombuffer("\n".join(words).encode(), np.uint8)
     return meta, arrays
 
@@ -90,12 +92,13 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
 def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SequenceLearner:
     words = {name: bytes(arrays[f"dictionary{i}"]).decode().split("\n") for i, name in enumerate(meta["dictionaries"])}
     templates = Templates(meta["text"], meta["where"], words)
-    if list(templates.dictionaries) != meta["dictionaries"]:
+    if [*templates.dictionaries, *templates.phrases] != meta["dictionaries"]:
         raise ValueError("dictionaries and templates do not match")
     learner = SequenceLearner(**{**meta["parameters"], "template": templates})
     learner.scheme, learner._recognised = meta["scheme"], bool(meta["recognised"])
     if learner.scheme not in ("bio", "iob1", "bioes", None):
         raise ValueError("an unknown scheme")
+    learner.longest = meta["longest"]
     learner.meet_labels(meta["labels"])
     if len(learner.labels) != len(meta["labels"]):
         raise ValueError("labels are not all different")

@@ -60,6 +60,11 @@ class SequenceTagger(BaseEstimator):
         Scheme that every prediction keeps to; "auto" recognises it.
     beam : int
         States kept at a token; 0 for all.
+    segments : bool
+        Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, dictionary
+        membership). Labels are BIO tags. For records such as addresses and bibliographies.
+    max_segment : int or None
+        Tokens of the longest segment; None: that of the training data.
     random_state : int
         Seed of the shuffling.
     epochs : int
@@ -120,6 +125,8 @@ class SequenceTagger(BaseEstimator):
         min_count: int = 1,
         constraints: str | None = "auto",
         beam: int = 0,
+        segments: bool = False,
+        max_segment: int | None = None,
         random_state: int = 0,
         epochs: int = 10,
         shuffle: bool = True,
@@ -141,6 +148,8 @@ class SequenceTagger(BaseEstimator):
         self.min_count = min_count
         self.constraints = constraints
         self.beam = beam
+        self.segments = segments
+        self.max_segment = max_segment
         self.random_state = random_state
         self.epochs = epochs
         self.shuffle = shuffle

@@ -16,6 +16,7 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     @label[-2]                        triples of labels (second order)
     (y==B or y==I) and capitalised    one weight for a set of labels; B is also B-NP, B-PP, …
     y==I and y[-1]==B and hyphenated  one weight for a set of pairs of labels
+    segment in(streets.txt)           with segments=True: whether a whole segment, joined by spaces, stands in a file
     columns word pos                  names of the columns; these are the names if none are given
 
 ``#`` begins a comment. Lines of CRF++ (``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, and may be mixed in.
@@ -90,6 +91,7 @@ class Templates:
         self.n_base = 1
         self.derived: list[Column] = []
         self.dictionaries: dict[str, list[str]] = {}
+        self.phrases: dict[str, list[str]] = {}  # dictionaries of whole segments
         self.state: list[tuple[int, list[Part]]] = []
         self.edge: list[tuple[int, list[Part]]] = []
         self.state_names: list[str] = []
@@ -135,6 +137,12 @@ class Templates:
         words = {name: _words(folder / name) for name in names if (folder / name).exists()}
         return cls(text, where=os.fspath(path), words=words)
 
+    def need(self, column: Column) -> int:
+        """The number of a column, which is made if no template reads it."""
+        if column not in self.derived:
+            self.derived.append(column)
+        return self.n_base + self.derived.index(column)
+
     def arguments(self) -> tuple[Any, ...]:
         """What the core's model is made from."""
         dictionaries = list(self.dictionaries.values())
@@ -150,6 +158,14 @@ class Templates:
             return
         if (crfpp := CRFPP.match(line)) and (line == "B" or ":" in line or "%x" in line or line[1:].isalnum()):
             self._crfpp(crfpp[1], line)
+            return
+        if line.startswith("segment "):
+            file = re.fullmatch(r"segment\s+in\(\s*([^()]+?)\s*\)", line)
+            if file is None:
+                raise ValueError(
+                    f"{line!r}: segments are looked up by 'segment in(FILE)'; the rest is read without saying so"
+                )
+            self.phrases[file[1]] = list(self.words.get(file[1]) or _words(Path(file[1])))
             return
         bag = re.fullmatch(r"bag\s*\((.*)\)", line)
         terms = [_trim(term) for term in re.split(r"\s*(?:&|\band\b)\s*", bag[1] if bag else line)]

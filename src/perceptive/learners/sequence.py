@@ -51,6 +51,8 @@ class SequenceLearner:
         self.first_pass: tuple[int, int] | None = None
         self.temperature: float | None = None
         self._recognised = False
+        self.longest = self.parameters.max_segment  # tokens of the longest segment
+        self._columns = -1, -1
         self._vectors: dict[str, Any] = {}
         self.features: Features | None = None  # a function of the user's
         if callable(self.parameters.template):
@@ -65,6 +67,10 @@ class SequenceLearner:
 
     def _open(self, templates: Templates) -> None:
         self.templates = templates
+        if self.parameters.segments:
+            if templates.trigrams:
+                raise ValueError("@label[-2] does not go with segments=True")
+            self._columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
         self.model = _core.SequenceModel(*templates.arguments())
         if self.parameters.keeps_log:
             self.model.keep_log(self.parameters.max_voters or 0)
@@ -99,7 +105,31 @@ class SequenceLearner:
                 if label_set is not None:
                     sets.append(self._members(*label_set, pairs=which == 1))
         self.core.set_label_sets(numbers[0], numbers[1], sets)
+        if self.parameters.segments and self.longest:
+            self._tell_segments()
         self._vectors.clear()
+
+    def _tell_segments(self) -> None:
+        assert self.templates is not None
+        assert self.longest is not None
+        kinds = [schemes.split(label)[1] for label in self.labels if schemes.split(label)[0] == "B"]
+        find = {schemes.split(label): i for i, label in enumerate(self.labels)}
+        begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
+        phrases = list(self.templates.phrases.values())
+        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1), *self._columns, phrases)
+
+    def _measure_segments(self, y: Sequence[Sequence[Any]]) -> None:
+        """The longest segment, from the first data; later ones must not be longer."""
+        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans([label or "O" for label in labels])]
+        longest = max((end - begin for _, (begin, end, _) in spans), default=1)
+        if self.longest is None:
+            self.longest = longest
+        if longest > self.longest:
+            i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
+            raise ValueError(
+                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {self.longest}; "
+                f"set max_segment={longest}"
+            )
 
     def _members(self, now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
         mine = [i for i, label in enumerate(self.labels) if not now or matches(str(label), now)]
@@ -110,7 +140,7 @@ class SequenceLearner:
 
     def _keep_to_scheme(self, y: Sequence[Sequence[Any]]) -> None:
         """Recognise or check the scheme of the labels; in the end every sequence of y is allowed."""
-        wanted = self.parameters.constraints
+        wanted = "bio" if self.parameters.segments else self.parameters.constraints
         if wanted is None:
             return
         if wanted != "auto":
@@ -153,6 +183,9 @@ class SequenceLearner:
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
             labels["O"] = None  # else a sentence of one token could not be labelled
         known = len(self.labels)
+        if self.parameters.segments:
+            self._measure_segments(y)
+            labels.setdefault("O", None)
         self.meet_labels(_in_order(labels) if first else labels)
         if self.scheme != before and len(self.labels) == known:
             self._tell_labels()
@@ -239,6 +272,7 @@ class SequenceLearner:
     ) -> list[list[tuple[Labels, float]]]:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
+        self._need_chain()
         given = None if forced is None else self._forced(forced)
         return self.core.predict_kbest(self._tokens(X), k, self.labels, self.vector(hypothesis), given, self.index)
 
@@ -247,6 +281,7 @@ class SequenceLearner:
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """For each sentence the best path, and for each token and label the score of the best path through it."""
         self._need_labels()
+        self._need_chain()
         found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
         return [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
 
@@ -284,6 +319,10 @@ class SequenceLearner:
                     )
         return given
 
+    def _need_chain(self) -> None:
+        if self.parameters.segments:
+            raise ValueError("segments=True finds the best sequence only; k best and margins need a plain chain")
+
     # ------------------------------------------------------------ the model as a whole
 
     def snapshot(self) -> dict[str, Any]:
@@ -320,8 +359,13 @@ class SequenceLearner:
         assert self.templates is not None
         found = []
         for kind, template, values, label, weight in self.core.heaviest(self.vector(hypothesis), n):
-            if kind == "state":
-                name = values[0] if template < 0 else f"{self.templates.state_names[template]} = {' / '.join(values)}"
+            if kind == "state" and template < -1:
+                what = {-2: "length", -3: "text", -4: "shape"}.get(
+                    template
+                ) or f"in({list(self.templates.phrases)[-5 - template]})"
+                found.append((f"segment {what} = {' '.join(values)}", str(self.labels[label]), weight))
+            elif kind == "state":
+                name = values[0] if template == -1 else f"{self.templates.state_names[template]} = {' / '.join(values)}"
                 found.append((name, str(self.labels[label]), weight))
             else:
                 before, now = divmod(label, len(self.labels))
