@@ -59,10 +59,16 @@ def show(tables: Sequence[Table], targets: Sequence[Target]) -> None:
         print(f"{target.verdict:>7}  {target.text}: {target.measured}")
 
 
-def write(path: Path, tables: Sequence[Table], targets: Sequence[Target], machine: str) -> None:
+def write(
+    path: Path,
+    tables: Sequence[Table],
+    targets: Sequence[Target],
+    machine: str,
+    markers: tuple[str, str] = MARKERS,
+) -> None:
     """Replace what stands between the markers of a Markdown file."""
-    before, rest = path.read_text(encoding="utf-8").split(MARKERS[0])
-    after = rest.split(MARKERS[1])[1]
+    before, rest = path.read_text(encoding="utf-8").split(markers[0])
+    after = rest.split(markers[1])[1]
     summary = Table("Targets", ["target", "measured", ""], [(t.text, t.measured, t.verdict) for t in targets])
     body = "\n\n".join([machine, *(table.markdown() for table in (summary, *tables))])
-    path.write_text(f"{before}{MARKERS[0]}\n\n{body}\n\n{MARKERS[1]}{after}", encoding="utf-8")
+    path.write_text(f"{before}{markers[0]}\n\n{body}\n\n{markers[1]}{after}", encoding="utf-8")

@@ -262,7 +262,7 @@ def segment_learner(draw, n, order):
     number = st.integers(-3, 3)
     words = ["wa", "wb", "wc", "wd"][:n]
     learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=3, hypothesis="last")
-    lesson = [[label for label in labels if label[0] == "B"][0]] + ["O"] * (n - 1)
+    lesson = [next(label for label in labels if label[0] == "B"), *["O"] * (n - 1)]
     learner.prepare([words], [lesson])  # numbers the words
     state = learner.snapshot()
     unary = [[draw(number) for _ in labels] for _ in range(n)]

@@ -55,7 +55,10 @@ X_TEST, Y_TEST = sentences(50, seed=1, kinds=("PER", "ORG"))
 
 
 def test_the_sentences_of_the_notes():
-    X = ["When will prof Cohen post the notes".split(), "tell Ziv William is on the way".split()]
+    X = [
+        ["When", "will", "prof", "Cohen", "post", "the", "notes"],
+        ["tell", "Ziv", "William", "is", "on", "the", "way"],
+    ]
     y = [["O", "O", "B", "I", "O", "O", "O"], ["O", "B", "B", "O", "O", "O", "O"]]
     text = "(y==B or y==I) and capitalised\ny==B and y[-1]==B\nword[0]\nword[-1]\n@label[-1]"
     tagger = SequenceTagger(template=text, hypothesis="last", epochs=100).fit(X, y)
@@ -65,10 +68,39 @@ def test_the_sentences_of_the_notes():
 
 
 def test_the_bibliography_record_of_the_notes():
-    record = (
-        "P.P.Wangikar , T.P. Graycar , D.A. Estell , D.S. Clark , J.S. Dordick (1993) Protein and Solvent Engineering "
-        "of Subtilising BPN' in Nearly Anhydrous Organic Media J.Amer. Chem. Soc. 115, 12231-12237."
-    ).split()
+    record = [
+        "P.P.Wangikar",
+        ",",
+        "T.P.",
+        "Graycar",
+        ",",
+        "D.A.",
+        "Estell",
+        ",",
+        "D.S.",
+        "Clark",
+        ",",
+        "J.S.",
+        "Dordick",
+        "(1993)",
+        "Protein",
+        "and",
+        "Solvent",
+        "Engineering",
+        "of",
+        "Subtilising",
+        "BPN'",
+        "in",
+        "Nearly",
+        "Anhydrous",
+        "Organic",
+        "Media",
+        "J.Amer.",
+        "Chem.",
+        "Soc.",
+        "115,",
+        "12231-12237.",
+    ]
     fields = [("Author", 13), ("Year", 1), ("Title", 12), ("Journal", 3), ("Volume", 1), ("Page", 1)]
     labels = [f"{'B' if i == 0 else 'I'}-{name}" for name, n in fields for i in range(n)]
     assert len(record) == len(labels)
@@ -464,7 +496,7 @@ def test_unfitted_and_wrong_parameters():
     with pytest.raises(ValueError, match="fit"):
         SequenceTagger().predict([["a"]])
     for parameters in ({"rule": "arow"}, {"C": -1}, {"beam": -1}, {"k": 0}, {"margin": 1.0, "rule": "pa1"}):
-        with pytest.raises(ValueError, match="must be|goes with"):
+        with pytest.raises(ValueError, match=r"must be|goes with"):
             SequenceTagger(**parameters).fit(X, Y)
     with pytest.raises(ValueError, match="keep='all'"):
         SequenceTagger(template="hmm").fit(X, Y).predict(X, hypothesis="voted")

@@ -50,10 +50,13 @@ shape
 
 NER = """\
 # words in, names out; reads no tags, so that it serves any language
-lower[-2:2]
-word[0]
-lower[-1..0]
-lower[0..1]
+norm[-2:2]
+word[-1:1]
+norm[-2..-1]
+norm[-1..0]
+norm[0..1]
+norm[1..2]
+norm[-1..1]
 shape[-2:2]
 shape[-1..0]
 shape[0..1]
@@ -62,14 +65,14 @@ prefix(1..5)
 suffix(1..5)
 suffix(2..3)[-1]
 suffix(2..3)[1]
-lower[0] & shape[-1]
-lower[0] & shape[1]
-lower[-1] & shape[0]
-lower[1] & shape[0]
+norm[0] & shape[-1]
+norm[0] & shape[1]
+norm[-1] & shape[0]
+norm[1] & shape[0]
 has(digit|hyphen|dot)
 is(capitalised|upper|number)
 length
-bag(lower[-4:4])
+bag(norm[-6:6])
 @label[-1]
 is(capitalised) & @label[-1]
 """
@@ -78,16 +81,23 @@ POS = """\
 # words in, parts of speech out
 lower[-2:2]
 word[0]
+lower[-2..-1]
 lower[-1..0]
 lower[0..1]
+lower[1..2]
 lower[-1..1]
-prefix(1..5)
-suffix(1..5)
-suffix(1..3)[-1]
-suffix(1..3)[1]
+lower[-2] & lower[0]
+prefix(1..7)
+suffix(1..7)
+suffix(2..3)[-1]
+suffix(2..3)[1]
 suffix(3)[-1] & suffix(3)
 suffix(3) & suffix(3)[1]
+suffix(2) & shape
 shape[-1:1]
+shape[-1..0]
+shape[0..1]
+shape[-1..1]
 has(digit|hyphen|upper)
 is(capitalised|upper|number)
 @label[-1]

@@ -1,7 +1,7 @@
 """Semi-Markov paths: labels whose segments have scores of their own (Sarawagi & Cohen 2004).
 
-Labels are B-X, I-X and O; a path must keep to the BIO scheme, and no segment is longer than ``longest``. To the score of
-the chain comes, for each segment [b, e) of type X, segment(b, e, X).
+Labels are B-X, I-X and O; a path must keep to the BIO scheme, and no segment is longer than ``longest``. To the score
+of the chain comes, for each segment [b, e) of type X, segment(b, e, X).
 """
 
 import math
