@@ -23,6 +23,11 @@ from perceptive.streams import conll
 
 pytestmark = pytest.mark.core
 
+NOTES = ["When will prof Cohen post the notes", "tell Ziv William is on the way"]
+RECORD = (
+    "P.P.Wangikar , T.P. Graycar , D.A. Estell , D.S. Clark , J.S. Dordick (1993) Protein and Solvent Engineering of "
+    "Subtilising BPN' in Nearly Anhydrous Organic Media J.Amer. Chem. Soc. 115, 12231-12237."
+)
 NAMES = ["Ziv", "William", "Cohen", "Ada", "Grace"]
 WORDS = ["tell", "will", "post", "the", "notes", "is", "on", "way", "when"]
 
@@ -55,10 +60,7 @@ X_TEST, Y_TEST = sentences(50, seed=1, kinds=("PER", "ORG"))
 
 
 def test_the_sentences_of_the_notes():
-    X = [
-        ["When", "will", "prof", "Cohen", "post", "the", "notes"],
-        ["tell", "Ziv", "William", "is", "on", "the", "way"],
-    ]
+    X = [sentence.split() for sentence in NOTES]
     y = [["O", "O", "B", "I", "O", "O", "O"], ["O", "B", "B", "O", "O", "O", "O"]]
     text = "(y==B or y==I) and capitalised\ny==B and y[-1]==B\nword[0]\nword[-1]\n@label[-1]"
     tagger = SequenceTagger(template=text, hypothesis="last", epochs=100).fit(X, y)
@@ -68,39 +70,7 @@ def test_the_sentences_of_the_notes():
 
 
 def test_the_bibliography_record_of_the_notes():
-    record = [
-        "P.P.Wangikar",
-        ",",
-        "T.P.",
-        "Graycar",
-        ",",
-        "D.A.",
-        "Estell",
-        ",",
-        "D.S.",
-        "Clark",
-        ",",
-        "J.S.",
-        "Dordick",
-        "(1993)",
-        "Protein",
-        "and",
-        "Solvent",
-        "Engineering",
-        "of",
-        "Subtilising",
-        "BPN'",
-        "in",
-        "Nearly",
-        "Anhydrous",
-        "Organic",
-        "Media",
-        "J.Amer.",
-        "Chem.",
-        "Soc.",
-        "115,",
-        "12231-12237.",
-    ]
+    record = RECORD.split()
     fields = [("Author", 13), ("Year", 1), ("Title", 12), ("Journal", 3), ("Volume", 1), ("Page", 1)]
     labels = [f"{'B' if i == 0 else 'I'}-{name}" for name, n in fields for i in range(n)]
     assert len(record) == len(labels)
