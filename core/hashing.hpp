@@ -94,6 +94,14 @@ class InvertedIndex {
         return true;
     }
 
+    bool empty() const { return names_.empty(); }
+
+    // Takes in the names of another index.
+    void update(const InvertedIndex& other) {
+        for (const std::uint32_t bucket : other.buckets(1))
+            for (const std::string& name : other.names_.at(bucket)) add(bucket, name);
+    }
+
     // Takes back the latest name of a bucket.
     void forget(std::uint32_t bucket) {
         const auto found = names_.find(bucket);

@@ -3,6 +3,7 @@
 // wrong.
 #include "hashing.hpp"
 
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
@@ -147,10 +148,31 @@ class Hasher {
 
 }  // namespace
 
+namespace {
+
+// Names of files may not be UTF-8.
+nb::list shown_names(const std::vector<std::string>& names) {
+    nb::list all;
+    for (const std::string& name : names) {
+        PyObject* text = PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "replace");
+        if (text == nullptr) throw nb::python_error();
+        all.append(nb::steal(text));
+    }
+    return all;
+}
+
+}  // namespace
+
 void bind_hashing(nb::module_& m) {
     m.def(
         "murmur3", [](nb::bytes bytes, std::uint32_t seed) { return murmur3({bytes.c_str(), bytes.size()}, seed); },
         "bytes"_a, "seed"_a, "MurmurHash3_x86_32.");
+    nb::class_<InvertedIndex>(m, "InvertedIndex", "Bucket → the names that fell into it.")
+        .def(nb::init<>())
+        .def("add", [](InvertedIndex& self, std::uint32_t bucket, std::string_view name) { self.add(bucket, name); })
+        .def("update", &InvertedIndex::update, "other"_a, "Take in the names of another index.")
+        .def("names", [](const InvertedIndex& self, std::uint32_t bucket) { return shown_names(self.names(bucket)); })
+        .def("buckets", &InvertedIndex::buckets, "at_least"_a, "The buckets with at least so many names, ascending.");
     nb::class_<Hasher>(m, "HashKernel", "The signed hash kernel, with its inverted index.")
         .def(nb::init<int, std::uint32_t, bool>(), "bits"_a, "seed"_a, "signed"_a)
         .def("hash", &Hasher::hash, "names"_a, "remember"_a, "Buckets and signs of many names.")

@@ -63,7 +63,7 @@ class _Bad(ValueError):
 
 def _example(tokens: list[tuple[int, bytes]], base: int, n_features: int | None, single: bool) -> Example:
     at, token = tokens.pop(0)
-    label = _decimal(at, token, "label", "write classes as numbers, one per example", single=False)
+    label = _decimal(at, token, "label", "write classes as numbers, one per example", single=False) + 0.0  # −0 is 0
     qid = -1
     if tokens and tokens[0][1].startswith(b"qid:"):
         at, token = tokens.pop(0)
@@ -101,7 +101,7 @@ def _column(at: int, digits: bytes, colon: bool, base: int, last: int, n_feature
     if column < last:
         raise _Bad(at, f"feature index {shown} after {last + base}: indices must rise; sort the entries of each line")
     if n_features is not None and column >= n_features:
-        raise _Bad(at, f"feature index {shown}: beyond n_features={n_features}; raise it or leave it out")
+        raise _Bad(at, f"feature index {shown}: beyond n_features={n_features}; raise it, or hash with bits")
     return column
 
 

@@ -1,0 +1,129 @@
+"""From blocks of text to examples: parsed in worker threads beside the consumer, who gets them in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from perceptive import _core
+from perceptive.streams.blocks import Block, blocks, shown
+from perceptive.streams.examples import Examples
+from perceptive.streams.reading import Reading
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass
+class Log:
+    """What the parsers had to say."""
+
+    lines: int = 0
+    bytes: int = 0  # read so far, unpacked
+    skipped: int = 0
+    complaints: list[str] = field(default_factory=list)  # the first few
+    names: _core.InvertedIndex | None = None
+
+
+def default_threads() -> int:
+    """As many as there are processors to run them."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Iterator[B]:
+    """``map(work, things)``, done by threads; a few results wait, no more.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-1, 2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads <= 1:
+        yield from map(work, things)
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="perceptive-parse")
+    waiting: deque[Future[B]] = deque()
+    try:
+        for thing in things:
+            waiting.append(pool.submit(work, thing))
+            if len(waiting) > threads + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def parse(
+    files: Iterable[str],
+    reading: Reading,
+    dtype: np.dtype[Any],
+    *,
+    threads: int = 1,
+    skip: bool = False,
+    remember: bool = False,
+    live: bool = False,
+    block: int | None = None,
+    log: Log | None = None,
+    prepare: Callable[[Examples], Any] = lambda examples: examples,
+) -> Iterator[Any]:
+    """Parse files, block by block, each in order.
+
+    Parameters
+    ----------
+    files : iterable of paths
+    reading : Reading
+    dtype : float32 or float64
+    threads : int
+        Parse in so many threads; the result does not depend on it.
+    skip : bool
+        Leave out bad lines and log them; else the first one raises, after what precedes it has been given.
+    remember : bool
+        Log the names of hashed features.
+    live : bool
+        Give what there is as soon as it is there.
+    block : int or None
+        Bytes at a time.
+    log : Log or None
+        Is kept up as blocks are given.
+    prepare : callable
+        What the threads also do with the examples.
+    """
+    log = Log() if log is None else log
+    single = dtype == np.float32
+    for path in files:
+        parser = reading.parser(remember)
+
+        def work(one: Block, parser: Any = parser) -> tuple[Any, ...]:
+            size = len(one.text)
+            try:
+                *arrays, lines, skipped, complaints, names = parser.parse(one.text, single, skip)
+            finally:
+                one.release()
+            return prepare(Examples(*arrays)), size, one.offset, lines, skipped, complaints, names
+
+        line = 0
+        for parsed, size, offset, lines, skipped, complaints, names in in_order(
+            work, blocks(path, block, live=live), 1 if live else threads
+        ):
+            said = [
+                f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
+                for at, byte, column, message in complaints
+            ]
+            line += lines
+            log.lines += lines
+            log.bytes += size
+            if names is not None:
+                log.names = log.names or _core.InvertedIndex()
+                log.names.update(names)
+            yield parsed
+            if said and not skip:
+                raise ValueError(said[0])
+            log.skipped += skipped
+            log.complaints += said[: max(0, 10 - len(log.complaints))]
