@@ -51,6 +51,8 @@ class LinearLearner:
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
         self.vocabulary: Vocabulary | None = None
+        self.reading: dict[str, Any] | None = None  # how files become rows, where it learned from files
+        self.grows = False  # whether columns may appear at any time, as names may
         self.n_features: int | None = self.parameters.n_features
         self.problems: dict[Pair, Problem] = {}
         self.fingerprint = 0  # sum of the hashes of all examples played
@@ -129,7 +131,7 @@ class LinearLearner:
 
     def _meet_features(self, n_features: int) -> None:
         """Make room for the features of named rows that are new."""
-        self._check_features(n_features, named=self.vocabulary is not None)
+        self._check_features(n_features, named=self.vocabulary is not None or self.grows)
         if self.n_features is None or n_features > self.n_features:
             self.n_features = n_features
             for problem in self.problems.values():
@@ -177,9 +179,9 @@ class LinearLearner:
             rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
             if rows.n != len(which):
                 raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
-            if rows.n == 0 or (rows.d == 0 and vocabulary is None):
+            if rows.n == 0 or (rows.d == 0 and vocabulary is None and not self.grows):
                 raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
-            self._check_features(rows.d, named=vocabulary is not None)
+            self._check_features(rows.d, named=vocabulary is not None or self.grows)
         except BaseException:
             if vocabulary is not None:
                 vocabulary.forget(known)

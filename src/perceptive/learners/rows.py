@@ -24,7 +24,7 @@ def as_rows(X: Any, vocabulary: Vocabulary | None, *, grow: bool = False, finger
 
     Parameters
     ----------
-    X : array-like of two dimensions, SciPy sparse matrix, or list of dicts
+    X : array-like of two dimensions, SciPy sparse matrix, list of dicts, or rows that have been checked
         Float32 and float64 arrays and CSR matrices are not copied. Unsorted CSR rows are sorted, and duplicates
         summed, in a copy.
     vocabulary : Vocabulary or None
@@ -34,6 +34,8 @@ def as_rows(X: Any, vocabulary: Vocabulary | None, *, grow: bool = False, finger
     fingerprint : bool
         Whether rows are hashed on the way.
     """
+    if isinstance(X, _core.Rows):
+        return X
     if is_dicts(X):
         if vocabulary is None:
             raise ValueError("X holds dicts, but this model was trained on columns; give an array or sparse matrix")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from perceptive.streams.blocks import Paths, expand
-from perceptive.streams.examples import Examples, batches, join
+from perceptive.streams.examples import batches, join
 from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.reading import Reading
 
@@ -56,7 +56,7 @@ class Stream:
             width = max(width, examples.width())
             yield examples.X(width), examples.y()
 
-    def blocks(self, **options: Any) -> Iterator[Examples]:
+    def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
         self.log.__init__()  # type: ignore[misc]
         return parse(

@@ -71,7 +71,8 @@ def parse(
     live: bool = False,
     block: int | None = None,
     log: Log | None = None,
-    prepare: Callable[[Examples], Any] = lambda examples: examples,
+    limit: int | None = None,
+    prepare: Callable[[Examples, int], Any] = lambda examples, number: examples,
 ) -> Iterator[Any]:
     """Parse files, block by block, each in order.
 
@@ -92,26 +93,31 @@ def parse(
         Bytes at a time.
     log : Log or None
         Is kept up as blocks are given.
+    limit : int or None
+        svmlight: columns at most, where there is no other limit.
     prepare : callable
-        What the threads also do with the examples.
+        What the threads also do with the examples of a block and its number.
     """
     log = Log() if log is None else log
     single = dtype == np.float32
+    number = 0
     for path in files:
-        parser = reading.parser(remember)
+        parser = reading.parser(remember, limit)
 
-        def work(one: Block, parser: Any = parser) -> tuple[Any, ...]:
+        def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
+            number, one = numbered
             size = len(one.text)
             try:
                 *arrays, lines, skipped, complaints, names = parser.parse(one.text, single, skip)
             finally:
                 one.release()
-            return prepare(Examples(*arrays)), size, one.offset, lines, skipped, complaints, names
+            return prepare(Examples(*arrays), number), size, one.offset, lines, skipped, complaints, names
 
         line = 0
         for parsed, size, offset, lines, skipped, complaints, names in in_order(
-            work, blocks(path, block, live=live), 1 if live else threads
+            work, enumerate(blocks(path, block, live=live), number), 1 if live else threads
         ):
+            number += 1
             said = [
                 f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
                 for at, byte, column, message in complaints

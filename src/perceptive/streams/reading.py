@@ -65,9 +65,14 @@ class Reading:
         """Columns, where they are known before the data."""
         return self.n_features if self.bits is None else 1 << self.bits
 
-    def parser(self, remember: bool) -> Any:
-        """The parser of the core; with ``remember`` it gives the names of hashed features too."""
-        return _core.Svmlight(self.zero_based, self.n_features, self._features(remember))
+    def parser(self, remember: bool, limit: int | None = None) -> Any:
+        """The parser of the core.
+
+        With ``remember`` it gives the names of hashed features too; ``limit`` stands in for ``n_features``.
+        """
+        hashed = self._features(remember)
+        most = limit if self.n_features is None and hashed is None else self.n_features
+        return _core.Svmlight(self.zero_based, most, hashed)
 
     def _features(self, remember: bool) -> _core.FeatureOptions | None:
         if self.bits is None:
