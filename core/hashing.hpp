@@ -98,8 +98,14 @@ class InvertedIndex {
 
     // Takes in the names of another index.
     void update(const InvertedIndex& other) {
-        for (const std::uint32_t bucket : other.buckets(1))
-            for (const std::string& name : other.names_.at(bucket)) add(bucket, name);
+        other.for_each([&](std::uint32_t bucket, const std::string& name) { add(bucket, name); });
+    }
+
+    // Calls see(bucket, name) for all names, by bucket and then in the order of their arrival.
+    template <class See>
+    void for_each(See see) const {
+        for (const std::uint32_t bucket : buckets(1))
+            for (const std::string& name : names_.at(bucket)) see(bucket, name);
     }
 
     // Takes back the latest name of a bucket.

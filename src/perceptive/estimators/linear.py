@@ -17,10 +17,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from perceptive.certificate import Certificate, certify
-from perceptive.estimators.calibration import fit_temperature, probabilities
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.lesson import Labels, is_missing
 from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Vector

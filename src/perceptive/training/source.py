@@ -81,6 +81,11 @@ class Source:
         return {**self._made_from, "holdout": self.holdout, "seed": self.seed}
 
     @property
+    def repeatable(self) -> bool:
+        """Whether the files can be read more than once."""
+        return self.cached or STDIN not in self.stream.files
+
+    @property
     def cached(self) -> bool:
         """Whether the examples can be had without parsing."""
         return self._cache is not None

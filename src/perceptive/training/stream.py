@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.linear import LinearLearner
+from perceptive.learners.linear import LinearLearner, in_order_of_labels
 from perceptive.parameters import TrainingParameters
 from perceptive.training.local import History, hash_seed
 from perceptive.training.source import Batch, Source
+
+
+class _ThirdClass(Exception):
+    """Two classes were not all."""
 
 
 @dataclass
@@ -32,6 +37,9 @@ class Run:
         Mistakes, updates and loss before this pass.
     best : LinearLearner or None
         As it was after the pass with the best held-out accuracy.
+    may_widen : bool
+        Whether the two classes were but the first to be met: at a third one training starts over with all of them
+        competing.
     done : bool
     """
 
@@ -43,7 +51,24 @@ class Run:
     before: tuple[int, int, float] = (0, 0, 0.0)
     best: LinearLearner | None = None
     best_epoch: int = 0
+    may_widen: bool = False
     done: bool = False
+
+    @classmethod
+    def start(cls, source: Source, training: TrainingParameters, classes: list[Any] | None, **parameters: Any) -> Run:
+        """A new run.
+
+        Where the classes are not given and the first block of the files has two, they are one binary problem, until a
+        third class is met. Standard input cannot be read twice: there all classes compete from the start.
+        """
+        guessed = None
+        if classes is None and source.repeatable:
+            first = next(source.parsed(), None)
+            if first is not None and len(first.labels.values) == 2:
+                guessed = in_order_of_labels(first.labels.values)
+        learner = LinearLearner(classes=classes or guessed, n_features=source.stream.reading.width, **parameters)
+        learner.reading = source.stream.reading
+        return cls(learner, training, may_widen=guessed is not None)
 
     def play(self, source: Source, after_block: Callable[[Run], None] = lambda run: None) -> None:
         """Play up to the end, or until an exception breaks in; ``after_block`` is called between two blocks.
@@ -55,29 +80,46 @@ class Run:
         if self.training.epochs > 1 and self.learner.parameters.delta:
             raise ValueError("delta needs the examples in memory for more than one pass; take one pass, or delta=0")
         while not self.done:
-            skip = self.block
-            if self.epoch == 0:
-                for number, batch in enumerate(source.parsed()):
-                    if number >= skip:
-                        self._play(batch)
-                        after_block(self)
-            else:
-                if not source.cached:
-                    for _ in source.parsed():
-                        pass
-                for batch in source.again(self._order(source.n_blocks)[skip:]):
+            try:
+                self._play_pass(source, after_block)
+            except _ThirdClass:
+                self._widen()
+
+    def _play_pass(self, source: Source, after_block: Callable[[Run], None]) -> None:
+        skip = self.block
+        if self.epoch == 0:
+            for number, batch in enumerate(source.parsed()):
+                if number >= skip:
                     self._play(batch)
                     after_block(self)
-            self._end_pass(source)
+        else:
+            if not source.cached:
+                for _ in source.parsed():
+                    pass
+            for batch in source.again(self._order(source.n_blocks)[skip:]):
+                self._play(batch)
+                after_block(self)
+        self._end_pass(source)
 
     def _play(self, batch: Batch) -> None:
         learner = self.learner
+        if self.may_widen and not all(label in learner.index for label in batch.labels.values):
+            raise _ThirdClass
         order = np.arange(batch.rows.n)
         if self.training.shuffle:
             _core.shuffle(order, hash_seed(hash_seed(learner.parameters.random_state, self.epoch), batch.number))
         learner.prepare(batch.rows, batch.labels, batch.weights).play_as_they_come(order)
         batch.release()
         self.block += 1
+
+    def _widen(self) -> None:
+        """Start over, with classes that may appear at any time."""
+        old = self.learner
+        self.learner = LinearLearner(**{f.name: getattr(old.parameters, f.name) for f in fields(old.parameters)})
+        self.learner.reading = old.reading
+        self.history, self.best = History(), None
+        self.epoch = self.block = self.best_epoch = 0
+        self.before, self.may_widen = (0, 0, 0.0), False
 
     def _order(self, n_blocks: int) -> NDArray[np.int64]:
         order = np.arange(n_blocks)
