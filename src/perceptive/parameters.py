@@ -24,6 +24,7 @@ def _one_of(*choices: object) -> Check:
             return None
         return "one of " + ", ".join(repr(choice) for choice in choices)
 
+    check.choices = choices  # type: ignore[attr-defined]
     return check
 
 
@@ -60,7 +61,7 @@ _boolean = _one_of(True, False)
 
 
 def _parameter(default: Any, help: str, check: Check) -> Any:
-    return field(default=default, metadata={"help": help, "check": check})
+    return field(default=default, metadata={"help": help, "check": check, "choices": getattr(check, "choices", None)})
 
 
 class _Checked:

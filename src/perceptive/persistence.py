@@ -85,6 +85,16 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
     ModelFileError
         Where the file is damaged, foreign, or newer than this version of perceptive.
     """
+    return _load(path, verify, _dress)
+
+
+def load_learner(path: str | os.PathLike[str]) -> LinearLearner:
+    """Read the learner of what `save` wrote, without scikit-learn."""
+    learner: LinearLearner = _load(path, None, lambda learner, meta: learner)
+    return learner
+
+
+def _load(path: str | os.PathLike[str], verify: bool | None, dress: Any) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
     if kind not in ("LinearLearner", "LinearClassifier"):
         raise ModelFileError(
@@ -92,7 +102,7 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
         )
     try:
         learner = _put_together(meta, arrays)
-        return learner if kind == "LinearLearner" else _dress(learner, meta)
+        return learner if kind == "LinearLearner" else dress(learner, meta)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
 

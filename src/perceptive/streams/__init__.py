@@ -80,7 +80,8 @@ def open(
     threads: int | None = None,
     on_error: str = "stop",
     remember_names: bool = False,
-    **reading: Any,
+    reading: Reading | None = None,
+    **how: Any,
 ) -> Stream:
     r"""Read files as a stream of batches.
 
@@ -101,8 +102,10 @@ def open(
         At a broken line, raise, or go on and count it in ``stream.log.skipped``.
     remember_names : bool
         Keep the names of hashed features in ``stream.log.names``.
-    **reading
-        What else `Reading` takes: ``zero_based``, ``n_features``, ``bits``, …
+    reading : Reading, optional
+        How the files are read, all in one; or:
+    **how
+        What `Reading` takes: ``zero_based``, ``n_features``, ``bits``, …
 
     Returns
     -------
@@ -131,9 +134,10 @@ def open(
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype is {dtype}; choose float32 or float64")
-    how = Reading(format=format or "svmlight", **reading)
+    if reading is None:
+        reading = Reading(format=format or "svmlight", **how)
     threads = default_threads() if threads is None else threads
-    return Stream(tuple(expand(path_or_paths)), how, batch, dtype, threads, on_error == "skip", remember_names)
+    return Stream(tuple(expand(path_or_paths)), reading, batch, dtype, threads, on_error == "skip", remember_names)
 
 
 @overload

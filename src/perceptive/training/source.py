@@ -38,7 +38,7 @@ class Batch:
 
 
 def as_batch(examples: Examples, number: int, width: int | None) -> Batch:
-    """Check examples; columns beyond ``width`` are not looked for here: parsers refuse or `narrow` drops them."""
+    """Check examples; ``width`` is the number of columns, None as many as they need."""
     rows = _core.csr_rows(
         examples.indptr, examples.indices, examples.data, examples.width() if width is None else width, True
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.linear import LinearLearner, in_order_of_labels
 from perceptive.parameters import TrainingParameters
 from perceptive.training.local import History, hash_seed
@@ -166,3 +167,15 @@ def accuracy(learner: LinearLearner, source: Source) -> float:
         right += int(np.count_nonzero(decided == truth[batch.labels.which]))
         total += batch.rows.n
     return right / total if total else float("nan")
+
+
+def calibrate(learner: LinearLearner, source: Source) -> None:
+    """Fit the probabilities on what was held out."""
+    scores, truth = [], []
+    for batch in source.kept():
+        index = np.array([learner.index.get(label, -1) for label in batch.labels.values], np.int64)
+        which = index[batch.labels.which]
+        scores.append(learner.scores(batch.rows)[which >= 0])
+        truth.append(which[which >= 0])
+    if scores:
+        learner.temperature = fit_temperature(np.concatenate(scores), np.concatenate(truth))
