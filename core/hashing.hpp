@@ -32,7 +32,7 @@ class Murmur3 {
         return end(tail, n);
     }
 
-    // The same, where 3 bytes past the first n may be read.
+    // The same, where 4 bytes past the first n may be read.
     std::uint32_t hash_padded(std::size_t n) {
         go_on(n);
         return end(word(done_) & ((std::uint32_t{1} << 8 * (n - done_)) - 1), n);

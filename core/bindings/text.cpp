@@ -136,18 +136,18 @@ class Text {
     }
 
     static std::string_view utf8(nb::handle text, std::size_t row) {
-        const std::string where = "row " + std::to_string(row);
+        const auto where = [&] { return "row " + std::to_string(row); };
         Py_ssize_t size = 0;
         if (PyUnicode_Check(text.ptr())) {
             const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
             if (data != nullptr) return {data, static_cast<std::size_t>(size)};
             if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
             PyErr_Clear();
-            throw std::invalid_argument(where + " has no UTF-8 form (a lone surrogate); repair the text");
+            throw std::invalid_argument(where() + " has no UTF-8 form (a lone surrogate); repair the text");
         }
         char* data = nullptr;
         if (!PyBytes_Check(text.ptr()))
-            throw std::invalid_argument(where + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
+            throw std::invalid_argument(where() + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
                                         "; give texts as str, or as UTF-8 bytes");
         PyBytes_AsStringAndSize(text.ptr(), &data, &size);
         return {data, static_cast<std::size_t>(size)};
