@@ -128,6 +128,13 @@ class InvertedIndex {
         return true;
     }
 
+    // Adds the names of another one.
+    void merge(InvertedIndex&& other) {
+        names_.merge(other.names_);  // leaves the buckets that both have
+        for (const auto& [bucket, names] : other.names_)
+            for (const std::string& name : names) add(bucket, name);
+    }
+
     // Takes back the latest name of a bucket.
     void forget(std::uint32_t bucket) {
         const auto found = names_.find(bucket);

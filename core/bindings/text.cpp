@@ -56,8 +56,7 @@ class Text {
                         "the rows hold more than 2147483647 numbers; give fewer at once");
             }
         });
-        for (const std::uint32_t bucket : met.buckets(1))
-            for (const std::string& name : met.names(bucket)) index_.add(bucket, name);
+        index_.merge(std::move(met));
         broken_ += features.broken();
         return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.data))};
     }
