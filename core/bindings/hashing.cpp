@@ -203,7 +203,9 @@ void bind_hashing(nb::module_& m) {
         .def_static("from_arrays", &unpack, "bucket"_a.noconvert(), "offsets"_a.noconvert(), "blob"_a.noconvert(),
                     "What to_arrays gave.")
         .def("to_arrays", &pack, "Buckets, ends of the names in the blob, and the blob.")
-        .def("update", &InvertedIndex::update, "other"_a, "Take in the names of another index.")
+        .def(
+            "merge", [](InvertedIndex& self, InvertedIndex& other) { self.merge(std::move(other)); }, "other"_a,
+            "Take the names of another index.")
         .def("names", [](const InvertedIndex& self, std::uint32_t bucket) { return shown_names(self.names(bucket)); })
         .def("buckets", &InvertedIndex::buckets, "at_least"_a, "The buckets with at least so many names, ascending.");
     nb::class_<Hasher>(m, "HashKernel", "The signed hash kernel, with its inverted index.")

@@ -161,7 +161,7 @@ def certify(
         raise ValueError("this learner has learned nothing yet; let it learn first")
     if witness is not None and not (learner.binary or learner.joint):
         raise ValueError("witness is for two classes or multiclass='joint'; each problem of ovr and ovo has its own")
-    rows = as_rows(X, learner.vocabulary, fingerprint=True)
+    rows = as_rows(X, learner.kernel or learner.vocabulary, fingerprint=True)
     return certify_lessons(learner, [learner.lesson(rows, y, sample_weight)], witness=witness)
 
 

@@ -43,6 +43,7 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
             print(f"{seen:>12,} examples  {overall:7.2%} right  {recent:7.2%} of the latest", flush=True)
         told, told_at, window = seen, time.monotonic(), (seen, mistakes)
 
+    broken: ValueError | None = None
     try:
         for number, examples in enumerate(stream.blocks(live=True, limit=MAX_FEATURES)):
             labelled = examples.take((examples.which != UNLABELLED).nonzero()[0])
@@ -58,10 +59,14 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
                 saved_at = now
     except KeyboardInterrupt:
         pass
+    except ValueError as error:
+        broken = error
     if not learner.problems:
-        raise ValueError("no labelled example has arrived; nothing was learned")
+        raise broken or ValueError("no labelled example has arrived; nothing was learned")
     if learner.rounds - start[0] > told:
         tell()
     learner.names = stream.log.names
     save(learner, options.output)
+    if broken is not None:
+        raise broken  # what was learned before is saved
     return 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from perceptive.training.source import Source
     from perceptive.training.stream import Run
 
-NOT_OPTIONS = {"cost", "n_features", "reference"}
+NOT_OPTIONS = {"bits", "cost", "n_features", "reference"}  # not declared parameters, or not as they are there
 EXAMPLE = """\
 examples:
   perceptive train train.svm -o a9a.model --rule pa1 --C 0.1 --epochs 5 --holdout 0.1

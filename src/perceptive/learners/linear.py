@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.fingerprint import hash_label
 from perceptive.learners.lesson import ALL, Labels, Lesson, Pair, plain_label
@@ -52,9 +53,10 @@ class LinearLearner:
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
         self.vocabulary: Vocabulary | None = None
+        self.kernel = HashKernel(self.parameters.bits) if self.parameters.bits is not None else None
         self.reading: Reading | None = None  # how files become rows, where it learned from files
         self.names: _core.InvertedIndex | None = None  # of hashed features, where they are remembered
-        self.n_features: int | None = self.parameters.n_features
+        self.n_features: int | None = self.parameters.n_features if self.kernel is None else self.kernel.width
         self.problems: dict[Pair, Problem] = {}
         self.fingerprint = 0  # sum of the hashes of all examples played
         self.played = 0  # how many those were; a pass broken off counts as whole
@@ -165,7 +167,7 @@ class LinearLearner:
 
     def rows(self, X: Any) -> _core.Rows:
         """Check rows that are to be predicted; unknown names are left out."""
-        rows = as_rows(X, self.vocabulary)
+        rows = as_rows(X, self.kernel or self.vocabulary)
         self._meet_features(rows.d)
         return rows
 
@@ -178,11 +180,11 @@ class LinearLearner:
         labels, which = Labels.of(y)
         self._check_labels(labels)
         weights = self.check_weights(weights, len(which))
-        first = self.vocabulary is None and not self.problems and is_dicts(X)
+        first = self.vocabulary is None and self.kernel is None and not self.problems and is_dicts(X)
         vocabulary = Vocabulary() if first else self.vocabulary
         known = 0 if vocabulary is None else len(vocabulary)
         try:
-            rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
+            rows = as_rows(X, self.kernel or vocabulary, grow=True, fingerprint=True)
             if rows.n != len(which):
                 raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
             if rows.n == 0 or (rows.d == 0 and vocabulary is None and not self.grows):

@@ -7,8 +7,8 @@
     index           JSON: what the cache was made from, the labels, and where each block lies
     end             length of the index (8 bytes, little endian), its CRC-32 (4), magic (8)
 
-The index is checked before it is used; the rows are checked by the core when they are read, as all rows are; and the
-learner's fingerprint of the data tells when a later pass has not met the examples of the first.
+The index is checked before it is used, the blocks of a cache that is kept are compared with their CRC-32 when they are
+read, and the core checks all rows.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Cache:
 
     def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
         self.path, self.made_from = path, made_from
-        self.blocks: list[list[int]] = []  # offset, examples, entries, whether weighted
+        self.blocks: list[list[int]] = []  # offset, examples, entries, whether weighted, CRC-32 where kept
         self.labels: list[Any] = []
         self._index: dict[Any, int] = {}
         self._temporary: str | None = None
@@ -105,11 +105,14 @@ class Cache:
         arrays = [which, examples.indptr.astype(np.int32, copy=False), examples.indices, examples.data]
         if examples.weight is not None:
             arrays.insert(0, examples.weight)
-        self.blocks.append([self._end, len(examples), len(examples.data), int(examples.weight is not None)])
+        offset, crc = self._end, 0
         for array in arrays:
             view = np.ascontiguousarray(array).data.cast("B")
+            if self.path is not None:
+                crc = zlib.crc32(view, crc)
             self._end += len(view)
             self._write(view)
+        self.blocks.append([offset, len(examples), len(examples.data), int(examples.weight is not None), crc])
 
     def _write(self, view: memoryview) -> None:
         while len(view):
@@ -135,7 +138,7 @@ class Cache:
 
     def read(self, number: int, dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
         """One block, and the memory it lies in, which is to be given back by `release`."""
-        offset, n, stored, weighted = self.blocks[number]
+        offset, n, stored, weighted, crc = self.blocks[number]
         size = 8 * n * weighted + 4 * n + 4 * (n + 1) + (4 + dtype.itemsize) * stored
         buffer = self._free.pop() if self._free else bytearray()
         if len(buffer) < size:
@@ -146,6 +149,8 @@ class Cache:
             if got == 0:
                 raise ValueError(f"{self.path or 'the cache'}: ends before it should; delete it")
             at += got
+        if self.path is not None and zlib.crc32(view) != crc:
+            raise ValueError(f"{self.path}: the cache is damaged; delete it")
         at = 0
 
         def take(count: int, kind: Any) -> NDArray[Any]:
@@ -159,7 +164,7 @@ class Cache:
             take(n, np.int32), take(n + 1, np.int32), take(stored, np.int32), take(stored, dtype),
         )  # fmt: skip
         if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
-            raise ValueError(f"{self.path or 'the cache'}: damaged; delete it")
+            raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
         return Examples(self.labels, which, weight, None, indptr, indices, data), buffer
 
     def release(self, buffer: bytearray) -> None:
@@ -181,7 +186,7 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
         return None
     index: dict[str, Any] = json.loads(text)
     itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
-    for offset, n, stored, weighted in index["blocks"]:
+    for offset, n, stored, weighted, _ in index["blocks"]:
         ends = offset + 8 * n * weighted + 4 * (2 * n + 1) + (4 + itemsize) * stored
         if min(offset, n, stored) < 0 or weighted not in (0, 1) or ends > size - END - length:
             return None

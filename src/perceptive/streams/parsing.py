@@ -127,7 +127,7 @@ def parse(
             log.bytes += size
             if names is not None:
                 log.names = log.names or _core.InvertedIndex()
-                log.names.update(names)
+                log.names.merge(names)
             yield parsed
             if said and not skip:
                 raise ValueError(said[0])

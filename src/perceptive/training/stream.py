@@ -67,7 +67,8 @@ class Run:
             first = next(source.parsed(), None)
             if first is not None and len(first.labels.values) == 2:
                 guessed = in_order_of_labels(first.labels.values)
-        learner = LinearLearner(classes=classes or guessed, n_features=source.stream.reading.width, **parameters)
+        parameters["n_features"] = source.stream.reading.width
+        learner = LinearLearner(classes=classes or guessed, **parameters)
         learner.reading = source.stream.reading
         return cls(learner, training, may_widen=guessed is not None)
 
