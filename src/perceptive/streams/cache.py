@@ -184,10 +184,13 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
     text = os.pread(file.fileno(), length, size - END - length)
     if zlib.crc32(text) != crc:
         return None
-    index: dict[str, Any] = json.loads(text)
-    itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
-    for offset, n, stored, weighted, _ in index["blocks"]:
-        ends = offset + 8 * n * weighted + 4 * (2 * n + 1) + (4 + itemsize) * stored
-        if min(offset, n, stored) < 0 or weighted not in (0, 1) or ends > size - END - length:
-            return None
+    try:
+        index: dict[str, Any] = json.loads(text)
+        itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
+        for offset, n, stored, weighted, _ in index["blocks"]:
+            ends = offset + 8 * n * weighted + 4 * (2 * n + 1) + (4 + itemsize) * stored
+            if min(offset, n, stored) < 0 or weighted not in (0, 1) or ends > size - END - length:
+                return None
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
     return index
