@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,7 +38,7 @@ def default_threads() -> int:
 
 
 def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Iterator[B]:
-    """``map(work, things)``, done by threads; a few results wait, no more.
+    """``map(work, things)``, done by threads, each of which takes the next thing itself; a few results wait, no more.
 
     Examples
     --------
@@ -47,15 +48,27 @@ def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Itera
     if threads <= 1:
         yield from map(work, things)
         return
+    numbered, lock = enumerate(things), Lock()
+
+    def take_one() -> tuple[int, B] | None:
+        with lock:
+            taken = next(numbered, None)
+        return None if taken is None else (taken[0], work(taken[1]))
+
     pool = ThreadPoolExecutor(threads, thread_name_prefix="perceptive-parse")
-    waiting: deque[Future[B]] = deque()
+    asked = deque(pool.submit(take_one) for _ in range(threads + 2))
+    done: dict[int, B] = {}
+    wanted = 0
     try:
-        for thing in things:
-            waiting.append(pool.submit(work, thing))
-            if len(waiting) > threads + 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        while asked:
+            answer = asked.popleft().result()
+            if answer is None:
+                continue
+            done[answer[0]] = answer[1]
+            while wanted in done:
+                yield done.pop(wanted)
+                asked.append(pool.submit(take_one))
+                wanted += 1
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
