@@ -1,6 +1,7 @@
-"""The scikit-learn skin, thin: `LinearClassifier` and `HashedFeatures`."""
+"""The scikit-learn skin, thin: `LinearClassifier`, `HashedFeatures` and `HashedText`."""
 
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.linear import LinearClassifier
+from perceptive.estimators.text import HashedText
 
-__all__ = ["HashedFeatures", "LinearClassifier"]
+__all__ = ["HashedFeatures", "HashedText", "LinearClassifier"]
