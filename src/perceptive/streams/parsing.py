@@ -6,13 +6,15 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.streams.blocks import Block, blocks, shown
+from perceptive.streams import tables
+from perceptive.streams.blocks import Block, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.reading import Reading
 
@@ -70,6 +72,8 @@ def parse(
     remember: bool = False,
     live: bool = False,
     block: int | None = None,
+    idf: NDArray[np.float32] | None = None,
+    only_text: bool = False,
     log: Log | None = None,
     prepare: Callable[[Examples], Any] = lambda examples: examples,
 ) -> Iterator[Any]:
@@ -90,6 +94,10 @@ def parse(
         Give what there is as soon as it is there.
     block : int or None
         Bytes at a time.
+    idf : array of float32 or None
+        2^bits factors, where ``reading.has_idf``: what `learn_idf` gives.
+    only_text : bool
+        Leave out all features but those of texts.
     log : Log or None
         Is kept up as blocks are given.
     prepare : callable
@@ -97,8 +105,11 @@ def parse(
     """
     log = Log() if log is None else log
     single = dtype == np.float32
+    if reading.has_idf and idf is None:
+        raise ValueError("idf needs the document frequencies; count them first, with learn_idf")
     for path in files:
-        parser = reading.parser(remember)
+        source, header, line = tables.open(path, reading, block, live)
+        parser = reading.parser(remember, idf, header, only_text)
 
         def work(one: Block, parser: Any = parser) -> tuple[Any, ...]:
             size = len(one.text)
@@ -108,10 +119,7 @@ def parse(
                 one.release()
             return prepare(Examples(*arrays)), size, one.offset, lines, skipped, complaints, names
 
-        line = 0
-        for parsed, size, offset, lines, skipped, complaints, names in in_order(
-            work, blocks(path, block, live=live), 1 if live else threads
-        ):
+        for parsed, size, offset, lines, skipped, complaints, names in in_order(work, source, 1 if live else threads):
             said = [
                 f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
                 for at, byte, column, message in complaints
@@ -127,3 +135,22 @@ def parse(
                 raise ValueError(said[0])
             log.skipped += skipped
             log.complaints += said[: max(0, 10 - len(log.complaints))]
+
+
+def learn_idf(files: Iterable[str], reading: Reading, **options: Any) -> NDArray[np.float32]:
+    """Read texts to count how many hold each bucket: idf[h] = ln((1 + n) / (1 + df[h])) + 1.
+
+    Parameters
+    ----------
+    files : iterable of paths
+    reading : Reading
+    **options
+        Those of `parse`.
+    """
+    assert reading.bits is not None
+    n, df = 0, np.zeros(1 << reading.bits, np.int64)
+    raw = replace(reading, text={**reading.text, "idf": False, "normalize": False}, interactions=())
+    for examples in parse(files, raw, np.dtype(np.float64), only_text=True, **options):
+        n += len(examples)
+        np.add.at(df, examples.indices, 1)
+    return np.asarray(np.log((1.0 + n) / (1.0 + df)) + 1.0, np.float32)
