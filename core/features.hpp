@@ -55,7 +55,7 @@ class FeatureRow {
         if (interacts_) keep(name, value, space);
     }
 
-    // The same where 3 bytes past the name may be read, which is faster.
+    // The same where 4 bytes past the name may be read, which is faster.
     void add_padded(std::string_view name, double value, std::string_view space = {}) {
         if (value == 0.0) return;
         enter(Murmur3(name.data(), options_.kernel.seed).hash_padded(name.size()), name, value);

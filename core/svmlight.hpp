@@ -120,7 +120,7 @@ class SvmlightParser : public OneLine {
             last = static_cast<i64>(column);
             if constexpr (hashed) {
                 const std::string_view name(p, static_cast<std::size_t>(colon - p));
-                if (text_end_ - colon >= 3)
+                if (text_end_ - colon >= 4)
                     features->add_padded(name, x);
                 else
                     features->add(name, x);

@@ -119,7 +119,7 @@ class VwParser : public OneLine {
         if (!space.empty()) {
             name_.assign(prefix_).append(name);
             features.add(name_, x, space);
-        } else if (text_end_ - stop >= 3) {
+        } else if (text_end_ - stop >= 4) {
             features.add_padded(name, x);
         } else {
             features.add(name, x);
