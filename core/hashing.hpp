@@ -33,7 +33,7 @@ class Murmur3 {
         return end(tail, n);
     }
 
-    // The same, where 3 bytes past the first n may be read.
+    // The same, where 4 bytes past the first n may be read.
     std::uint32_t hash_padded(std::size_t n) {
         go_on(n);
         return end(word(done_) & ((std::uint32_t{1} << 8 * (n - done_)) - 1), n);
@@ -142,8 +142,14 @@ class InvertedIndex {
 
     // Takes in the names of another index.
     void update(const InvertedIndex& other) {
-        for (const std::uint32_t bucket : other.buckets(1))
-            for (const std::string& name : other.names_.at(bucket)) add(bucket, name);
+        for (const auto& [bucket, names] : other.names_)
+            for (const std::string& name : names) add(bucket, name);
+    }
+
+    // The same, where the other one is no longer needed.
+    void merge(InvertedIndex&& other) {
+        names_.merge(other.names_);  // leaves the buckets that both have
+        update(other);
     }
 
     // Takes back the latest name of a bucket.

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct TextOptions {
 // to be sorted; where many are alike, their group is sorted the usual way.
 class HashSorter {
   public:
+    // Fewer than 2^32 of them.
     void sort(std::vector<std::uint32_t>& keys) {
         const std::size_t n = keys.size();
         if (n > few / 2) {
@@ -64,8 +66,7 @@ class HashSorter {
 
   private:
     static constexpr std::size_t few = 16;
-    std::vector<std::uint32_t> sorted_;
-    std::vector<std::uint32_t> at_;
+    std::vector<std::uint32_t> sorted_, at_;
 };
 
 // The features of one row after the other. Holds on to its buffers: nothing is allocated per token, nor per row once
@@ -159,6 +160,7 @@ class TextFeatures {
 
     // The row from its keys.
     void weigh() {
+        if (keys_.size() > UINT32_MAX) throw std::length_error("a row has 2^32 features or more; split the text");
         sorter_.sort(keys_);
         const int bits = options_.kernel.bits, shift = 32 - bits;
         const double xi[2] = {1.0,

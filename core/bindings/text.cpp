@@ -61,8 +61,7 @@ class Text {
                         "the rows hold more than 2147483647 numbers; give fewer at once");
             }
         });
-        for (const std::uint32_t bucket : met.buckets(1))
-            for (const std::string& name : met.names(bucket)) index_.add(bucket, name);
+        index_.merge(std::move(met));
         broken_ += features.broken();
         return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.data))};
     }
@@ -141,18 +140,18 @@ class Text {
     }
 
     static std::string_view utf8(nb::handle text, std::size_t row) {
-        const std::string where = "row " + std::to_string(row);
+        const auto where = [&] { return "row " + std::to_string(row); };
         Py_ssize_t size = 0;
         if (PyUnicode_Check(text.ptr())) {
             const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
             if (data != nullptr) return {data, static_cast<std::size_t>(size)};
             if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
             PyErr_Clear();
-            throw std::invalid_argument(where + " has no UTF-8 form (a lone surrogate); repair the text");
+            throw std::invalid_argument(where() + " has no UTF-8 form (a lone surrogate); repair the text");
         }
         char* data = nullptr;
         if (!PyBytes_Check(text.ptr()))
-            throw std::invalid_argument(where + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
+            throw std::invalid_argument(where() + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
                                         "; give texts as str, or as UTF-8 bytes");
         PyBytes_AsStringAndSize(text.ptr(), &data, &size);
         return {data, static_cast<std::size_t>(size)};

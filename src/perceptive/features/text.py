@@ -56,10 +56,10 @@ class TextFeatures:
     >>> indptr, indices, data = text.encode(["To be, to be!"])
     >>> for bucket, value in zip(indices, data):
     ...     print(bucket, value, text.names(bucket))
+    86 -1.0 ['be to']
     91 2.0 ['to']
     130 -2.0 ['be']
     407 2.0 ['to be']
-    985 1.0 ['be to']
     """
 
     def __init__(
