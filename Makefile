@@ -76,12 +76,12 @@ FUZZ_RUNS ?= 10000000
 CLANG ?= clang++
 fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs each (hours), with ASan and UBSan
 	@for parser in $(FUZZERS); do mkdir -p build/fuzz/found-$$parser; \
-	    build/fuzz/$$parser -runs=$(FUZZ_RUNS) -max_len=256 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+	    build/fuzz/$$parser -runs=$(FUZZ_RUNS) -max_len=128 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	        -artifact_prefix=build/fuzz/$$parser- build/fuzz/found-$$parser fuzz/corpus/$$parser 2>&1 | tail -n 12; done
 
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	@mkdir -p build/fuzz
-	$(CLANG) -std=c++17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Icore $< -o $@
+	$(CLANG) -std=c++17 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Icore $< -o $@
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
