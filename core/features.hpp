@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "examples.hpp"
 #include "hashing.hpp"
+#include "text.hpp"
 
 namespace perceptive {
 
@@ -23,6 +25,13 @@ struct FeatureOptions {
     bool remember = false;                                   // names, in the inverted index
     bool all_pairs = false;                                  // interactions
     std::vector<std::pair<std::string, std::string>> pairs;  // of namespaces
+};
+
+// How text becomes features, by the same hash kernel.
+struct TextReading {
+    TextOptions options;
+    const float* idf = nullptr;         // 2^bits factors
+    std::shared_ptr<const void> owner;  // of idf
 };
 
 constexpr std::size_t MOST_PAIRS = std::size_t{1} << 22;  // interactions in one row
@@ -42,16 +51,24 @@ class FeatureRow {
 
     void add(std::string_view name, double value, std::string_view space = {}) {
         if (value == 0.0) return;
-        enter(name, value);
-        if (!interacts_) return;
-        named_.push_back({text_.size(), name.size(), space.size(), value});
-        text_.append(name).append(space);
+        enter(options_.kernel.hash(name), name, value);
+        if (interacts_) keep(name, value, space);
     }
 
-    // A feature whose name is in two parts.
-    void add_joined(std::string_view first, std::string_view second, double value, std::string_view space = {}) {
-        joined_.assign(first).append(second);
-        add(joined_, value, space);
+    // The same where 4 bytes past the name may be read, which is faster.
+    void add_padded(std::string_view name, double value, std::string_view space = {}) {
+        if (value == 0.0) return;
+        enter(Murmur3(name.data(), options_.kernel.seed).hash_padded(name.size()), name, value);
+        if (interacts_) keep(name, value, space);
+    }
+
+    // The features of a text, weighted as its options say. They do not interact.
+    void add_text(TextFeatures& text, std::string_view utf8) {
+        if (options_.remember)
+            text.add(utf8, [&](std::uint32_t h, std::string_view name) { names.add(options_.kernel.bucket(h), name); });
+        else
+            text.add(utf8);
+        text.finish([&](std::uint32_t bucket, double value) { push(bucket, value); });
     }
 
     // Writes the row: sorted by bucket, what shares a bucket added up in the order of arrival. An empty message, or
@@ -59,7 +76,7 @@ class FeatureRow {
     template <class V>
     const char* end(Examples<V>& examples) {
         if (interacts_ && !interact()) return "too many interactions in one example; name the namespaces that interact";
-        std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+        sort();
         std::int32_t* const index = examples.indices.room(entries_.size());
         V* const value = examples.data.room(entries_.size());
         std::size_t stored = 0;
@@ -81,6 +98,8 @@ class FeatureRow {
     }
 
   private:
+    static constexpr std::size_t FEW = 16;
+
     struct Entry {
         std::uint64_t key;  // bucket and place in the row
         double value;
@@ -95,10 +114,48 @@ class FeatureRow {
         return std::string_view(text_).substr(f.begin + f.length, f.space);
     }
 
-    void enter(std::string_view name, double value) {
-        const std::uint32_t h = options_.kernel.hash(name), bucket = options_.kernel.bucket(h);
+    void push(std::uint32_t bucket, double value) {
+        entries_.push_back({std::uint64_t{bucket} << 32 | entries_.size(), value});
+    }
+
+    void enter(std::uint32_t hash, std::string_view name, double value) {
+        const std::uint32_t bucket = options_.kernel.bucket(hash);
         if (options_.remember) names.add(bucket, name);
-        entries_.push_back({std::uint64_t{bucket} << 32 | entries_.size(), options_.kernel.sign(h) * value});
+        push(bucket, options_.kernel.signed_value(hash, value));
+    }
+
+    void keep(std::string_view name, double value, std::string_view space) {
+        named_.push_back({text_.size(), name.size(), space.size(), value});
+        text_.append(name).append(space);
+    }
+
+    static bool before(const Entry& a, const Entry& b) { return a.key < b.key; }
+
+    // Buckets are spread evenly: sharing the entries out among as many groups by their top bits leaves little to be
+    // sorted. Where many are alike, their group is sorted the usual way.
+    void sort() {
+        const std::size_t n = entries_.size();
+        if (n > FEW) {
+            int g = 5;
+            while (g < 12 && n >> g) ++g;
+            g = std::min(g, options_.kernel.bits);
+            const int shift = 32 + options_.kernel.bits - g;
+            const std::size_t groups = std::size_t{1} << g;
+            ends_.assign(groups + 1, 0);
+            for (const Entry& entry : entries_) ++ends_[(entry.key >> shift) + 1];
+            for (std::size_t i = 1; i < groups; ++i) ends_[i + 1] += ends_[i];
+            sorted_.resize(n);
+            for (const Entry& entry : entries_) sorted_[ends_[entry.key >> shift]++] = entry;
+            entries_.swap(sorted_);
+            for (std::size_t i = 0, begin = 0; i < groups; begin = ends_[i++])
+                if (ends_[i] - begin > FEW) std::sort(&entries_[begin], &entries_[0] + ends_[i], before);
+        }
+        for (std::size_t i = 1; i < n; ++i) {  // insertion: groups are short or sorted
+            const Entry entry = entries_[i];
+            std::size_t p = i;
+            for (; p > 0 && entries_[p - 1].key > entry.key; --p) entries_[p] = entries_[p - 1];
+            entries_[p] = entry;
+        }
     }
 
     bool wanted(const Named& a, const Named& b) const {
@@ -118,15 +175,16 @@ class FeatureRow {
                 std::string_view a = name_of(named_[i]), b = name_of(named_[j]);
                 if (b < a) std::swap(a, b);
                 product_.assign(a).append(1, '*').append(b);
-                enter(product_, named_[i].value * named_[j].value);
+                enter(options_.kernel.hash(product_), product_, named_[i].value * named_[j].value);
             }
         return true;
     }
 
     const FeatureOptions& options_;
     bool interacts_;
-    std::vector<Entry> entries_;
-    std::string text_, joined_, product_;
+    std::vector<Entry> entries_, sorted_;
+    std::vector<std::uint32_t> ends_;  // of the groups
+    std::string text_, product_;
     std::vector<Named> named_;
 };
 

@@ -28,7 +28,7 @@ struct SvmlightOptions {
 };
 
 template <class V>
-class SvmlightParser {
+class SvmlightParser : public OneLine {
   public:
     Examples<V> examples;
     std::optional<FeatureRow> features;
@@ -47,6 +47,8 @@ class SvmlightParser {
         examples.data.room(most);
     }
 
+    InvertedIndex* names() { return features ? &features->names : nullptr; }
+
     void drop() {
         examples.drop_row();
         if (features) features->clear();
@@ -58,7 +60,7 @@ class SvmlightParser {
         double y;
         const char* q = read_decimal(p, end, y);
         if (!q || !ends(q, end) || std::isinf(y))
-            refuse_number(p, end, "label", "write classes as numbers, one per example", "float64");
+            refuse_number(token(p, end), "label", "write classes as numbers, one per example", "float64");
         p = skip_blanks(q, end);
         i64 group = -1;
         if (end - p >= 4 && std::memcmp(p, "qid:", 4) == 0) {
@@ -127,12 +129,16 @@ class SvmlightParser {
             if (!q) {
                 q = read_decimal(colon + 1, end, x);
                 if (!q || !ends(q, end) || std::isinf(static_cast<V>(x)))
-                    refuse_number(colon + 1, end, "value", "write index:value, entries separated by spaces",
-                                  std::is_same_v<V, float> ? "float32" : "float64");
+                    refuse_number(token(colon + 1, end), "value", "write index:value, entries separated by spaces",
+                                  type_name<V>);
             }
             last = static_cast<i64>(column);
             if constexpr (hashed) {
-                features->add({p, static_cast<std::size_t>(colon - p)}, x);
+                const std::string_view name(p, static_cast<std::size_t>(colon - p));
+                if (text_end_ - colon >= 4)
+                    features->add_padded(name, x);
+                else
+                    features->add(name, x);
             } else {
                 index[stored] = static_cast<std::int32_t>(column);
                 value[stored] = static_cast<V>(x);
@@ -154,22 +160,6 @@ class SvmlightParser {
 
     static bool whole(std::string_view token) {
         return !token.empty() && std::all_of(token.begin(), token.end(), is_digit);
-    }
-
-    [[noreturn]] void refuse_number(const char* p, const char* end, const char* what, const char* cure,
-                                    const char* type) const {
-        const std::string_view whole_token = token(p, end);
-        const std::string text = std::string(what) + " '" + shown(whole_token) + "' is ";
-        std::string word(whole_token.substr(0, 10));
-        for (char& c : word)
-            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-        if (!word.empty() && (word[0] == '+' || word[0] == '-')) word.erase(0, 1);
-        if (word == "nan" || word == "inf" || word == "infinity")
-            refuse(p, text + "not finite; drop or impute such examples first");
-        double x;
-        const char* const q = read_decimal(p, end, x);
-        if (q && ends(q, end)) refuse(p, text + "too large for " + type + "; rescale");
-        refuse(p, text + "not a number; " + cure);
     }
 
     [[noreturn]] void refuse_qid(const char* p, const char* end) const {

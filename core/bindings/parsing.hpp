@@ -49,18 +49,27 @@ inline nb::object plain_label(const LabelTable::Value& value) {
     return nb::steal(text);
 }
 
+constexpr const char* PARSE_DOC =
+    "Parse whole lines: labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names.";
+
 // (labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names)
 template <class V>
-nb::tuple to_python(Examples<V>& examples, const Report& report, FeatureRow* features) {
+nb::tuple to_python(Examples<V>& examples, const Report& report, InvertedIndex* index) {
     nb::list labels, complaints;
     for (const LabelTable::Value& value : examples.labels.values()) labels.append(plain_label(value));
     for (const Complaint& c : report.complaints) complaints.append(nb::make_tuple(c.line, c.byte, c.column, c.message));
     const auto maybe = [](auto& buffer) { return buffer.size() ? to_numpy(buffer) : nb::object(nb::none()); };
     nb::object names = nb::none();
-    if (features && !features->names.empty()) names = nb::cast(std::move(features->names));
+    if (index && !index->empty()) names = nb::cast(std::move(*index));
     return nb::make_tuple(labels, to_numpy(examples.which), maybe(examples.weight), maybe(examples.qid),
                           to_numpy(examples.indptr), to_numpy(examples.indices), to_numpy(examples.data), report.lines,
                           report.skipped, complaints, names);
+}
+
+inline void require_same_kernel(const FeatureOptions& features, const TextReading& text) {
+    const HashKernel &a = features.kernel, &b = text.options.kernel;
+    require(a.bits == b.bits && a.seed == b.seed && a.with_signs == b.with_signs,
+            "texts and other features need the same hash kernel");
 }
 
 // Runs a parser that is made from (text, options), in float32 or float64.
@@ -73,7 +82,7 @@ nb::tuple parse(const nb::object& object, const Options& options, bool single, b
             nb::gil_scoped_release release;
             report = parse_lines(text, parser, skip);
         }
-        return to_python(parser.examples, report, parser.features ? &*parser.features : nullptr);
+        return to_python(parser.examples, report, parser.names());
     };
     return single ? run(Parser<float>(text, options)) : run(Parser<double>(text, options));
 }

@@ -30,8 +30,7 @@ void bind_svmlight(nb::module_& m) {
             [](const SvmlightOptions& options, const nb::object& text, bool single, bool skip) {
                 return parse<SvmlightParser>(text, options, single, skip);
             },
-            "text"_a, "single"_a, "skip"_a,
-            "Parse whole lines: labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names.");
+            "text"_a, "single"_a, "skip"_a, PARSE_DOC);
 }
 
 }  // namespace perceptive

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "arrays.hpp"
+#include "features.hpp"
 
 using namespace nb::literals;
 
@@ -23,19 +24,23 @@ Weighting weighting_of(const std::string& name) {
     return Weighting::log_tf;
 }
 
+TextOptions options_of(std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
+                       const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs) {
+    require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
+    for (const auto& [least, most] : {words, chars})
+        require((least == 0 && most == 0) || (1 <= least && least <= most && most <= TextOptions::longest),
+                "n-grams must be 1 ≤ least ≤ most ≤ 32, or 0 and 0");
+    return {words.first, words.second,
+            chars.first, chars.second,
+            lowercase,   weighting_of(weighting),
+            normalize,   {bits, seed, with_signs}};
+}
+
 class Text {
   public:
     Text(std::pair<int, int> words, std::pair<int, int> chars, bool lowercase, const std::string& weighting,
          bool normalize, int bits, std::uint32_t seed, bool with_signs)
-        : options_{words.first, words.second,
-                   chars.first, chars.second,
-                   lowercase,   weighting_of(weighting),
-                   normalize,   {bits, seed, with_signs}} {
-        require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
-        for (const auto& [least, most] : {words, chars})
-            require((least == 0 && most == 0) || (1 <= least && least <= most && most <= TextOptions::longest),
-                    "n-grams must be 1 ≤ least ≤ most ≤ 32, or 0 and 0");
-    }
+        : options_(options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs)) {}
 
     // The rows of a CSR matrix. Names are kept only if all texts are sound.
     Matrix encode(const nb::object& texts, const std::optional<Vector<const float>>& idf, bool remember) {
@@ -162,6 +167,20 @@ class Text {
 
 void bind_text(nb::module_& m) {
     m.attr("UNICODE_VERSION") = unicode_version;
+    nb::class_<TextReading>(m, "TextReading", "How the texts of files become features.")
+        .def(
+            "__init__",
+            [](TextReading* self, std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
+               const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs,
+               std::optional<Vector<const float>> idf) {
+                const TextOptions options =
+                    options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs);
+                require(!idf || idf->size() == size_t{1} << bits, "idf must hold 2^bits numbers");
+                const float* const factors = idf ? idf->data() : nullptr;
+                new (self) TextReading{options, factors, std::make_shared<decltype(idf)>(std::move(idf))};
+            },
+            "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a,
+            "idf"_a.noconvert().none());
     nb::class_<Text>(m, "TextFeatures", "Texts as hashed features.")
         .def(nb::init<std::pair<int, int>, std::pair<int, int>, bool, const std::string&, bool, int, std::uint32_t,
                       bool>(),

@@ -13,20 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from perceptive.streams.blocks import Paths, expand
+from perceptive.streams.blocks import STDIN, Paths, expand
+from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
-from perceptive.streams.parsing import Log, default_threads, parse
+from perceptive.streams.guessing import guess
+from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
 from perceptive.streams.reading import Reading
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["Reading", "Stream", "load", "open"]
+__all__ = ["Reading", "Stream", "from_dicts", "load", "open"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Stream:
     threads: int
     skip: bool
     remember_names: bool
+    known_idf: NDArray[np.float32] | None = None
     log: Log = field(default_factory=Log)
 
     def __iter__(self) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
@@ -56,8 +60,20 @@ class Stream:
             width = max(width, examples.width())
             yield examples.X(width), examples.y()
 
+    @cached_property
+    def idf(self) -> NDArray[np.float32] | None:
+        """How rare the features of the texts are, where that is asked for: the files are read for it once."""
+        if not self.reading.has_idf:
+            return None
+        if self.known_idf is not None:
+            return self.known_idf
+        if STDIN in self.files:
+            raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
+        return learn_idf(self.files, self.reading, threads=self.threads, skip=self.skip)
+
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
+        idf = self.idf
         self.log.__init__()  # type: ignore[misc]
         return parse(
             self.files,
@@ -66,6 +82,7 @@ class Stream:
             threads=self.threads,
             skip=self.skip,
             remember=self.remember_names,
+            idf=idf,
             log=self.log,
             **options,
         )
@@ -80,6 +97,7 @@ def open(
     threads: int | None = None,
     on_error: str = "stop",
     remember_names: bool = False,
+    idf: NDArray[np.float32] | None = None,
     reading: Reading | None = None,
     **how: Any,
 ) -> Stream:
@@ -90,8 +108,9 @@ def open(
     path_or_paths : path, glob, "-" or a sequence of these
         Files to read one after the other, "-" being standard input. gzip and zstd are known by the first bytes; zstd
         needs Python 3.14 or the package backports.zstd.
-    format : {"svmlight", "libsvm"}, optional
-        Two names of one format, the only one so far.
+    format : {"svmlight", "vw", "text", "csv", "tsv", "json", "arrow"}, optional
+        Else the name of the file says it (.svm, .libsvm, .vw, .csv, .tsv, .jsonl, .parquet, …, also with .gz or .zst
+        behind), or its first lines do.
     batch : int
         Examples in a batch; the last one may hold fewer.
     dtype : {float64, float32}
@@ -102,17 +121,20 @@ def open(
         At a broken line, raise, or go on and count it in ``stream.log.skipped``.
     remember_names : bool
         Keep the names of hashed features in ``stream.log.names``.
+    idf : array of float32, optional
+        How rare the features of texts are, where that is asked for and known; else the files are read for it once.
     reading : Reading, optional
         How the files are read, all in one; or:
     **how
-        What `Reading` takes: ``zero_based``, ``n_features``, ``bits``, …
+        What `Reading` takes: ``bits``, ``label``, ``text``, ``interactions``, …
 
     Returns
     -------
     Stream
-        An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels, int64 where all of a batch are whole
-        numbers, else float64. ``qid:`` is checked and left out; `load` gives it. Where the number of columns is not
-        given, X is as wide as the largest index so far asks for, so that later batches may be wider.
+        An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels: int64 where all of a batch are whole
+        numbers, float64 where all are numbers, str where all are words, else object, with None for no label. ``qid:``
+        is checked and left out; `load` gives it. Where the number of columns is not given, X is as wide as the largest
+        index so far asks for, so that later batches may be wider.
 
     Raises
     ------
@@ -134,10 +156,11 @@ def open(
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype is {dtype}; choose float32 or float64")
+    files = tuple(expand(path_or_paths))
     if reading is None:
-        reading = Reading(format=format or "svmlight", **how)
+        reading = Reading(format=guess(files) if format is None else format, **how)
     threads = default_threads() if threads is None else threads
-    return Stream(tuple(expand(path_or_paths)), reading, batch, dtype, threads, on_error == "skip", remember_names)
+    return Stream(files, reading, batch, dtype, threads, on_error == "skip", remember_names, idf)
 
 
 @overload

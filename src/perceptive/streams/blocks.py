@@ -58,13 +58,13 @@ class Block:
 
     text: memoryview
     offset: int  # in the unpacked file
-    _free: list[bytearray]
+    free: list[bytearray]
 
     def release(self) -> None:
         """Say that the text has been read."""
         buffer = self.text.obj
         self.text.release()
-        self._free.append(buffer)  # type: ignore[arg-type]
+        self.free.append(buffer)  # type: ignore[arg-type]
 
 
 def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool = False) -> Iterator[Block]:
@@ -131,6 +131,20 @@ def _plain(path: str) -> Iterator[Any]:
                 yield file
         else:
             yield raw
+
+
+def peek(path: str, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, unpacked; those of standard input stay there to be read."""
+    if path != STDIN:
+        with _plain(path) as file:
+            return bytes(file.read(size))
+    stdin: Any = sys.stdin.buffer
+    start = bytes(stdin.peek(size))
+    if start[:2] == b"\x1f\x8b":
+        return zlib.decompressobj(31).decompress(start, size)
+    if start[:4] == b"\x28\xb5\x2f\xfd":
+        raise ValueError("the format cannot be told from packed standard input; say which with format= (--format)")
+    return start
 
 
 def _stdin() -> Any:

@@ -6,14 +6,16 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.streams.blocks import Block, blocks, shown
+from perceptive.streams import tables
+from perceptive.streams.blocks import Block, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.reading import Reading
 
@@ -83,6 +85,8 @@ def parse(
     remember: bool = False,
     live: bool = False,
     block: int | None = None,
+    idf: NDArray[np.float32] | None = None,
+    only_text: bool = False,
     log: Log | None = None,
     limit: int | None = None,
     prepare: Callable[[Examples, int], Any] = lambda examples, number: examples,
@@ -104,6 +108,10 @@ def parse(
         Give what there is as soon as it is there.
     block : int or None
         Bytes at a time.
+    idf : array of float32 or None
+        2^bits factors, where ``reading.has_idf``: what `learn_idf` gives.
+    only_text : bool
+        Leave out all features but those of texts.
     log : Log or None
         Is kept up as blocks are given.
     limit : int or None
@@ -113,9 +121,12 @@ def parse(
     """
     log = Log() if log is None else log
     single = dtype == np.float32
+    if reading.has_idf and idf is None:
+        raise ValueError("idf needs the document frequencies; count them first, with learn_idf")
     number = 0
     for path in files:
-        parser = reading.parser(remember, limit)
+        source, header, line = tables.open(path, reading, block, live)
+        parser = reading.parser(remember, idf, header, only_text, limit)
 
         def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
             number, one = numbered
@@ -126,9 +137,8 @@ def parse(
                 one.release()
             return prepare(Examples(*arrays), number), size, one.offset, lines, skipped, complaints, names
 
-        line = 0
         for parsed, size, offset, lines, skipped, complaints, names in in_order(
-            work, enumerate(blocks(path, block, live=live), number), 1 if live else threads
+            work, enumerate(source, number), 1 if live else threads
         ):
             number += 1
             said = [
@@ -146,3 +156,22 @@ def parse(
                 raise ValueError(said[0])
             log.skipped += skipped
             log.complaints += said[: max(0, 10 - len(log.complaints))]
+
+
+def learn_idf(files: Iterable[str], reading: Reading, **options: Any) -> NDArray[np.float32]:
+    """Read texts to count how many hold each bucket: idf[h] = ln((1 + n) / (1 + df[h])) + 1.
+
+    Parameters
+    ----------
+    files : iterable of paths
+    reading : Reading
+    **options
+        Those of `parse`.
+    """
+    assert reading.bits is not None
+    n, df = 0, np.zeros(1 << reading.bits, np.int64)
+    raw = replace(reading, text={**reading.text, "idf": False, "normalize": False}, interactions=())
+    for examples in parse(files, raw, np.dtype(np.float64), only_text=True, **options):
+        n += len(examples)
+        np.add.at(df, examples.indices, 1)
+    return np.asarray(np.log((1.0 + n) / (1.0 + df)) + 1.0, np.float32)
