@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "letters.hpp"
 #include "rows.hpp"
 #include "symbols.hpp"
-#include "unicode.hpp"
 
 namespace perceptive {
 
@@ -40,7 +40,7 @@ struct Derived {
 
 // The value of a derived column; empty for none.
 inline std::string derive(const Derived& column, std::string_view word, const std::vector<Symbols>& dictionaries) {
-    using namespace unicode;
+    using namespace letters;
     std::string value;
     const auto yes = [](bool condition) { return condition ? std::string("yes") : std::string(); };
     switch (column.what) {
@@ -140,21 +140,19 @@ class Columns {
         of_base_.resize(static_cast<std::size_t>(n_base));
         known_.resize(static_cast<std::size_t>(n_base));
         for (int d = 0; d < static_cast<int>(derived_.size()); ++d) {
-            const Derived& column = derived_[static_cast<std::size_t>(d)];
+            const Derived& column = derived_[d];
             if (column.base < 0 || column.base >= n_base) throw std::invalid_argument("a column of no column");
             if (column.what == Derive::in &&
                 (column.n < 0 || static_cast<std::size_t>(column.n) >= dictionaries_.size()))
                 throw std::invalid_argument("a column of no dictionary");
-            of_base_[static_cast<std::size_t>(column.base)].push_back(d);
+            of_base_[column.base].push_back(d);
         }
         symbols_.resize(static_cast<std::size_t>(width()));
     }
 
     int base() const { return n_base_; }
     int width() const { return n_base_ + static_cast<int>(derived_.size()); }
-    bool outside(int column) const {
-        return column < n_base_ || derived_[static_cast<std::size_t>(column - n_base_)].outside();
-    }
+    bool outside(int column) const { return column < n_base_ || derived_[column - n_base_].outside(); }
     const Symbols& symbols(int column) const { return symbols_.at(static_cast<std::size_t>(column)); }
 
     // Symbols of all columns from a file.
@@ -162,9 +160,8 @@ class Columns {
         if (symbols.size() != symbols_.size()) throw std::invalid_argument("vocabularies and columns do not match");
         symbols_ = std::move(symbols);
         for (int b = 0; b < n_base_; ++b) {
-            const Symbols& names = symbols_[static_cast<std::size_t>(b)];
-            known_[static_cast<std::size_t>(b)].assign(
-                static_cast<std::size_t>(names.size()) * of_base_[static_cast<std::size_t>(b)].size(), LATER);
+            const Symbols& names = symbols_[b];
+            known_[b].assign(static_cast<std::size_t>(names.size()) * of_base_[b].size(), LATER);
         }
     }
 
@@ -212,20 +209,20 @@ class Columns {
 
     // The j-th derived value of the i-th string of a base column. Several readers may work the same value out.
     Id known(int b, Id i, std::size_t j) {
-        const std::vector<int>& mine = of_base_[static_cast<std::size_t>(b)];
-        Id* at = known_[static_cast<std::size_t>(b)].data() + static_cast<std::size_t>(i) * mine.size() + j;
+        const std::vector<int>& mine = of_base_[b];
+        Id* at = known_[b].data() + static_cast<std::size_t>(i) * mine.size() + j;
         Id found = __atomic_load_n(at, __ATOMIC_RELAXED);
         if (found == LATER) {
-            found = value(mine[j], symbols_[static_cast<std::size_t>(b)].name(i), false);
+            found = value(mine[j], symbols_[b].name(i), false);
             __atomic_store_n(at, found, __ATOMIC_RELAXED);
         }
         return found;
     }
 
     Id value(int d, std::string_view word, bool grow) {
-        const std::string text = derive(derived_[static_cast<std::size_t>(d)], word, dictionaries_);
+        const std::string text = derive(derived_[d], word, dictionaries_);
         if (text.empty()) return ABSENT;
-        Symbols& names = symbols_[static_cast<std::size_t>(n_base_ + d)];
+        Symbols& names = symbols_[n_base_ + d];
         const Id i = grow ? names.add(text) : names.find(text);
         return i < 0 ? ABSENT : i + FIRST_ID;
     }

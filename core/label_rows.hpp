@@ -2,6 +2,7 @@
 // looks at two labels, and a cube of triples. Rows exist for features that have erred; the others weigh nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -26,10 +27,8 @@ class RowStore {
 
     i64 size() const { return n_; }
     i64 width() const { return width_; }
-    float* row(i64 r) { return chunks_[static_cast<std::size_t>(r >> shift_)].get() + (r & mask()) * width_; }
-    const float* row(i64 r) const {
-        return chunks_[static_cast<std::size_t>(r >> shift_)].get() + (r & mask()) * width_;
-    }
+    float* row(i64 r) { return chunks_[r >> shift_].get() + (r & mask()) * width_; }
+    const float* row(i64 r) const { return chunks_[r >> shift_].get() + (r & mask()) * width_; }
     // A row of zeros.
     i64 add() {
         if (n_ == static_cast<i64>(chunks_.size()) << shift_) {
@@ -80,6 +79,46 @@ struct LabelWeights {
         const i64 offset = offset_of(place);
         return store.row(offset / store.width())[offset % store.width()];
     }
+
+    // The same weights for more labels; those that are there keep their numbers.
+    LabelWeights widened(i64 L, i64 more) const {
+        const bool second_order = triple.size() > 0;
+        const i64 S = padded(L), to = padded(more);
+        LabelWeights wider(more, second_order);
+        wider.state.resize(state.size());
+        wider.edge.resize(std::max<i64>(1, edge.size()));
+        for (i64 r = 0; r < state.size(); ++r) std::copy_n(state.row(r), L, wider.state.row(r));
+        for (i64 r = 0; L > 0 && r < edge.size(); ++r)
+            for (i64 p = 0; p < L; ++p) std::copy_n(edge.row(r) + p * S, L, wider.edge.row(r) + p * to);
+        for (i64 q = 0; second_order && q < L; ++q)
+            for (i64 p = 0; p < L; ++p)
+                std::copy_n(triple.row(0) + (q * L + p) * S, L, wider.triple.row(0) + (q * more + p) * to);
+        return wider;
+    }
+
+    // These weights less `by` times others; null: a copy.
+    LabelWeights minus(const LabelWeights* others, float by) const {
+        LabelWeights v;
+        v.state = minus(state, others ? &others->state : nullptr, by);
+        v.edge = minus(edge, others ? &others->edge : nullptr, by);
+        v.triple = minus(triple, others ? &others->triple : nullptr, by);
+        return v;
+    }
+
+  private:
+    LabelWeights() = default;
+
+    static RowStore minus(const RowStore& rows, const RowStore* others, float by) {
+        RowStore v(rows.width());
+        v.resize(rows.size());
+        for (i64 r = 0; r < rows.size(); ++r) {
+            const float* from = rows.row(r);
+            const float* less = others ? others->row(r) : nullptr;
+            float* to = v.row(r);
+            for (i64 c = 0; c < rows.width(); ++c) to[c] = less ? from[c] - less[c] * by : from[c];
+        }
+        return v;
+    }
 };
 
 // A sparse vector in the making: equal places are added up, in the order of their first coming.
@@ -100,7 +139,7 @@ class Difference {
     void add(Place place, double value) {
         std::size_t slot = hash(place) & (slots_.size() - 1);
         while (slots_[slot] >= 0) {
-            Term& term = terms_[static_cast<std::size_t>(slots_[slot])];
+            Term& term = terms_[slots_[slot]];
             if (term.place == place) {
                 term.value += value;
                 return;
@@ -125,7 +164,7 @@ class Difference {
         double total = 0.0;
         for (const Term& term : terms_) {
             const std::int32_t i = other.slots_[other.slot_of(term.place)];
-            if (i >= 0) total += term.value * other.terms_[static_cast<std::size_t>(i)].value;
+            if (i >= 0) total += term.value * other.terms_[i].value;
         }
         return total;
     }
@@ -138,8 +177,7 @@ class Difference {
     // Where a place is, or the free slot where it would be.
     std::size_t slot_of(Place place) const {
         std::size_t slot = hash(place) & (slots_.size() - 1);
-        while (slots_[slot] >= 0 && terms_[static_cast<std::size_t>(slots_[slot])].place != place)
-            slot = (slot + 1) & (slots_.size() - 1);
+        while (slots_[slot] >= 0 && terms_[slots_[slot]].place != place) slot = (slot + 1) & (slots_.size() - 1);
         return slot;
     }
     void grow() {

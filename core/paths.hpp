@@ -61,8 +61,8 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
     };
     std::vector<Way> ways;
     for (i64 t = 0; t < x.n; ++t) {
-        auto& now = lists[static_cast<std::size_t>(t)];
-        auto& begins = first[static_cast<std::size_t>(t)];
+        auto& now = lists[t];
+        auto& begins = first[t];
         begins.push_back(0);
         float top = NEVER;
         for (i64 s = 0; s < graph.states(t); ++s) {
@@ -70,16 +70,14 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
             if (t == 0) {
                 if (graph.begin(s) > NEVER) candidates.push_back({graph.begin(s), -1, -1});
             } else {
-                const auto& before = lists[static_cast<std::size_t>(t - 1)];
-                const auto& starts = first[static_cast<std::size_t>(t - 1)];
+                const auto& before = lists[t - 1];
+                const auto& starts = first[t - 1];
                 const float unary = graph.unary(t, s);
-                const auto score = [&](const Way& way) {
-                    return before[static_cast<std::size_t>(way.at)].score + way.step + way.then + unary;
-                };
+                const auto score = [&](const Way& way) { return before[way.at].score + way.step + way.then + unary; };
                 ways.clear();
                 graph.predecessors(t, s, [&](i64 from, float step, float then) {
-                    const std::int32_t begin = starts[static_cast<std::size_t>(from)];
-                    const std::int32_t end = starts[static_cast<std::size_t>(from) + 1];
+                    const std::int32_t begin = starts[from];
+                    const std::int32_t end = starts[from + 1];
                     if (begin == end || step == NEVER || then == NEVER || unary == NEVER) return;
                     ways.push_back({static_cast<std::int32_t>(from), begin, begin, end, step, then, 0.0f});
                     ways.back().score = score(ways.back());
@@ -113,11 +111,9 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
     const i64 states = graph.states(x.n - 1);
     for (i64 y = 0; y < x.L; ++y)
         for (i64 s = y; s < states; s += x.L)
-            for (std::int32_t e = starts[static_cast<std::size_t>(s)]; e < starts[static_cast<std::size_t>(s) + 1];
-                 ++e) {
-                const float score = last[static_cast<std::size_t>(e)].score + x.stop[y];
-                if (score > NEVER)
-                    ends.push_back({score, static_cast<std::int32_t>(s), e - starts[static_cast<std::size_t>(s)]});
+            for (std::int32_t e = starts[s]; e < starts[s + 1]; ++e) {
+                const float score = last[e].score + x.stop[y];
+                if (score > NEVER) ends.push_back({score, static_cast<std::int32_t>(s), e - starts[s]});
             }
     std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.score > b.score; });
     if (static_cast<i64>(ends.size()) > k) ends.resize(static_cast<std::size_t>(k));
@@ -125,9 +121,9 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
         ScoredPath path{std::vector<int>(static_cast<std::size_t>(x.n)), 0.0};
         std::int32_t s = end.state, rank = end.rank;
         for (i64 t = x.n - 1; t >= 0; --t) {
-            path.labels[static_cast<std::size_t>(t)] = static_cast<int>(graph.label(s));
-            const std::int32_t at = first[static_cast<std::size_t>(t)][static_cast<std::size_t>(s)] + rank;
-            const Entry& entry = lists[static_cast<std::size_t>(t)][static_cast<std::size_t>(at)];
+            path.labels[t] = static_cast<int>(graph.label(s));
+            const std::int32_t at = first[t][s] + rank;
+            const Entry& entry = lists[t][at];
             s = entry.from;
             rank = entry.rank;
         }
@@ -145,7 +141,7 @@ inline std::vector<double> max_marginals(const Trellis& x) {
     if (x.n == 0) return best;
     std::vector<std::vector<double>> forward(static_cast<std::size_t>(x.n));
     for (i64 t = 0; t < x.n; ++t) {
-        auto& now = forward[static_cast<std::size_t>(t)];
+        auto& now = forward[t];
         now.assign(static_cast<std::size_t>(graph.states(t)), never);
         for (i64 s = 0; s < graph.states(t); ++s) {
             double value = never;
@@ -153,10 +149,10 @@ inline std::vector<double> max_marginals(const Trellis& x) {
                 value = static_cast<double>(graph.begin(s));
             else
                 graph.predecessors(t, s, [&](i64 from, float step, float then) {
-                    const double before = forward[static_cast<std::size_t>(t - 1)][static_cast<std::size_t>(from)];
+                    const double before = forward[t - 1][from];
                     value = std::max(value, before + static_cast<double>(step) + static_cast<double>(then));
                 });
-            now[static_cast<std::size_t>(s)] = t == 0 ? value : value + static_cast<double>(graph.unary(t, s));
+            now[s] = t == 0 ? value : value + static_cast<double>(graph.unary(t, s));
         }
     }
     std::vector<double> behind(static_cast<std::size_t>(graph.states(x.n - 1))), next;
@@ -164,8 +160,8 @@ inline std::vector<double> max_marginals(const Trellis& x) {
         behind[s] = static_cast<double>(x.stop[graph.label(static_cast<i64>(s))]);
     for (i64 t = x.n - 1; t >= 0; --t) {
         for (std::size_t s = 0; s < behind.size(); ++s) {
-            double& at = best[static_cast<std::size_t>(t * x.L + graph.label(static_cast<i64>(s)))];
-            at = std::max(at, forward[static_cast<std::size_t>(t)][s] + behind[s]);
+            double& at = best[t * x.L + graph.label(static_cast<i64>(s))];
+            at = std::max(at, forward[t][s] + behind[s]);
         }
         if (t == 0) break;
         next.assign(static_cast<std::size_t>(graph.states(t - 1)), never);
@@ -173,7 +169,7 @@ inline std::vector<double> max_marginals(const Trellis& x) {
             if (behind[s] == never) continue;
             const double rest = behind[s] + static_cast<double>(graph.unary(t, static_cast<i64>(s)));
             graph.predecessors(t, static_cast<i64>(s), [&](i64 from, float step, float then) {
-                double& at = next[static_cast<std::size_t>(from)];
+                double& at = next[from];
                 at = std::max(at, rest + static_cast<double>(step) + static_cast<double>(then));
             });
         }

@@ -35,9 +35,9 @@ template <class Each>
 void each_segment(const SegmentTypes& types, const int* path, i64 n, Each each) {
     for (i64 t = 0; t < n; ++t)
         for (i64 X = 0; X < types.size(); ++X) {
-            if (path[t] != types.begin[static_cast<std::size_t>(X)]) continue;
+            if (path[t] != types.begin[X]) continue;
             i64 end = t + 1;
-            while (end < n && path[end] == types.inside[static_cast<std::size_t>(X)]) ++end;
+            while (end < n && path[end] == types.inside[X]) ++end;
             each(X, t, end);
         }
 }
@@ -54,13 +54,13 @@ class SegmentViterbi {
         enter_.assign(static_cast<std::size_t>(n * L), never);
         from_.assign(static_cast<std::size_t>(n * L), -1);
         for (i64 t = 0; t < n; ++t) {
-            for (i64 X = 0; X < types.size(); ++X) enter(x, t, types.begin[static_cast<std::size_t>(X)]);
+            for (i64 X = 0; X < types.size(); ++X) enter(x, t, types.begin[X]);
             if (types.outside >= 0) {
                 enter(x, t, types.outside);
                 close(at(x, t, types.outside), enter_[at(x, t, types.outside)], 1);
             }
             for (i64 X = 0; X < types.size(); ++X) {
-                const int B = types.begin[static_cast<std::size_t>(X)], I = types.inside[static_cast<std::size_t>(X)];
+                const int B = types.begin[X], I = types.inside[X];
                 close(at(x, t, B), enter_[at(x, t, B)] + static_cast<double>(scores.at(types, t, 1, X)), 1);
                 if (I < 0) continue;
                 // Of equal paths the lower one wins, seen from the end: the shorter segment where B-X comes before I-X.
@@ -87,8 +87,7 @@ class SegmentViterbi {
             i64 first = y;
             if (length > 1)
                 for (i64 X = 0; X < types.size(); ++X)
-                    if (types.inside[static_cast<std::size_t>(X)] == y)
-                        first = types.begin[static_cast<std::size_t>(X)];
+                    if (types.inside[X] == y) first = types.begin[X];
             for (i64 s = b + 1; s <= t; ++s) path[s] = static_cast<int>(y);
             path[b] = static_cast<int>(first);
             y = from_[at(x, b, first)];

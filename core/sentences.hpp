@@ -30,11 +30,9 @@ class FeatureNames {
         start_.push_back(static_cast<std::uint32_t>(ids_.size()));
     }
     void add(const FeatureName& name) { add(name.template_index, name.ids.data(), name.ids.size()); }
-    std::int32_t template_of(i64 r) const { return in_[static_cast<std::size_t>(r)]; }
-    const Id* ids(i64 r) const { return ids_.data() + start_[static_cast<std::size_t>(r)]; }
-    std::size_t count(i64 r) const {
-        return start_[static_cast<std::size_t>(r) + 1] - start_[static_cast<std::size_t>(r)];
-    }
+    std::int32_t template_of(i64 r) const { return in_[r]; }
+    const Id* ids(i64 r) const { return ids_.data() + start_[r]; }
+    std::size_t count(i64 r) const { return start_[r + 1] - start_[r]; }
 
   private:
     std::vector<std::int16_t> in_;
@@ -64,7 +62,7 @@ struct FeatureSet {
             seen_in.push_back(in);
             count.push_back(0);
         }
-        ++count[static_cast<std::size_t>(i)];
+        ++count[i];
         if (v != 1.0f && value.empty()) value.assign(number.size(), 1.0f);
         if (v != 1.0f || !value.empty()) value.push_back(v);
         number.push_back(i);
@@ -89,9 +87,9 @@ struct FeatureSet {
             i64 at = 0;
             for (std::size_t t = 0; t + 1 < start.size(); ++t) {
                 for (const i64 end = start[t + 1]; at < end; ++at) {
-                    const std::int32_t to = moved[static_cast<std::size_t>(number[static_cast<std::size_t>(at)])];
+                    const std::int32_t to = moved[number[at]];
                     if (to < 0) continue;
-                    if (!value.empty()) value[out] = value[static_cast<std::size_t>(at)];
+                    if (!value.empty()) value[out] = value[at];
                     number[out++] = to;
                 }
                 start[t + 1] = static_cast<i64>(out);

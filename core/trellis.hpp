@@ -95,10 +95,10 @@ PERCEPTIVE_CLONES inline void best_step(const float* from, i64 rows, const float
 inline void keep_best(float* values, i64 n, i64 beam, std::vector<i64>& scratch) {
     if (beam <= 0 || beam >= n) return;
     scratch.resize(static_cast<std::size_t>(n));
-    for (i64 i = 0; i < n; ++i) scratch[static_cast<std::size_t>(i)] = i;
+    for (i64 i = 0; i < n; ++i) scratch[i] = i;
     std::nth_element(scratch.begin(), scratch.begin() + beam, scratch.end(),
                      [&](i64 a, i64 b) { return values[a] > values[b] || (values[a] == values[b] && a < b); });
-    for (i64 i = beam; i < n; ++i) values[scratch[static_cast<std::size_t>(i)]] = NEVER;
+    for (i64 i = beam; i < n; ++i) values[scratch[i]] = NEVER;
 }
 
 class Viterbi {
@@ -163,7 +163,7 @@ class Viterbi {
                 if (t == 1) {
                     for (i64 y = 0; y < S; ++y) row[y] = before[p];
                 } else {
-                    for (i64 q = 0; q < L; ++q) from_[static_cast<std::size_t>(q)] = before[q * S + p];
+                    for (i64 q = 0; q < L; ++q) from_[q] = before[q * S + p];
                     best_step_strided(from_.data(), L, x.triple + p * S, L * S, S, row);
                 }
                 add(row, edge + p * S, S);

@@ -35,12 +35,9 @@ struct UpdateLog {
         if (max_voters <= 0 || voters() <= max_voters) return;
         std::vector<i64> order(static_cast<std::size_t>(voters() - 1));
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) {
-            return survival[static_cast<std::size_t>(a)] > survival[static_cast<std::size_t>(b)];
-        });
+        std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return survival[a] > survival[b]; });
         std::vector<char> keep(survival.size(), 0);
-        for (i64 i = 0; i < std::min<i64>(max_voters, static_cast<i64>(order.size())); ++i)
-            keep[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = 1;
+        for (i64 i = 0; i < std::min<i64>(max_voters, static_cast<i64>(order.size())); ++i) keep[order[i]] = 1;
         keep.back() = 1;
         std::vector<i64> survived{keep[0] ? survival[0] : 0}, begins{0};
         for (std::size_t k = 1; k < survival.size(); ++k) {

@@ -120,7 +120,7 @@ void restore_rows(const nb::dict& state, const std::string& prefix, const Templa
             if (segment) require(id < ids.size() && ids[id] > 0 && ids[id] < (1 << 16), "values are missing");
             const std::size_t parts = segment ? static_cast<std::size_t>(ids[id++])
                                       : given ? 1
-                                              : templates[static_cast<std::size_t>(in[r])].parts.size();
+                                              : templates[in[r]].parts.size();
             require(ids.size() - id >= parts, "values are missing");
             for (std::size_t p = 0; p < parts; ++p, ++id) {
                 if (segment) {
@@ -129,7 +129,7 @@ void restore_rows(const nb::dict& state, const std::string& prefix, const Templa
                 } else if (given) {
                     require(ids[id] >= 0 && ids[id] < raw.size(), "no such value");
                 } else {
-                    const int column = templates[static_cast<std::size_t>(in[r])].parts[p].column;
+                    const int column = templates[in[r]].parts[p].column;
                     require(ids[id] > ABSENT && ids[id] < FIRST_ID + columns.symbols(column).size() &&
                                 (ids[id] >= FIRST_ID || ids[id] <= 2 * MAX_OFFSET),
                             "no such value");
@@ -251,8 +251,7 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
         const std::int32_t in =
             (one ? model.state_names : model.edge_names).template_of(offset_of(place) / store.width());
         const auto& sets = one ? model.state_set : model.edge_set;
-        require(in >= 0 && static_cast<std::size_t>(in) < sets.size() && sets[static_cast<std::size_t>(in)] >= 0,
-                "an impossible log");
+        require(in >= 0 && static_cast<std::size_t>(in) < sets.size() && sets[in] >= 0, "an impossible log");
     }
     tagger.log() = std::move(log);
 }
@@ -296,8 +295,7 @@ nb::list heaviest(const Tagger& tagger, const Hypothesis* vector, i64 n) {
                 text = std::to_string(names.ids(item.row)[p]);
             } else {
                 const Templates& templates = item.pairs ? model.edge_templates : model.state_templates;
-                text =
-                    model.columns.text(templates[static_cast<std::size_t>(in)].parts[p].column, names.ids(item.row)[p]);
+                text = model.columns.text(templates[in].parts[p].column, names.ids(item.row)[p]);
             }
             PyObject* made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
             if (!made) throw nb::python_error();

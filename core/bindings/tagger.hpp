@@ -5,8 +5,8 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "cells.hpp"
 #include "sequence.hpp"
-#include "tokens.hpp"
 
 namespace perceptive {
 
@@ -80,21 +80,20 @@ class Tagger {
         for (const int s : state) require(s < static_cast<int>(sets.size()), "no such label set");
         for (const int s : edge) {
             require(s < static_cast<int>(sets.size()), "no such label set");
-            if (s >= 0) of_pairs[static_cast<std::size_t>(s)] = 1;
+            if (s >= 0) of_pairs[s] = 1;
         }
         for (std::size_t s = 0; s < sets.size(); ++s) {
             const i64 size = of_pairs[s] ? model_.L * model_.L : model_.L;
             LabelSet set{std::vector<char>(static_cast<std::size_t>(size), 0), size};
             for (const i64 member : sets[s]) {
                 require(member >= 0 && member < size, "a label set names a label that is not there");
-                set.in[static_cast<std::size_t>(member)] = 1;
+                set.in[member] = 1;
                 set.first = std::min(set.first, member);
             }
             if (set.first == size) set.first = 0;
             made.push_back(std::move(set));
         }
-        for (const int s : state)
-            require(s < 0 || !of_pairs[static_cast<std::size_t>(s)], "a set of labels and of pairs");
+        for (const int s : state) require(s < 0 || !of_pairs[s], "a set of labels and of pairs");
         model_.sets = std::move(made);
         model_.state_set = std::move(state);
         model_.edge_set = std::move(edge);
@@ -136,8 +135,8 @@ class Tagger {
             reader.clear();
             const i64 end = std::min(n, begin + BATCH);
             for (i64 i = begin; i < end; ++i) {
-                reader.sentence(X[static_cast<std::size_t>(i)], i);
-                reader.labels(y[static_cast<std::size_t>(i)], index, i, lesson->label);
+                reader.sentence(X[i], i);
+                reader.labels(y[i], index, i, lesson->label);
             }
             nb::gil_scoped_release release;
             std::unique_lock lock(mutex_);
@@ -166,7 +165,7 @@ class Tagger {
         require(lesson.longest == model_.types.longest, "a lesson of other segments");
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
-        model_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
+        training_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
     }
 
     nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) const {
@@ -197,7 +196,7 @@ class Tagger {
     Hypothesis* last() const {
         nb::gil_scoped_release release;
         std::shared_lock lock(mutex_);
-        return new Hypothesis{model_.copy(), {}};
+        return new Hypothesis{model_.w.minus(nullptr, 0.0f), {}};
     }
 
     // v_k of the log
@@ -258,7 +257,7 @@ class Tagger {
                     nb::list mine;
                     for (const ScoredPath& path : paths) {
                         nb::list names;
-                        for (const int y : path.labels) names.append(labels[static_cast<std::size_t>(y)]);
+                        for (const int y : path.labels) names.append(labels[y]);
                         mine.append(nb::make_tuple(names, path.score));
                     }
                     found.append(mine);
@@ -318,7 +317,7 @@ class Tagger {
         std::vector<std::vector<Ballot>> ballots(nb::len(X));
         for (i64 k = 0; k < log_.voters(); ++k) {
             replay(k > 0 ? k - 1 : 0, k, v);
-            const i64 weight = log_.survival[static_cast<std::size_t>(k)];
+            const i64 weight = log_.survival[k];
             if (weight == 0) continue;
             Hypothesis voter{LabelWeights(0, false), {}};
             std::swap(voter.v, v);
@@ -346,7 +345,7 @@ class Tagger {
                 if (!best || ballot.votes > best->votes) best = &ballot;
             nb::list names;
             if (best)
-                for (const int y : best->path) names.append(labels[static_cast<std::size_t>(y)]);
+                for (const int y : best->path) names.append(labels[y]);
             found.append(names);
         }
         return found;
@@ -387,7 +386,7 @@ class Tagger {
 
     static void cells_of(const CellReader& reader, i64 i, i64 n, std::vector<const std::string_view*>& views) {
         views.resize(static_cast<std::size_t>(n));
-        for (i64 t = 0; t < n; ++t) views[static_cast<std::size_t>(t)] = reader.cells(i, t);
+        for (i64 t = 0; t < n; ++t) views[t] = reader.cells(i, t);
     }
 
     void add(const CellReader& reader, Sentences& lesson) {
@@ -418,17 +417,16 @@ class Tagger {
             std::uint64_t hash = static_cast<std::uint64_t>(n);
             const auto stir = [&hash](std::uint64_t value) { hash = mix(hash, value + 0x9E37u); };
             for (i64 t = first; t < first + n; ++t) {
-                for (i64 p = lesson.state.start[static_cast<std::size_t>(t)];
-                     p < lesson.state.start[static_cast<std::size_t>(t) + 1]; ++p) {
+                for (i64 p = lesson.state.start[t]; p < lesson.state.start[t + 1]; ++p) {
                     const auto at = static_cast<std::size_t>(p);
-                    stir(lesson.state.key[static_cast<std::size_t>(lesson.state.number[at])]);
+                    stir(lesson.state.key[lesson.state.number[at]]);
                     if (!lesson.state.value.empty()) {
                         std::uint32_t bits;
                         std::memcpy(&bits, &lesson.state.value[at], sizeof bits);
                         stir(bits);
                     }
                 }
-                stir(static_cast<std::uint64_t>(lesson.label[static_cast<std::size_t>(t)] + 1));
+                stir(static_cast<std::uint64_t>(lesson.label[t] + 1));
             }
             lesson.hash.push_back(hash);
             lesson.start.push_back(first + n);
@@ -453,8 +451,8 @@ class Tagger {
             wanted.clear();
             const i64 end = std::min(n, begin + BATCH);
             for (i64 i = begin; i < end; ++i) {
-                reader.sentence(X[static_cast<std::size_t>(i)], i);
-                if (forcing) reader.labels(forced[static_cast<std::size_t>(i)], nb::borrow<nb::dict>(index), i, wanted);
+                reader.sentence(X[i], i);
+                if (forcing) reader.labels(forced[i], nb::borrow<nb::dict>(index), i, wanted);
             }
             {
                 nb::gil_scoped_release release;
@@ -497,11 +495,11 @@ class Tagger {
 
     // v ← voter `to`, given v = voter `from`
     void replay(i64 from, i64 to, LabelWeights& v) const {
-        for (i64 at = log_.first[static_cast<std::size_t>(from)]; at < log_.first[static_cast<std::size_t>(to)]; ++at)
-            model_.write(v, log_.place[static_cast<std::size_t>(at)], log_.step[static_cast<std::size_t>(at)]);
+        for (i64 at = log_.first[from]; at < log_.first[to]; ++at) model_.write(v, log_.place[at], log_.step[at]);
     }
 
     SequenceModel model_;
+    StructuredPerceptron training_{model_};
     UpdateLog log_;
     mutable std::shared_mutex mutex_;
 };

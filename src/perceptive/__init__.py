@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, LinearClassifier, SequenceTagger
+    from perceptive.estimators import HashedFeatures, HashedText, LinearClassifier, SequenceTagger
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "certificate",
     "HashedFeatures": "estimators",
+    "HashedText": "estimators",
     "LinearClassifier": "estimators",
     "SequenceTagger": "estimators",
     "certify": "certificate",
@@ -22,7 +23,16 @@ _HOME = {
 }
 _MODULES = ("datasets", "games", "learners", "streams")
 
-__all__ = ["Certificate", "HashedFeatures", "LinearClassifier", "SequenceTagger", "certify", "load", "save"]
+__all__ = [
+    "Certificate",
+    "HashedFeatures",
+    "HashedText",
+    "LinearClassifier",
+    "SequenceTagger",
+    "certify",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,8 @@
-"""The scikit-learn skin, thin: `LinearClassifier` and `HashedFeatures`."""
+"""The scikit-learn skin, thin: `LinearClassifier`, `HashedFeatures` and `HashedText`."""
 
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.linear import LinearClassifier
 from perceptive.estimators.tagger import SequenceTagger
+from perceptive.estimators.text import HashedText
 
-__all__ = ["HashedFeatures", "LinearClassifier", "SequenceTagger"]
+__all__ = ["HashedFeatures", "HashedText", "LinearClassifier", "SequenceTagger"]

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.conlleval import evaluate
-from perceptive.estimators.calibration import fit_temperature, probabilities
 from perceptive.estimators.progress import progress_bar
+from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.sequence import SequenceLearner, as_lists
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.training import History, train_tagger
@@ -312,7 +312,7 @@ class SequenceTagger(BaseEstimator):
         if not possible.any():
             return 1.0
         finite = np.maximum(scores[possible], -1e3 * max(1.0, float(np.median(np.abs(scores[scores > IMPOSSIBLE])))))
-        return fit_temperature(finite, truth[possible])
+        return float(fit_temperature(finite, truth[possible]))
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments where labels keep to a scheme, else the share of right tokens; between 0 and 1.

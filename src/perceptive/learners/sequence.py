@@ -141,7 +141,7 @@ class SequenceLearner:
     def _keep_to_scheme(self, y: Sequence[Sequence[Any]]) -> None:
         """Recognise or check the scheme of the labels; in the end every sequence of y is allowed."""
         wanted = "bio" if self.parameters.segments else self.parameters.constraints
-        if wanted is None:
+        if wanted is None or wanted == "none":
             return
         if wanted != "auto":
             for i, labels in enumerate(y):

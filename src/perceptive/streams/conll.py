@@ -63,10 +63,12 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
         rows: list[Token] = []
         number = 0
         for block in blocks(path):
+            raw = bytes(block.text)
+            block.release()
             try:
-                text = block.decode("utf-8")
+                text = raw.decode("utf-8")
             except UnicodeDecodeError as error:
-                at = number + 1 + block[: error.start].count(b"\n")
+                at = number + 1 + raw[: error.start].count(b"\n")
                 raise ValueError(f"{shown(path)}:{at}: not UTF-8 ({error.reason}); convert the file") from None
             for line in text.split("\n") if not text.endswith("\n") else text[:-1].split("\n"):
                 number += 1

@@ -21,6 +21,7 @@ def train_tagger(
     held_out: Callable[[], float] | None = None,
     report: Callable[[int, int], None] | None = None,
     history: History | None = None,
+    after_pass: Callable[[History], None] | None = None,
 ) -> History:
     """Play a lesson up to ``epochs`` times.
 
@@ -38,6 +39,8 @@ def train_tagger(
         Called with (sentences played, mistakes so far).
     history : History or None
         Is filled as training goes on, so that it is there also if training is broken off.
+    after_pass : callable or None
+        Called with the history after each pass.
     """
     n = len(lesson)
     order = np.arange(n)
@@ -62,8 +65,11 @@ def train_tagger(
             learner.first_pass = learner.rounds, learner.mistakes
         history.converged = history.updates[-1] == 0
         if held_out is not None:
-            score = held_out()
-            history.held_out.append(score)
+            history.held_out.append(held_out())
+        if after_pass is not None:
+            after_pass(history)
+        if held_out is not None:
+            score = history.held_out[-1]
             if score > best:
                 best, best_epoch, best_state = score, epoch, learner.snapshot()
             elif epoch - best_epoch >= parameters.patience:

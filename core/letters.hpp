@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "unicode_tables.hpp"
+#include "letter_tables.hpp"
 
-namespace perceptive::unicode {
+namespace perceptive::letters {
 
 enum Kind : std::uint8_t { other, upper, lower, digit, letter, punctuation };
 
@@ -64,4 +64,4 @@ inline void append(std::string& text, std::uint32_t code) {
     }
 }
 
-}  // namespace perceptive::unicode
+}  // namespace perceptive::letters

@@ -1,5 +1,5 @@
-"""Writes `unicode_tables.hpp`: which characters are upper case, lower case, digits, letters or marks of punctuation,
-and the simple lower case of each. Run it with a new Python to move to a new Unicode: python core/unicode_tables.py
+"""Writes `letter_tables.hpp`: which characters are upper case, lower case, digits, letters or marks of punctuation,
+and the simple lower case of each. Run it with a new Python to move to a new Unicode: python core/letter_tables.py
 """
 
 import sys
@@ -42,12 +42,12 @@ def main() -> None:
                 continue
         shifts.append([code, code, 1, difference])
     lines = [
-        "// Written by unicode_tables.py from Unicode " + unicodedata.unidata_version + ": do not edit.",
+        "// Written by letter_tables.py from Unicode " + unicodedata.unidata_version + ": do not edit.",
         "#pragma once",
         "",
         "#include <cstdint>",
         "",
-        "namespace perceptive::unicode {",
+        "namespace perceptive::letters {",
         "",
         "// clang-format off",
         "struct Run { std::uint32_t first; std::uint8_t kind; };",
@@ -56,7 +56,7 @@ def main() -> None:
     lines += _wrapped([f"{{{code},{k}}}" for code, k in runs])
     lines += ["};", "struct Shift { std::uint32_t first, last, step; std::int32_t difference; };"]
     lines += ["constexpr Shift SHIFTS[] = {", *_wrapped([f"{{{a},{b},{s},{d}}}" for a, b, s, d in shifts]), "};"]
-    lines += ["// clang-format on", "", "}  // namespace perceptive::unicode", ""]
+    lines += ["// clang-format on", "", "}  // namespace perceptive::letters", ""]
     Path(__file__).with_suffix(".hpp").write_text("\n".join(lines))
 
 

@@ -68,9 +68,7 @@ class CellReader {
     }
 
     i64 size() const { return static_cast<i64>(first_token_.size()) - 1; }
-    i64 tokens(i64 i) const {
-        return first_token_[static_cast<std::size_t>(i) + 1] - first_token_[static_cast<std::size_t>(i)];
-    }
+    i64 tokens(i64 i) const { return first_token_[i + 1] - first_token_[i]; }
     bool named() const { return named_; }
 
     // The columns of a token, or null if it is a dict. Valid until the next sentence is read.
@@ -80,7 +78,7 @@ class CellReader {
             for (std::size_t c = 0; c < views_.size(); ++c)
                 views_[c] = {text_.data() + ends_[c], ends_[c + 1] - ends_[c]};
         }
-        const i64 cell = cell_of_[static_cast<std::size_t>(first_token_[static_cast<std::size_t>(i)] + t)];
+        const i64 cell = cell_of_[first_token_[i] + t];
         return cell < 0 ? nullptr : views_.data() + cell;
     }
 
@@ -88,7 +86,7 @@ class CellReader {
     template <class Each>
     void features(i64 i, i64 t, Each each) const {
         if (!named_) return;
-        const auto token = static_cast<std::size_t>(first_token_[static_cast<std::size_t>(i)] + t);
+        const auto token = static_cast<std::size_t>(first_token_[i] + t);
         for (std::size_t f = feature_start_[token]; f < feature_start_[token + 1]; ++f) {
             const std::size_t begin = f == 0 ? 0 : feature_end_[f - 1];
             each(std::string_view(names_.data() + begin, feature_end_[f] - begin), value_[f]);
