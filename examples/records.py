@@ -1,7 +1,8 @@
 """Fields of addresses and bibliography records, by a semi-Markov tagger.
 
 The records are made here: fields come in several orders, are left out, abbreviated, and written with more or less
-punctuation. A plain chain of labels and a semi-Markov tagger learn from the same few of them. Run it:
+punctuation; streets are named after cities. A plain chain of labels, a semi-Markov tagger, and one that looks whole
+segments up in a list of cities learn from the same few of them. Run it:
 
     python examples/records.py [--plot trellis.png]
 """
@@ -10,8 +11,11 @@ from __future__ import annotations
 
 import argparse
 import random
+import tempfile
+from pathlib import Path
 
 from perceptive import SequenceTagger
+from perceptive.features.presets import PRESETS
 from perceptive.features.tokens import tokenise
 
 FIRST = ["Ada", "Grace", "Alan", "Emmy", "Kurt", "Sofia", "Blaise", "Carl", "Rosalind", "John", "Mary", "Henri"]
@@ -28,9 +32,24 @@ LAST = [
     "Rose",
     "Hill",
 ]
-STREETS = ["Oak", "Mill", "Church", "High", "King", "Rose", "Hill", "Lake", "Mary", "Park", "Station", "New London"]
+PLACES = [
+    "York",
+    "Diego",
+    "Rose",
+    "Hill",
+    "Paris",
+    "Oak",
+    "King",
+    "Mary",
+    "London",
+    "Church",
+    "Lake",
+    "Mill",
+    "Station",
+]
+BEFORE = ["San", "New", "Old", "Fort", "Saint", "Upper", "West"]
 KINDS = ["Street", "St", "St.", "Road", "Rd", "Avenue", "Ave", "Lane", "Square"]
-CITIES = ["London", "New York", "Rose Hill", "Oak Park", "San Diego", "Paris", "King Lake", "Church Hill", "Rome"]
+CITIES = [*PLACES, *(f"{before} {place}" for before in BEFORE for place in PLACES)]
 STATES = ["NY", "CA", "TX", "MA", "IL"]
 TOPICS = ["Protein", "Solvent", "Engineering", "Lakes", "Kernels", "Perceptrons", "Streets", "Anhydrous", "Media"]
 LINKS = ["of", "in", "and", "for", "on", "with"]
@@ -52,7 +71,8 @@ def address(rng: random.Random) -> Record:
     if rng.random() < 0.5:
         record.append(("NAME", f"{rng.choice(FIRST)} {rng.choice(LAST)}"))
     record.append(("NUMBER", str(rng.randint(1, 999)) + rng.choice(["", "", "a", "b"])))
-    record.append(("STREET", f"{rng.choice(STREETS)} {rng.choice(KINDS)}"))
+    street = rng.choice(CITIES) if rng.random() < 0.6 else f"{rng.choice(PLACES)} {rng.choice(PLACES)}"
+    record.append(("STREET", f"{street} {rng.choice(KINDS)}" if rng.random() < 0.6 else street))
     if rng.random() < 0.4:
         record.append(("FLAT", rng.choice(["Apt", "Flat", "#", "Suite"]) + f" {rng.randint(1, 60)}"))
     record.append(("CITY", rng.choice(CITIES)))
@@ -110,23 +130,30 @@ def records(n: int, seed: int) -> tuple[list[list[str]], list[list[str]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plot", metavar="FILE", help="draw the trellis of one address")
+    parser.add_argument("--test", type=int, default=2000, metavar="N", help="records to measure by (default: 2000)")
     options = parser.parse_args()
-    X_test, y_test = records(2000, seed=1)
-    print("records learned from   plain chain F1   semi-Markov F1")
-    for n in (25, 50, 100, 200, 400):
-        X, y = records(n, seed=0)
-        chain = SequenceTagger(template="records", rule="pa1").fit(X, y)
-        segments = SequenceTagger(template="records", rule="pa1", segments=True).fit(X, y)
-        print(f"{n:>21}  {100 * chain.score(X_test, y_test):15.2f}  {100 * segments.score(X_test, y_test):15.2f}")
-    print()
-    for token, label in zip(X_test[0], segments.predict(X_test[:1])[0], strict=True):
-        print(f"{token:<16}{label}")
+    X_test, y_test = records(options.test, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "cities.txt").write_text("\n".join(CITIES), encoding="utf-8")
+        with_cities = Path(folder, "records.template")
+        with_cities.write_text(PRESETS["records"] + "segment in(cities.txt)\n", encoding="utf-8")
+        print("F1 of fields, learned from   plain chain   segments   segments and a list of cities")
+        for n in (25, 50, 100, 200, 400):
+            X, y = records(n, seed=0)
+            taggers = [
+                SequenceTagger(template="records", rule="pa1"),
+                SequenceTagger(template="records", rule="pa1", segments=True),
+                SequenceTagger(template=with_cities, rule="pa1", segments=True),
+            ]
+            chain, segments, listed = (100 * tagger.fit(X, y).score(X_test, y_test) for tagger in taggers)
+            print(f"{n:>16} records  {chain:15.2f}  {segments:9.2f}  {listed:9.2f}")
+        print()
+        for token, label in zip(X_test[0], taggers[-1].predict(X_test[:1])[0], strict=True):
+            print(f"{token:<16}{label}")
     if options.plot:
         from perceptive.plots import plot_trellis
 
-        X, y = [["221b", "Baker", "St", "London"]], [["B-NUMBER", "B-STREET", "I-STREET", "B-CITY"]]
-        tagger = SequenceTagger(template="records", rule="pa1").fit(X + X_test[:50], y + y_test[:50])
-        plot_trellis(tagger.learner_, X[0]).figure.savefig(options.plot)
+        plot_trellis(taggers[0].learner_, ["221b", "Baker", "St", "New", "London"]).figure.savefig(options.plot)
 
 
 if __name__ == "__main__":
