@@ -48,6 +48,7 @@ class SequenceModel {
 
     Columns columns;
     Templates state_templates, edge_templates;
+    std::vector<float> scale;              // the value of each state template's features; empty: 1
     std::vector<int> state_set, edge_set;  // template → label set, or −1
     std::vector<LabelSet> sets;
     bool bigrams, trigrams;  // whether there are weights for pairs and triples of labels alone
@@ -103,7 +104,8 @@ class SequenceModel {
         for (std::size_t k = 0; k < state_templates.size(); ++k)
             if (scratch[k] != NO_KEY) lesson.state.numbers.prefetch(scratch[k]);
         for (std::size_t k = 0; k < state_templates.size(); ++k)
-            if (scratch[k] != NO_KEY) lesson.state.add(scratch[k], token, static_cast<std::int32_t>(k), 1.0f);
+            if (scratch[k] != NO_KEY)
+                lesson.state.add(scratch[k], token, static_cast<std::int32_t>(k), scale.empty() ? 1.0f : scale[k]);
         edge_templates.keys(ids, scratch.data());
         for (std::size_t k = 0; k < edge_templates.size(); ++k)
             if (scratch[k] != NO_KEY) lesson.edge.add(scratch[k], token, static_cast<std::int32_t>(k), 1.0f);
@@ -224,7 +226,7 @@ class SequenceModel {
     void gather(const Keys& keys, i64 n, const LabelWeights& v, const float* edge, Potentials& x) const {
         const std::size_t T = state_templates.size(), E = edge_templates.size();
         x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
-        const bool valued = !keys.raw.empty();
+        const bool valued = !keys.raw.empty() || !scale.empty();
         for (i64 t = 0; t < n; ++t) {
             const Key* mine = keys.state.data() + static_cast<std::size_t>(t) * T;
             for (std::size_t k = 0; k < T; ++k) {
@@ -234,9 +236,9 @@ class SequenceModel {
                 __builtin_prefetch(at);
                 if (S > 16) __builtin_prefetch(at + 16);
                 x.rows.push_back(at);
-                if (valued) x.values.push_back(1.0f);
+                if (valued) x.values.push_back(scale.empty() ? 1.0f : scale[k]);
             }
-            if (valued)
+            if (!keys.raw.empty())
                 for (i64 p = keys.raw_start[t]; p < keys.raw_start[t + 1]; ++p) {
                     const auto [id, value] = keys.raw[p];
                     const std::int32_t row = state_rows.find(raw_key(id));

@@ -99,6 +99,12 @@ class Tagger {
         model_.edge_set = std::move(edge);
     }
 
+    void set_scale(std::vector<float> scale) {
+        require(scale.empty() || scale.size() == model_.state_templates.size(), "one scale a template");
+        for (const float s : scale) require(s > 0 && s <= FLT_MAX, "a scale must be positive");
+        model_.scale = std::move(scale);
+    }
+
     void keep_log(i64 max_voters) {
         log_.max_voters = max_voters;
         model_.log = &log_;

@@ -11,6 +11,7 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     is(capitalised|upper|number)      one template each; also title, punctuation
     lower(pos)  suffix(2, pos)        of another column; col(3) is the fourth one
     in(cities.txt)                    whether the word stands in a file, one to a line
+    pos[-2..2] * 0.5                  features of value 0.5: their weights grow more slowly
     bag(word[-3:3])                   the words around, wherever they stand
     @label[-1]                        pairs of labels; joined with others: pairs of labels seen with these
     @label[-2]                        triples of labels (second order)
@@ -99,6 +100,8 @@ class Templates:
         self.state_sets: list[LabelSet | None] = []
         self.edge_sets: list[LabelSet | None] = []
         self.bigrams = self.trigrams = False
+        self.scale: list[float] = []  # the value of each state template's features
+        self._scale = 1.0
         self._names: dict[str, int] = {}
         self._read: list[tuple[list[tuple[int, list[Part]]], int, list[Unnumbered]]] = []
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -151,6 +154,7 @@ class Templates:
     # ------------------------------------------------------------ lines
 
     def _line(self, line: str) -> None:
+        self._scale = 1.0
         if line.startswith("columns "):
             if self._names or self.bigrams:
                 raise ValueError("name the columns before the first template")
@@ -167,6 +171,11 @@ class Templates:
                 )
             self.phrases[file[1]] = list(self.words.get(file[1]) or _words(Path(file[1])))
             return
+        scaled = re.fullmatch(r"(.*\S)\s*\*\s*([0-9]*\.?[0-9]+)", line)
+        self._scale = float(scaled[2]) if scaled else 1.0
+        if not 0 < self._scale < 1e6:
+            raise ValueError(f"{line!r}: features cannot have the value {self._scale}")
+        line = scaled[1] if scaled else line
         bag = re.fullmatch(r"bag\s*\((.*)\)", line)
         terms = [_trim(term) for term in re.split(r"\s*(?:&|\band\b)\s*", bag[1] if bag else line)]
         alternatives: list[list[tuple[str, list[Unnumbered]]]] = []
@@ -218,11 +227,14 @@ class Templates:
             if abs(offset) > MAX_OFFSET:
                 raise ValueError(f"offset {offset} is too far away; at most {MAX_OFFSET}")
         self._read.append((self.edge if pairs else self.state, number, parts))
+        if pairs and self._scale != 1.0:
+            raise ValueError("pairs of labels cannot be scaled")
         if pairs:
             self.edge_names.append(name)
             self.edge_sets.append(label_set)
         else:
             self.state_names.append(name)
+            self.scale.append(self._scale)
             self.state_sets.append(label_set)
 
     def _crfpp(self, kind: str, line: str) -> None:

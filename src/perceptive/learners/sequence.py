@@ -72,6 +72,8 @@ class SequenceLearner:
                 raise ValueError("@label[-2] does not go with segments=True")
             self._columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
         self.model = _core.SequenceModel(*templates.arguments())
+        if any(scale != 1.0 for scale in templates.scale):
+            self.model.set_scale(templates.scale)
         if self.parameters.keeps_log:
             self.model.keep_log(self.parameters.max_voters or 0)
 
