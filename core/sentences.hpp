@@ -98,7 +98,6 @@ struct FeatureSet {
             if (!value.empty()) value.resize(out);
         }
         std::vector<std::int32_t>().swap(count);
-        number.shrink_to_fit();
         key.shrink_to_fit(), seen_at.shrink_to_fit(), seen_in.shrink_to_fit();
     }
 };

@@ -167,3 +167,19 @@ def test_the_core_knows_characters_as_python_does(word):
         assert f"lower[0] = {lowered}" in found
         assert f"pattern[0] = {''.join(map(mark, word))}" in found
     assert {f"prefix(1)[0] = {word[0]}", f"suffix(1)[0] = {word[-1]}"} <= found
+
+
+@pytest.mark.core
+def test_a_scale_is_the_value_of_features():
+    learner = SequenceLearner("ab", template="word * 0.5\nword[-1]", hypothesis="last")
+    learner.learn(["x", "y"], ["a", "b"])
+    weights = {(name, label): weight for name, label, weight in learner.heaviest(10)}
+    assert weights["word[0] = y", "b"] == 0.5
+    assert weights["word[-1] = x", "b"] == 1.0
+    assert learner.core.radius2 == 2 * 0.5**2 + 2
+    [(_, score)] = learner.k_best([["x", "y"]], 1)[0]
+    assert score == 0.5 * 0.5 + 1.0
+    with pytest.raises(ValueError, match="cannot have the value 0"):
+        Templates("word * 0")
+    with pytest.raises(ValueError, match="cannot be scaled"):
+        Templates("word & @label[-1] * 2")

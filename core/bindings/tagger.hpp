@@ -137,6 +137,9 @@ class Tagger {
         CellReader reader(model_.columns.base());
         require(nb::len(X) == nb::len(y), "X and y differ in length");
         const i64 n = static_cast<i64>(nb::len(X));
+        std::size_t tokens = 0;
+        for (const nb::handle sentence : X) tokens += nb::len(sentence);
+        lesson->state.number.reserve(tokens * model_.state_templates.size());  // growing would take half as much again
         for (i64 begin = 0; begin < n; begin += BATCH) {
             reader.clear();
             const i64 end = std::min(n, begin + BATCH);

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from perceptive.streams.blocks import Paths, blocks, expand, shown
 
 Token = tuple[str, ...]
+REMEMBERED = 100_000  # different lines that are read once only: most lines of a language come again
 
 
 def read(paths: Paths, label: int | None = -1) -> tuple[list[list[Token]], list[list[str]]]:
@@ -38,18 +39,21 @@ def read(paths: Paths, label: int | None = -1) -> tuple[list[list[Token]], list[
     """
     X: list[list[Token]] = []
     y: list[list[str]] = []
+    tokens: dict[Token, Token] = {}  # equal rows share their token
     for rows in sentences(paths):
         if label is None:
             X.append(rows)
             continue
         if not -len(rows[0]) <= label < len(rows[0]):
             raise ValueError(f"there are {len(rows[0])} columns, so column {label} cannot hold the label")
-        if label == -1:
-            X.append([row[:-1] for row in rows])
-        else:
-            at = label % len(rows[0])
-            X.append([row[:at] + row[at + 1 :] for row in rows])
-        y.append([row[label] for row in rows])
+        at = label % len(rows[0])
+        for row in rows:
+            if row not in tokens:
+                tokens[row] = row[:at] + row[at + 1 :]
+        X.append([tokens[row] for row in rows])
+        y.append([row[at] for row in rows])
+        if len(tokens) > REMEMBERED:
+            tokens.clear()
     return X, y
 
 
@@ -62,6 +66,7 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
         width, separator, first = 0, None, 0
         rows: list[Token] = []
         number = 0
+        known: dict[str, Token] = {}
         for block in blocks(path):
             raw = bytes(block.text)
             block.release()
@@ -72,6 +77,10 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
                 raise ValueError(f"{shown(path)}:{at}: not UTF-8 ({error.reason}); convert the file") from None
             for line in text.split("\n") if not text.endswith("\n") else text[:-1].split("\n"):
                 number += 1
+                row = known.get(line, ())
+                if row:
+                    rows.append(row)
+                    continue
                 row = tuple(line.rstrip("\r").split(separator)) if line and not line.isspace() else ()
                 if not row:
                     if rows:
@@ -88,6 +97,9 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
                         f"{shown(path)}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
                         f"where line {first} has {width}; give every token the same columns"
                     )
+                if len(known) > REMEMBERED:
+                    known.clear()
+                known[line] = row
                 rows.append(row)
         if rows:
             yield rows
