@@ -562,3 +562,52 @@ def test_what_segments_cannot_do_is_said():
         tagger.predict_kbest(X, 2)
     with pytest.raises(ValueError, match="plain chain"):
         tagger.decision_margin(X)
+
+
+# ---------------------------------------------------------------- encoding
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+def test_an_encoding_stays_within(scheme, tmp_path):
+    y = [schemes.convert(labels, "bio", scheme) for labels in Y]
+    y_test = [schemes.convert(labels, "bio", scheme) for labels in Y_TEST]
+    tagger = SequenceTagger(template="ner", encoding="bioes", keep="all").fit(X, y)
+    assert tagger.scheme_ == scheme
+    assert tagger.learner_.scheme == "bioes"
+    assert "S-ORG" in tagger.learner_.labels or "E-ORG" in tagger.learner_.labels
+    assert tagger.score(X_TEST, y_test) > 0.98
+    assert set(tagger.classes_) <= {f"{p}-{kind}" for p in "BI" for kind in ("PER", "ORG")} | {"O"}
+    for predicted in (tagger.predict(X_TEST), tagger.predict(X_TEST, hypothesis="voted")):
+        assert all(schemes.violation(scheme, labels) is None for labels in predicted)
+    for paths, best in zip(tagger.predict_kbest(X_TEST, 4), tagger.predict(X_TEST), strict=True):
+        assert paths[0][0] == best
+        assert all(schemes.violation(scheme, labels) is None for labels, _ in paths)
+        assert len({tuple(labels) for labels, _ in paths}) == len(paths)
+    perceptive.save(tagger, tmp_path / "a.model")
+    loaded = perceptive.load(tmp_path / "a.model")
+    assert loaded.predict(X_TEST) == tagger.predict(X_TEST)
+    assert loaded.scheme_ == scheme
+
+
+def test_margins_under_an_encoding_are_those_of_the_users_labels():
+    tagger = SequenceTagger(template="hmm", encoding="bioes", epochs=2).fit(X, Y)
+    for x, margins in zip(X_TEST[:20], tagger.decision_margin(X_TEST[:20]), strict=True):
+        paths = tagger.predict_kbest([x], 300)[0]
+        best, score = paths[0]
+        for t, margin in enumerate(margins):
+            others = [other for labels, other in paths if labels[t] != best[t]]
+            if others:
+                assert margin == pytest.approx(score - max(others), abs=1e-4)
+
+
+def test_what_an_encoding_cannot_do_is_said():
+    with pytest.raises(ValueError, match="do not go with encoding"):
+        SequenceTagger(template="hmm", encoding="bioes").fit([["a", "b", "c"]], [["B-X", None, "O"]])
+    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
+    with pytest.raises(ValueError, match="forced labels do not go"):
+        tagger.predict([["a"]], forced=[["O"]])
+    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+        tagger.partial_fit([["a", "b"]], [["O", "I-PER"]])
+    with pytest.raises(ValueError, match="does not go with segments"):
+        SequenceTagger(segments=True, encoding="bioes").fit(X, Y)
+    assert SequenceTagger(template="word", encoding="bioes").fit([["a", "b"]], [["D", "N"]]).predict([["a"]]) == [["D"]]

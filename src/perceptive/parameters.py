@@ -185,6 +185,10 @@ class SequenceParameters(_Checked):
         "scheme that every prediction keeps to; 'auto' recognises it",
         _one_of("auto", "bio", "iob1", "bioes", "none", None),
     )
+    encoding: str | None = _parameter(
+        None, "'bioes': within, ends and single tokens have labels of their own; BIO or IOB1 go in and come out",
+        _one_of(None, "bioes"),
+    )  # fmt: skip
     beam: int = _parameter(0, "states kept at a token; 0 for all", _whole(0))
     segments: bool = _parameter(False, "semi-Markov: whole segments have features too; labels are BIO tags", _boolean)
     max_segment: int | None = _parameter(None, "tokens of the longest segment", _whole(1, "that of the training data"))
@@ -199,6 +203,8 @@ class SequenceParameters(_Checked):
             raise ValueError("segments=True goes with the perceptron, and with pa rules under cost='hamming'; no beam")
         if self.segments and self.constraints not in ("auto", "bio"):
             raise ValueError(f"constraints={self.constraints!r} does not go with segments=True: labels are BIO tags")
+        if self.segments and self.encoding:
+            raise ValueError("encoding does not go with segments=True, which knows where segments end")
         if self.max_segment is not None and not self.segments:
             raise ValueError("max_segment needs segments=True")
         if self.rule == "mira" and self.cost in ("none", None):

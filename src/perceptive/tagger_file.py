@@ -77,6 +77,7 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "longest": learner.longest,
         "labels": learner.labels,
         "scheme": learner.scheme,
+        "given": learner.given,
         "recognised": learner._recognised,
         "fingerprint": str(learner.core.fingerprint),
         "first_pass": learner.first_pass,
@@ -96,7 +97,8 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sequ
         raise ValueError("dictionaries and templates do not match")
     learner = SequenceLearner(**{**meta["parameters"], "template": templates})
     learner.scheme, learner._recognised = meta["scheme"], bool(meta["recognised"])
-    if learner.scheme not in ("bio", "iob1", "bioes", None):
+    learner.given = meta["given"]
+    if learner.scheme not in ("bio", "iob1", "bioes", None) or learner.given not in ("bio", "iob1", None):
         raise ValueError("an unknown scheme")
     learner.longest = meta["longest"]
     learner.meet_labels(meta["labels"])

@@ -103,7 +103,7 @@ def _spans(learner: Any, sentence: list[Any], labels: list[Any]) -> list[tuple[i
     if learner.scheme is None:
         raise ValueError("the labels of this model are no segments; leave out --spans")
     found = []
-    for begin, end, kind in spans(labels, learner.scheme):
+    for begin, end, kind in spans(labels, learner.given or learner.scheme):
         words = [row[0] for row in sentence[begin:end]]
         place = (words[0].start, words[-1].end) if hasattr(words[0], "start") else (begin, end)
         found.append((*place, kind, " ".join(words)))

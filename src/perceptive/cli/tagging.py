@@ -81,8 +81,8 @@ def train_tag(options: argparse.Namespace) -> int:
         "model": options.output,
         "sentences": len(X),
         "tokens": sum(map(len, X)),
-        "labels": learner.labels,
-        "scheme": learner.scheme,
+        "labels": learner.classes,
+        "scheme": learner.given or learner.scheme,
         "features": learner.core.n_state_rows + learner.core.n_edge_rows,
         "mistakes": history.mistakes,
         "updates": history.updates,
@@ -96,7 +96,7 @@ def train_tag(options: argparse.Namespace) -> int:
     elif not options.quiet:
         from perceptive.cli.console import pairs, size
 
-        labels = ", ".join(map(str, learner.labels[:10])) + (", …" if len(learner.labels) > 10 else "")
+        labels = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
         told |= {"labels": labels, "bytes": size(os.path.getsize(options.output)), "seconds": f"{told['seconds']:.2f}"}
         told |= {"mistakes": " ".join(map(str, history.mistakes)), "updates": " ".join(map(str, history.updates))}
         told |= {"held_out": " ".join(f"{score:.2f}" for score in history.held_out) or "—"}
@@ -145,8 +145,8 @@ def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Non
     about = {
         "rule": learner.parameters.rule,
         "hypothesis": learner.parameters.hypothesis,
-        "labels": learner.labels,
-        "scheme": learner.scheme,
+        "labels": learner.classes,
+        "scheme": learner.given or learner.scheme,
         "rounds": learner.rounds,
         "mistakes": learner.mistakes,
         "updates": learner.updates,

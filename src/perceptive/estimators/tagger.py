@@ -58,6 +58,9 @@ class SequenceTagger(BaseEstimator):
         Features seen less often in `fit` are left out.
     constraints : {"auto", "bio", "iob1", "bioes", None}
         Scheme that every prediction keeps to; "auto" recognises it.
+    encoding : {None, "bioes"}
+        "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
+        chunks and names; BIO or IOB1 labels go in and come out.
     beam : int
         States kept at a token; 0 for all.
     segments : bool
@@ -124,6 +127,7 @@ class SequenceTagger(BaseEstimator):
         max_voters: int | None = None,
         min_count: int = 1,
         constraints: str | None = "auto",
+        encoding: str | None = None,
         beam: int = 0,
         segments: bool = False,
         max_segment: int | None = None,
@@ -147,6 +151,7 @@ class SequenceTagger(BaseEstimator):
         self.max_voters = max_voters
         self.min_count = min_count
         self.constraints = constraints
+        self.encoding = encoding
         self.beam = beam
         self.segments = segments
         self.max_segment = max_segment
@@ -306,7 +311,8 @@ class SequenceTagger(BaseEstimator):
 
     def _calibrate(self, X: list[Any], y: list[Any]) -> float:
         scores = np.concatenate(self._scores(X))
-        truth = np.array([self.learner_.index.get(label, -1) for labels in y for label in labels])
+        index = {label: i for i, label in enumerate(self.learner_.classes)}
+        truth = np.array([index.get(label, -1) for labels in y for label in labels])
         possible = truth >= 0
         possible[possible] &= scores[possible, truth[possible]] > IMPOSSIBLE
         if not possible.any():
@@ -330,15 +336,15 @@ class SequenceTagger(BaseEstimator):
 
     @property
     def classes_(self) -> list[Any]:
-        """The labels, in the order of their numbers."""
+        """The labels."""
         check_is_fitted(self, "learner_")
-        return list(self.learner_.labels)
+        return self.learner_.classes
 
     @property
     def scheme_(self) -> str | None:
         """The scheme that predictions keep to."""
         check_is_fitted(self, "learner_")
-        return self.learner_.scheme
+        return self.learner_.given or self.learner_.scheme
 
     @property
     def n_iter_(self) -> int:

@@ -46,6 +46,7 @@ class SequenceLearner:
         self.labels: Labels = []
         self.index: dict[Any, int] = {}
         self.scheme: str | None = None
+        self.given: str | None = None  # the scheme of the user's labels, where those within are another's
         self.templates: Templates | None = None
         self.model: _core.SequenceModel | None = None
         self.first_pass: tuple[int, int] | None = None
@@ -142,6 +143,8 @@ class SequenceLearner:
 
     def _keep_to_scheme(self, y: Sequence[Sequence[Any]]) -> None:
         """Recognise or check the scheme of the labels; in the end every sequence of y is allowed."""
+        if self.given is not None:
+            return  # `_encoded` has seen to it
         wanted = "bio" if self.parameters.segments else self.parameters.constraints
         if wanted is None or wanted == "none":
             return
@@ -160,6 +163,40 @@ class SequenceLearner:
         elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
             self.scheme = None  # labels of no scheme have come
 
+    def _encoded(self, y: list[Any]) -> list[Any]:
+        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1."""
+        if self.parameters.encoding is None or (self._recognised and self.given is None):
+            return y
+        if self.given is None:
+            wanted = self.parameters.constraints
+            found = wanted if wanted in ("bio", "iob1") else schemes.recognise(y)
+            if found not in ("bio", "iob1"):
+                return y
+            self.given, self.scheme, self._recognised = found, "bioes", True
+        for i, labels in enumerate(y):
+            if None in labels:
+                raise ValueError(f"sentence {i}: labels that are None do not go with encoding='bioes'")
+            t = schemes.violation(self.given, labels)
+            if t is not None:
+                raise ValueError(
+                    f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {self.given!r}"
+                )
+        return [schemes.convert(labels, self.given, "bioes") for labels in y]
+
+    def _names(self) -> Labels:
+        """The user's name of each label within; IOB1 is BIO until `_decoded`."""
+        if self.given is None:
+            return self.labels
+        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in self.labels]
+
+    def _decoded(self, labels: Labels) -> Labels:
+        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+
+    @property
+    def classes(self) -> Labels:
+        """The labels as the user knows them."""
+        return _in_order(dict.fromkeys(self._names()))
+
     # ------------------------------------------------------------ learning
 
     def prepare(self, X: Sequence[Any], y: Sequence[Sequence[Any]], *, first: bool = False) -> _core.Sentences:
@@ -177,10 +214,11 @@ class SequenceLearner:
                 raise ValueError(f"sentence {i} is empty; leave it out")
             if len(sentence) != len(y[i]):
                 raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
-        labels = {label: None for labels in y for label in labels if label is not None}
         if self.model is None:
             self._open(Templates.of(guess(X, y)))
         before = self.scheme
+        y = self._encoded(y)
+        labels = {label: None for labels in y for label in labels if label is not None}
         self._keep_to_scheme(y)
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
             labels["O"] = None  # else a sentence of one token could not be labelled
@@ -263,11 +301,12 @@ class SequenceLearner:
             self._need_log()
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
-            return self.core.vote(self._tokens(X), self.labels)
+            return [self._decoded(labels) for labels in self.core.vote(self._tokens(X), self._names())]
         given = None if forced is None else self._forced(forced)
-        return self.core.predict(
-            self._tokens(X), self.labels, self.vector(hypothesis), given, self.index, self.parameters.beam
+        found = self.core.predict(
+            self._tokens(X), self._names(), self.vector(hypothesis), given, self.index, self.parameters.beam
         )
+        return [self._decoded(labels) for labels in found] if self.given == "iob1" else found
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
@@ -276,16 +315,31 @@ class SequenceLearner:
         self._need_labels()
         self._need_chain()
         given = None if forced is None else self._forced(forced)
-        return self.core.predict_kbest(self._tokens(X), k, self.labels, self.vector(hypothesis), given, self.index)
+        found = self.core.predict_kbest(self._tokens(X), k, self._names(), self.vector(hypothesis), given, self.index)
+        return [[(self._decoded(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """For each sentence the best path, and for each token and label the score of the best path through it."""
+        """For each sentence the best path, and for each token and label the score of the best path through it.
+
+        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
+        """
         self._need_labels()
         self._need_chain()
         found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
-        return [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
+        found = [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
+        if self.given is None and self.classes == self.labels:
+            return found
+        place = {label: i for i, label in enumerate(self.classes)}
+        merged = np.array([place[label] for label in self._names()])
+        shared = []
+        for path, scores in found:  # of the labels within, the best counts
+            joined = np.full((len(path), len(place)), -np.inf)
+            for y, to in enumerate(merged.tolist()):
+                joined[:, to] = np.maximum(joined[:, to], scores[:, y])
+            shared.append((merged[path], joined))
+        return shared
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
         """For each token: the score lost by the best path that has another label there."""
@@ -312,6 +366,8 @@ class SequenceLearner:
             raise ValueError("this learner has learned nothing yet; let it learn first")
 
     def _forced(self, forced: Sequence[Sequence[Any]]) -> list[Any]:
+        if self.given is not None:
+            raise ValueError("forced labels do not go with encoding='bioes'")
         given = as_lists(forced)
         for i, labels in enumerate(given):
             for t, label in enumerate(labels):

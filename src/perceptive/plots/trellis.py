@@ -32,10 +32,14 @@ def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any =
     """
     import matplotlib.pyplot as plt
 
-    n, labels = len(sentence), learner.labels
+    n, labels = len(sentence), learner.classes
+    if learner.given is not None:
+        raise ValueError("a trellis has the labels within; draw that of a learner without encoding")
     if n == 0:
         raise ValueError("an empty sentence has no trellis; give at least one token")
     _, edges = learner.trellis(sentence)
+    order = [learner.index[label] for label in labels]
+    edges = edges[:, order][:, :, order]
     [(path, through)] = learner.max_marginals([sentence])
     if ax is None:
         _, ax = plt.subplots(figsize=(1.2 * n + 1.5, 0.5 * len(labels) + 1.2), layout="constrained")
@@ -51,7 +55,7 @@ def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any =
     if second:
         best = learner.k_best([sentence], 2)[0]
         if len(best) > 1:
-            other = [learner.index[label] for label in best[1][0]]
+            other = [labels.index(label) for label in best[1][0]]
             ax.plot(range(n), other, color="tab:orange", linestyle=":", linewidth=2, zorder=2, label="second best")
     ax.plot(range(n), path, color="tab:red", linewidth=2.5, zorder=3, label="best")
     grid = np.array([(t, y) for t in range(n) for y in range(len(labels))])
