@@ -16,7 +16,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
 import tempfile
 import zlib
 from collections.abc import Iterable
@@ -68,7 +67,7 @@ class Cache:
             self.file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
         else:
             folder = os.path.dirname(os.path.abspath(path))
-            self._temporary = os.path.join(folder, f".perceptive-{secrets.token_hex(8)}.tmp")
+            self._temporary = os.path.join(folder, f".perceptive-{os.urandom(8).hex()}.tmp")
             self.file = io.FileIO(self._temporary, "x+")
         self.file.write(MAGIC)
 

@@ -23,6 +23,10 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
+class BrokenLine(ValueError):
+    """A line that is not of the format: which one, where, and what would be right."""
+
+
 @dataclass
 class Log:
     """What the parsers had to say."""
@@ -153,7 +157,7 @@ def parse(
                 log.names.merge(names)
             yield parsed
             if said and not skip:
-                raise ValueError(said[0])
+                raise BrokenLine(said[0])
             log.skipped += skipped
             log.complaints += said[: max(0, 10 - len(log.complaints))]
 
