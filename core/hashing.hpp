@@ -140,16 +140,18 @@ class InvertedIndex {
 
     bool empty() const { return names_.empty(); }
 
-    // Takes in the names of another index.
-    void update(const InvertedIndex& other) {
+    // Adds the names of another one.
+    void merge(InvertedIndex&& other) {
+        names_.merge(other.names_);  // leaves the buckets that both have
         for (const auto& [bucket, names] : other.names_)
             for (const std::string& name : names) add(bucket, name);
     }
 
-    // The same, where the other one is no longer needed.
-    void merge(InvertedIndex&& other) {
-        names_.merge(other.names_);  // leaves the buckets that both have
-        update(other);
+    // Calls see(bucket, name) for all names, by bucket and then in the order of their arrival.
+    template <class See>
+    void for_each(See see) const {
+        for (const std::uint32_t bucket : buckets(1))
+            for (const std::string& name : names_.at(bucket)) see(bucket, name);
     }
 
     // Takes back the latest name of a bucket.

@@ -102,14 +102,13 @@ inline std::uint32_t others_in(const char* p) {
 #endif
 }
 
-// The number that n ≤ 8 digits at p make. Reads eight bytes.
-inline std::uint64_t eight_digits(const char* p, int n) {
+// The number that n digits at p make, 1 ≤ n ≤ 8. Reads eight bytes.
+inline std::uint64_t some_digits(const char* p, int n) {
     std::uint64_t x;
     std::memcpy(&x, p, 8);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     x = __builtin_bswap64(x);
 #endif
-    if (n == 0) return 0;
     x = (x ^ 0x3030303030303030u) << (64 - 8 * n);  // leading zeros
     x = x * 10 + (x >> 8);                          // pairs, in every second byte
     return ((x & 0x000000FF000000FFu) * 0x000F424000000064u +
@@ -118,6 +117,36 @@ inline std::uint64_t eight_digits(const char* p, int n) {
 }
 
 constexpr std::uint64_t WHOLE_POWERS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+// An entry of the most common kinds: up to 8 digits, a colon, and "d.dddddddd " (up to 8 digits) or "dddddddd ".
+struct PlainEntry {
+    std::uint64_t index;
+    double value;
+    int size;
+
+    // False where it is of another kind.
+    bool read(const char* p) {
+        constexpr std::uint32_t sentinel = std::uint32_t{1} << 31;
+        std::uint32_t others = others_in(p) | sentinel;
+        const int colon = __builtin_ctz(others);
+        if (static_cast<unsigned>(colon - 1) >= 8 || p[colon] != ':') return false;
+        const int point = __builtin_ctz(others &= (others - 1) | sentinel), digits = point - colon - 1;
+        if (static_cast<unsigned>(digits - 1) >= 8) return false;
+        index = some_digits(p, colon);
+        if (p[point] == ' ') {
+            value = static_cast<double>(static_cast<i64>(some_digits(p + colon + 1, digits)));
+            size = point + 1;
+            return true;
+        }
+        const int end = __builtin_ctz(others &= (others - 1) | sentinel), fraction = end - point - 1;
+        if (p[point] != '.' || digits != 1 || static_cast<unsigned>(fraction - 1) >= 8 || p[end] != ' ') return false;
+        const auto whole = static_cast<std::uint64_t>(p[colon + 1] - '0');
+        const std::uint64_t w = whole * WHOLE_POWERS[fraction] + some_digits(p + point + 1, fraction);
+        value = static_cast<double>(static_cast<i64>(w)) / POWERS_OF_TEN[fraction];
+        size = end + 1;
+        return true;
+    }
+};
 
 // Reads a decimal of the common kind, [-] up to 8 digits [. up to 15 digits], that starts at byte `at` of p, as
 // read_decimal does; `others` are those of p. The byte where it ends, or 0 where it is of another kind.
@@ -129,7 +158,7 @@ inline int quick_decimal(const char* p, int at, std::uint32_t others, double& nu
     if (others == 0) return 0;
     int end = __builtin_ctz(others);
     if (end == at || end - at > 8) return 0;
-    std::uint64_t w = eight_digits(p + at, end - at);
+    std::uint64_t w = some_digits(p + at, end - at);
     double x;
     if (p[end] == '.') {
         at = end + 1;
@@ -138,12 +167,12 @@ inline int quick_decimal(const char* p, int at, std::uint32_t others, double& nu
         end = __builtin_ctz(others);
         const int digits = end - at;
         if (digits <= 8) {
-            w = w * WHOLE_POWERS[digits] + eight_digits(p + at, digits);
+            w = w * WHOLE_POWERS[digits] + (digits ? some_digits(p + at, digits) : 0);
         } else {
             if (digits > 15) return 0;
-            w = w * WHOLE_POWERS[8] + eight_digits(p + at, 8);
+            w = w * WHOLE_POWERS[8] + some_digits(p + at, 8);
             if (w > EXACT / WHOLE_POWERS[8]) return 0;
-            w = w * WHOLE_POWERS[digits - 8] + eight_digits(p + at + 8, digits - 8);
+            w = w * WHOLE_POWERS[digits - 8] + some_digits(p + at + 8, digits - 8);
         }
         if (w > EXACT) return 0;  // more digits than a double holds
         x = static_cast<double>(static_cast<i64>(w)) / POWERS_OF_TEN[digits];

@@ -92,31 +92,46 @@ class SvmlightParser : public OneLine {
         V* value = examples.data.room(hashed ? 0 : most);
         std::size_t stored = 0;
         while (p < end && *p != '#') {
+            if constexpr (!hashed) {  // entries such as "1234:0.0567 ", one after the other
+                PlainEntry entry;
+                while (text_end_ - p >= QUICK && entry.read(p) && p + entry.size <= end) {
+                    const std::uint64_t column = entry.index - base_;
+                    if (column >= limit_ || static_cast<i64>(column) <= last) break;
+                    last = static_cast<i64>(column);
+                    index[stored] = static_cast<std::int32_t>(column);
+                    value[stored] = static_cast<V>(entry.value);
+                    ++stored;
+                    p += entry.size;
+                }
+                p = skip_blanks(p, end);
+                if (p == end || *p == '#') break;
+            }
             double x;
             std::uint64_t number;
             const char *colon, *q = nullptr;
-            if (text_end_ - p >= QUICK) {
+            if (text_end_ - p >= QUICK) {  // the short way, for what most entries look like
                 const std::uint32_t others = others_in(p);
                 const int digits = others ? __builtin_ctz(others) : 32;
-                if (digits <= 8 && p[digits] == ':') {
-                    number = eight_digits(p, digits);
+                if (digits && digits <= 8 && p[digits] == ':') {
+                    number = some_digits(p, digits);
                     colon = p + digits;
                     const int stop = quick_decimal(p, digits + 1, others, x);
-                    if (digits && stop) q = p + stop;
+                    if (stop && p + stop <= end && ends(p + stop, end)) q = p + stop;
                 }
             }
-            if (!q || q > end || !ends(q, end)) {  // the long way
+            if (!q) {
                 number = 0;
                 colon = read_digits(p, end, number);
                 if (colon == p || colon - p > MAX_DIGITS || colon == end || *colon != ':') refuse_index(p, end, last);
-                q = nullptr;
             }
             const std::uint64_t column = number - base_;  // 0 − 1 is beyond every limit
             if (column >= limit_ || static_cast<i64>(column) <= last) refuse_index(p, end, last);
-            if (!q) q = read_decimal(colon + 1, end, x);
-            if (!q || !ends(q, end) || std::isinf(static_cast<V>(x)))
-                refuse_number(token(colon + 1, end), "value", "write index:value, entries separated by spaces",
-                              type_name<V>);
+            if (!q) {
+                q = read_decimal(colon + 1, end, x);
+                if (!q || !ends(q, end) || std::isinf(static_cast<V>(x)))
+                    refuse_number(token(colon + 1, end), "value", "write index:value, entries separated by spaces",
+                                  type_name<V>);
+            }
             last = static_cast<i64>(column);
             if constexpr (hashed) {
                 const std::string_view name(p, static_cast<std::size_t>(colon - p));

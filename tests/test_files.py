@@ -169,6 +169,9 @@ def test_idf_takes_a_pass_of_its_own(tmp_path):
     assert np.array_equal(
         streams.open(path, format="csv", bits=10, text={"idf": True}, text_column="body").idf, stream.idf
     )
+    other = streams.open(path, reading=stream.reading, idf=known.idf_)
+    assert other.idf is known.idf_
+    assert np.allclose(next(iter(other))[0].data, next(iter(stream))[0].data, rtol=1e-6)
     with pytest.raises(ValueError, match="standard input comes but once"):
         list(streams.open("-", format="text", text={"idf": True}))
     with pytest.raises(ValueError, match="count them first, with learn_idf"):

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from perceptive.streams.blocks import STDIN, Paths, expand
 from perceptive.streams.dicts import from_dicts
-from perceptive.streams.examples import Examples, batches, join
+from perceptive.streams.examples import batches, join
 from perceptive.streams.guessing import guess
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
 from perceptive.streams.reading import Reading
@@ -51,6 +51,7 @@ class Stream:
     threads: int
     skip: bool
     remember_names: bool
+    known_idf: NDArray[np.float32] | None = None
     log: Log = field(default_factory=Log)
 
     def __iter__(self) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
@@ -62,15 +63,15 @@ class Stream:
     @cached_property
     def idf(self) -> NDArray[np.float32] | None:
         """How rare the features of the texts are, where that is asked for: the files are read for it once."""
-        if not self.reading.has_idf:
-            return None
+        if not self.reading.has_idf or self.known_idf is not None:
+            return self.known_idf
         if STDIN in self.files:
             raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
         return learn_idf(self.files, self.reading, threads=self.threads, skip=self.skip)
 
-    def blocks(self, **options: Any) -> Iterator[Examples]:
+    def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
-        idf = self.idf
+        options.setdefault("idf", self.idf)
         self.log.__init__()  # type: ignore[misc]
         return parse(
             self.files,
@@ -79,7 +80,6 @@ class Stream:
             threads=self.threads,
             skip=self.skip,
             remember=self.remember_names,
-            idf=idf,
             log=self.log,
             **options,
         )
@@ -94,7 +94,9 @@ def open(
     threads: int | None = None,
     on_error: str = "stop",
     remember_names: bool = False,
-    **reading: Any,
+    idf: NDArray[np.float32] | None = None,
+    reading: Reading | None = None,
+    **how: Any,
 ) -> Stream:
     r"""Read files as a stream of batches.
 
@@ -116,8 +118,12 @@ def open(
         At a broken line, raise, or go on and count it in ``stream.log.skipped``.
     remember_names : bool
         Keep the names of hashed features in ``stream.log.names``.
-    **reading
-        What else `Reading` takes: ``bits``, ``label``, ``text``, ``interactions``, …
+    idf : array of float32, optional
+        2^bits factors of an earlier stream's ``idf``, where texts have idf; else they come of a pass over the files.
+    reading : Reading, optional
+        How the files are read, all in one; or:
+    **how
+        What `Reading` takes: ``bits``, ``label``, ``text``, ``interactions``, …
 
     Returns
     -------
@@ -148,9 +154,10 @@ def open(
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype is {dtype}; choose float32 or float64")
     files = tuple(expand(path_or_paths))
-    how = Reading(format=guess(files) if format is None else format, **reading)
+    if reading is None:
+        reading = Reading(format=guess(files) if format is None else format, **how)
     threads = default_threads() if threads is None else threads
-    return Stream(files, how, batch, dtype, threads, on_error == "skip", remember_names)
+    return Stream(files, reading, batch, dtype, threads, on_error == "skip", remember_names, idf)
 
 
 @overload

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +57,31 @@ class Examples:
             self.indices[entries],
             self.data[entries],
         )
+
+    def take(self, rows: NDArray[np.int64]) -> Examples:
+        """Some of the examples, copied."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.zeros(len(rows) + 1, self.indptr.dtype)
+        np.cumsum(lengths, out=indptr[1:])
+        starts = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths)
+        entries = starts + np.arange(indptr[-1])
+        return Examples(
+            self.labels,
+            self.which[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.qid is None else self.qid[rows],
+            indptr,
+            self.indices[entries],
+            self.data[entries],
+        )
+
+    def narrow(self, n_features: int) -> Examples:
+        """Without the entries of columns from ``n_features`` on."""
+        known = self.indices < n_features
+        if known.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(known)]).astype(self.indptr.dtype)
+        return replace(self, indptr=before[self.indptr], indices=self.indices[known], data=self.data[known])
 
     def width(self) -> int:
         """Columns that they need."""

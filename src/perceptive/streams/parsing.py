@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,7 +40,7 @@ def default_threads() -> int:
 
 
 def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Iterator[B]:
-    """``map(work, things)``, done by threads; a few results wait, no more.
+    """``map(work, things)``, done by threads, each of which takes the next thing itself; a few results wait, no more.
 
     Examples
     --------
@@ -49,15 +50,27 @@ def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Itera
     if threads <= 1:
         yield from map(work, things)
         return
+    numbered, lock = enumerate(things), Lock()
+
+    def take_one() -> tuple[int, B] | None:
+        with lock:
+            taken = next(numbered, None)
+        return None if taken is None else (taken[0], work(taken[1]))
+
     pool = ThreadPoolExecutor(threads, thread_name_prefix="perceptive-parse")
-    waiting: deque[Future[B]] = deque()
+    asked = deque(pool.submit(take_one) for _ in range(threads + 2))
+    done: dict[int, B] = {}
+    wanted = 0
     try:
-        for thing in things:
-            waiting.append(pool.submit(work, thing))
-            if len(waiting) > threads + 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        while asked:
+            answer = asked.popleft().result()
+            if answer is None:
+                continue
+            done[answer[0]] = answer[1]
+            while wanted in done:
+                yield done.pop(wanted)
+                asked.append(pool.submit(take_one))
+                wanted += 1
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -75,7 +88,8 @@ def parse(
     idf: NDArray[np.float32] | None = None,
     only_text: bool = False,
     log: Log | None = None,
-    prepare: Callable[[Examples], Any] = lambda examples: examples,
+    limit: int | None = None,
+    prepare: Callable[[Examples, int], Any] = lambda examples, number: examples,
 ) -> Iterator[Any]:
     """Parse files, block by block, each in order.
 
@@ -100,26 +114,33 @@ def parse(
         Leave out all features but those of texts.
     log : Log or None
         Is kept up as blocks are given.
+    limit : int or None
+        svmlight: columns at most, where there is no other limit.
     prepare : callable
-        What the threads also do with the examples.
+        What the threads also do with the examples of a block and its number.
     """
     log = Log() if log is None else log
     single = dtype == np.float32
     if reading.has_idf and idf is None:
         raise ValueError("idf needs the document frequencies; count them first, with learn_idf")
+    number = 0
     for path in files:
         source, header, line = tables.open(path, reading, block, live)
-        parser = reading.parser(remember, idf, header, only_text)
+        parser = reading.parser(remember, limit, idf, header, only_text)
 
-        def work(one: Block, parser: Any = parser) -> tuple[Any, ...]:
+        def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
+            number, one = numbered
             size = len(one.text)
             try:
                 *arrays, lines, skipped, complaints, names = parser.parse(one.text, single, skip)
             finally:
                 one.release()
-            return prepare(Examples(*arrays)), size, one.offset, lines, skipped, complaints, names
+            return prepare(Examples(*arrays), number), size, one.offset, lines, skipped, complaints, names
 
-        for parsed, size, offset, lines, skipped, complaints, names in in_order(work, source, 1 if live else threads):
+        for parsed, size, offset, lines, skipped, complaints, names in in_order(
+            work, enumerate(source, number), 1 if live else threads
+        ):
+            number += 1
             said = [
                 f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
                 for at, byte, column, message in complaints
@@ -129,7 +150,7 @@ def parse(
             log.bytes += size
             if names is not None:
                 log.names = log.names or _core.InvertedIndex()
-                log.names.update(names)
+                log.names.merge(names)
             yield parsed
             if said and not skip:
                 raise ValueError(said[0])

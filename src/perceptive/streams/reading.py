@@ -128,6 +128,7 @@ class Reading:
     def parser(
         self,
         remember: bool = False,
+        limit: int | None = None,
         idf: NDArray[np.float32] | None = None,
         header: Header | None = None,
         only_text: bool = False,
@@ -138,6 +139,8 @@ class Reading:
         ----------
         remember : bool
             Whether it gives the names of hashed features too.
+        limit : int or None
+            svmlight: stands in for ``n_features``.
         idf : array of float32 or None
             2^bits factors, where texts have idf. Without them it counts as 1.
         header : Header
@@ -147,7 +150,8 @@ class Reading:
         """
         features = self._features(remember)
         if self.format == "svmlight":
-            return _core.Svmlight(self.zero_based, self.n_features, features)
+            most = limit if self.n_features is None and features is None else self.n_features
+            return _core.Svmlight(self.zero_based, most, features)
         assert features is not None
         if self.format == "vw":
             return _core.Vw(features)
