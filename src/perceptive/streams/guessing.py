@@ -26,7 +26,7 @@ ENDINGS = {
 }
 CURE = "say which with format= (--format)"
 ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
-SVMLIGHT = re.compile(rb"[+-]?[0-9.][^ \t:|]*(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
+SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
 
 
