@@ -315,6 +315,8 @@ def test_broken_dicts(row, message):
         (b'{"a": 1}\n{"b": 2}\n{"c', "json"),
         (b"__label__x to be\n__label__y not\n", "text"),
         (b"ham\tto be\nham\tor not\n", "text"),
+        (b"ham\tto be\nbroken\nham\tor not\n", "text"),
+        (b"1 1:1\nbroken\n-1 2:1\n", "svmlight"),
         (b"a,b,label\n1,2,x\n", "csv"),
         (b"a;b\n1;2\n3;4\n", "csv"),
         (b"a\tb\tc\n1\t2\t3\n", "csv"),

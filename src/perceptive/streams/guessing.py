@@ -113,11 +113,10 @@ LOOKS = {"json": _is_object, "svmlight": _is_svmlight, "vw": _is_vw, "text": _is
 
 
 def _by_delimiter(lines: list[bytes]) -> list[str]:
-    tabs = {line.count(b"\t") for line in lines}
-    if tabs == {1} and len({line.split(b"\t")[0] for line in lines}) < len(lines):
-        return ["text"]  # words that come again are labels
-    if tabs == {1}:
-        return ["text", "csv"]
+    tabbed = [line for line in lines if b"\t" in line]
+    if {line.count(b"\t") for line in tabbed} == {1} and 2 * len(tabbed) > len(lines):
+        words = {line.split(b"\t")[0] for line in tabbed}
+        return ["text"] if len(words) < len(tabbed) else ["text", "csv"]  # words that come again are labels
     for delimiter in (b",", b"\t", b";"):
         counts = {line.count(delimiter) for line in lines if b'"' not in line}
         if len(counts) == 1 and counts != {0} and len(lines) > 1:
