@@ -192,7 +192,7 @@ class CsvParser {
 
     static bool missing(std::string_view value) {
         if (value.empty()) return true;
-        if (value.size() > 4) return false;
+        if (value.size() > 4 || (value.front() | 0x20) != 'n') return false;
         char lower[4];
         std::transform(value.begin(), value.end(), lower, [](char c) { return static_cast<char>(c | 0x20); });
         const std::string_view word(lower, value.size());

@@ -130,7 +130,7 @@ def parse(
     number = 0
     for path in files:
         source, header, line = tables.open(path, reading, block, live)
-        parser = reading.parser(remember, idf, header, only_text, limit)
+        parser = reading.parser(remember, limit, idf, header, only_text)
 
         def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
             number, one = numbered
