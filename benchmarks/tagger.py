@@ -9,13 +9,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -23,6 +21,7 @@ from typing import Any
 from scipy.stats import ttest_rel
 
 import perceptive
+from machine import machine
 from perceptive import SequenceTagger
 from perceptive.conlleval import evaluate
 from perceptive.features import schemes
@@ -33,7 +32,6 @@ from timing import interleave, ratio
 
 EPOCHS = 10
 SEEDS = 5
-MARKERS = ("<!-- tagger: begin -->", "<!-- tagger: end -->")
 HELD_OUT = 0.15  # of the training sentences, the last ones
 CANDIDATES: list[dict[str, Any]] = [
     {"rule": "perceptron", "min_count": 1},
@@ -411,16 +409,6 @@ def training_memory(chosen: dict[str, Any]) -> float:
     return float(done.stdout)
 
 
-def machine() -> str:
-    """What the numbers were measured on."""
-    cpu = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), cpu)
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "python-crfsuite"))
-    return f"Measured on one core of {cpu}, Python {platform.python_version()}, {packages}."
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     size = parser.add_mutually_exclusive_group()
@@ -450,7 +438,7 @@ def main() -> None:
     phrases = [(X, np_only(y)) for X, y in (train, test)]
     done(*collins((phrases[0], phrases[1]), (tags[0], tags[1]), seeds))
     if options.write:
-        write(Path(__file__).with_name("README.md"), tables, targets, machine(), MARKERS)
+        write("tagger", tables, targets, machine("one core", "numpy", "python-crfsuite", "nltk"))
 
 
 if __name__ == "__main__":

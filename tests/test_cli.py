@@ -207,13 +207,23 @@ def test_inspect(data, model):
     w = load(model).problems[()].vector("averaged")[0][:, 0]
     heaviest = np.argsort(-abs(w))[:3]
     assert [feature["column"] for feature in one["features"]] == heaviest.tolist()
-    assert [feature["names"] for feature in one["features"]] == [[str(j + 1)] for j in heaviest]
+    assert [feature["name"] for feature in one["features"]] == [str(j + 1) for j in heaviest]
     perceptive("inspect", model, "--class", "7", code=1)
     perceptive("train", data / "train.svm", "-o", data / "h.model", "--bits", 3, "--invert-hash", "--quiet")
     told = json.loads(perceptive("inspect", data / "h.model", "--json").stdout)
     assert told["names"] == 30
     assert told["collisions"] > 0
-    assert len([name for f in told["classes"][0]["features"] for name in f["names"]]) == 30
+    features = told["classes"][0]["features"]
+    assert sorted(int(feature["name"]) for feature in features) == list(range(1, 31))
+    learner = load(data / "h.model")
+    for feature in features:  # a name's own weight: what one unit of it adds to the score
+        (data / "one.svm").write_text(f"0 {feature['name']}:1\n0\n")
+        rows = perceptive("predict", data / "h.model", data / "one.svm", "--scores").stdout.splitlines()
+        with_it, without = (float(row.split("\t")[1]) for row in rows)
+        assert with_it - without == pytest.approx(feature["weight"], abs=2e-3 * max(1, abs(with_it)))
+        if feature["column"] > 2:
+            break
+    assert learner.names is not None
 
 
 def test_certify(data):
@@ -321,7 +331,10 @@ def test_follow_saves_on_ctrl_c_and_on_a_broken_line(data):
     assert load(data / "live.model").rounds == 2
     process.stdin.close()
     process.stdout.close()
-    done = perceptive("train", "--follow", "-", "-o", data / "other.model", input="1 1:1\n0 2:1\n1 x\n", code=1)
+    broken = "1 1:1\n0 2:1\n1 x\n"
+    done = perceptive(
+        "train", "--follow", "-", "--format", "svmlight", "-o", data / "other.model", input=broken, code=1
+    )
     assert "<stdin>:3:3: 'x' is not an entry" in done.stderr
     assert load(data / "other.model").rounds == 2
 
@@ -415,6 +428,41 @@ def test_several_classes_and_reductions(tmp_path):
         perceptive("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--hypothesis", hypothesis, "--quiet")
         perceptive("predict", tmp_path / "m", tmp_path / "t.svm")
     perceptive("predict", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "nonsense", code=1)
+
+
+# ---------------------------------------------------------------- other formats
+
+
+def test_text(tmp_path):
+    texts = ["ham\tsee you at home", "spam\tWIN a free prize", "ham\tat home", "spam\tfree prize now"]
+    (tmp_path / "sms.txt").write_text("\n".join(texts * 5))
+    how = ["--text", "--words", "1-2", "--chars", "3", "--idf", "--bits", 14, "--invert-hash", "--quiet"]
+    perceptive("train", tmp_path / "sms.txt", "-o", tmp_path / "m", *how)
+    done = perceptive("predict", tmp_path / "m", "-", "--unlabelled", input="a free prize for you\nhome\n")
+    assert done.stdout == "spam\nham\n"
+    told = json.loads(perceptive("eval", tmp_path / "m", tmp_path / "sms.txt", "--json").stdout)
+    assert told["accuracy"] == 1
+    told = json.loads(perceptive("inspect", tmp_path / "m", "--json", "--top", 1000).stdout)
+    names = [feature["name"] for feature in told["classes"][0]["features"]]
+    assert "free prize" in names
+    learner = load(tmp_path / "m")
+    assert learner.reading.text["words"] == (1, 2)
+    assert learner.idf.shape == (2**14,)
+
+
+def test_csv_json_and_vw(tmp_path):
+    rows = [(i, "clerk" if i % 3 else "boss", "low" if i % 3 else "high") for i in range(60)]
+    (tmp_path / "t.csv").write_text("age,job,income\n" + "".join(f"{a},{j},{y}\n" for a, j, y in rows))
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"job": j, "label": y}) + "\n" for a, j, y in rows))
+    (tmp_path / "t.vw").write_text("".join(f"{1 if y == 'high' else -1} |f job={j}\n" for a, j, y in rows))
+    for name, extra in (("t.csv", ["--label", "income", "--ignore", "age"]), ("t.jsonl", []), ("t.vw", [])):
+        perceptive("train", tmp_path / name, "-o", tmp_path / "m", "--quiet", "--bits", 12, "--normalize", *extra)
+        told = json.loads(perceptive("eval", tmp_path / "m", tmp_path / name, "--json").stdout)
+        assert told["accuracy"] > 0.95, name
+        assert told["examples"] == 60
+    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", code=1)
+    assert "no labelled examples" in done.stderr  # there is no column "label"
+    perceptive("train", tmp_path / "t.vw", "-o", tmp_path / "m", "--text", "--format", "vw", code=1)
 
 
 # ---------------------------------------------------------------- demo

@@ -187,6 +187,8 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
         if problem.initial is not None:
             arrays[f"{i}.initial"], arrays[f"{i}.initial_bias"] = problem.initial
     meta["reading"] = None if learner.reading is None else learner.reading.to_meta()
+    if learner.idf is not None:
+        arrays["idf"] = learner.idf
     if learner.names is not None:
         arrays |= zip(NAMES, learner.names.to_arrays(), strict=True)
     if learner.vocabulary is not None:
@@ -204,6 +206,10 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
         learner.vocabulary = Vocabulary.from_arrays(*(arrays[f"vocabulary.{name}"] for name in names))
     if meta.get("reading") is not None:  # models from before files could be read have none
         learner.reading = Reading.from_meta(meta["reading"])
+        if learner.reading.has_idf:
+            learner.idf = np.ascontiguousarray(arrays["idf"], np.float32)
+            if learner.idf.shape != (learner.reading.width,) or not np.isfinite(learner.idf).all():
+                raise ValueError("idf does not fit")
     if NAMES[0] in arrays:
         learner.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
     n_features = meta["n_features"]

@@ -77,4 +77,5 @@ def _message(error: BaseException) -> str:
         return "there is not enough memory; hash the features into fewer with --bits"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return str(error) or type(error).__name__
+    cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
+    return (str(error) or type(error).__name__) + cure

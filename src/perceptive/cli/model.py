@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,10 @@ def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
     """How a model reads files; one that learned from arrays reads svmlight, unless another format is given."""
     if learner.reading is None:
         return Reading(format=options.format or "svmlight")
-    if options.format not in (None, learner.reading.format):
-        raise ValueError(f"the model has learned from {learner.reading.format} files; it cannot read {options.format}")
-    return learner.reading
+    given = options.format
+    if given is not None and Reading(format=given).format != learner.reading.format:
+        raise ValueError(f"the model has learned from {learner.reading.format} files; it cannot read {given}")
+    return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
 def stream_for(learner: LinearLearner, options: argparse.Namespace) -> Stream:
@@ -61,6 +63,7 @@ def stream_for(learner: LinearLearner, options: argparse.Namespace) -> Stream:
         dtype="float32",
         threads=options.threads,
         on_error=options.on_error,
+        idf=learner.idf,
     )
 
 
