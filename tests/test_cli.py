@@ -193,10 +193,12 @@ def test_eval_is_as_scikit_learn_counts(data, model):
 def test_a_label_not_seen_in_training(data, model):
     (data / "new.svm").write_text("5 1:1\n0 1:1\n1 2:1\n")
     told = json.loads(perceptive("eval", model, data / "new.svm", "--json").stdout)
-    assert [one["label"] for one in told["classes"]] == [0, 1, 5]
+    assert [one["label"] for one in told["classes"]] == [0, 1, "(never met)"]
     assert told["classes"][2]["recall"] == 0
     assert told["examples"] == 3
-    assert "5 (never met)" in perceptive("eval", model, data / "new.svm").stdout
+    assert "(never met)" in perceptive("eval", model, data / "new.svm").stdout
+    (data / "many.svm").write_text("".join(f"{i * 1.37} 1:1\n" for i in range(6000)))
+    assert json.loads(perceptive("eval", model, data / "many.svm", "--json").stdout)["examples"] == 6000
 
 
 def test_inspect(data, model):
@@ -407,7 +409,7 @@ def test_files_that_are_not_there_or_not_models(data, model):
     assert "not a perceptive model file" in perceptive("inspect", data / "test.svm", code=1).stderr
     assert perceptive("predict", model, data, code=1).stderr.startswith("perceptive: ")
     done = perceptive("train", data / "train.svm", "-o", data / "no" / "folder" / "m", code=1)
-    assert "No such file or directory" in done.stderr
+    assert "the folder does not exist" in done.stderr
     done = perceptive("predict", model, data / "test.svm", "--format", "vw", code=1)
     assert "perceptive: " in done.stderr
     uncalibrated = data / "u.model"
@@ -428,6 +430,134 @@ def test_several_classes_and_reductions(tmp_path):
         perceptive("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--hypothesis", hypothesis, "--quiet")
         perceptive("predict", tmp_path / "m", tmp_path / "t.svm")
     perceptive("predict", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "nonsense", code=1)
+
+
+def test_nothing_is_overwritten_that_is_to_be_read(data):
+    before = (data / "train.svm").read_bytes()
+    for arguments in (["--cache", "train.svm", "test.svm", "-o", "m"], ["train.svm", "-o", "train.svm"]):
+        done = perceptive("train", *arguments, code=1, cwd=data)
+        assert "would be lost" in done.stderr
+        assert (data / "train.svm").read_bytes() == before
+
+
+def test_pipes_as_paths(data):
+    text = (data / "train.svm").read_text() * 30
+    (data / "more.svm").write_text(text)
+    perceptive("train", data / "more.svm", "-o", data / "a", "--epochs", 2, "--quiet", "--classes", "0,1")
+    program = " ".join(PERCEPTIVE)
+    for source in (f"<(cat {data}/more.svm)", f"<(gzip -c {data}/more.svm)"):
+        command = f"{program} train {source} -o {data}/b --epochs 2 --quiet --classes 0,1"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert (data / "a").read_bytes() == (data / "b").read_bytes()
+    slow = f"(printf '1 1'; sleep .3; printf ':1\\n0 2:1\\n') | {program} train - -o {data}/c --quiet"
+    assert subprocess.run(["bash", "-c", slow], capture_output=True).returncode == 0
+    assert load(data / "c").classes == [0, 1]
+    done = perceptive("train", "-", "-o", data / "d", "--certify", "--epochs", 1, input=text, code=1)
+    assert "--certify reads the examples twice" in done.stderr
+
+
+def test_going_on_keeps_what_was_known(data):
+    perceptive("train", data / "train.svm", "-o", data / "a", "--bits", 8, "--invert-hash", "--quiet", "--holdout", 0.2)
+    perceptive("train", data / "test.svm", "--continue", data / "a", "-o", data / "b", "--quiet", "--epochs", 1)
+    a, b = load(data / "a"), load(data / "b")
+    assert b.names.buckets(1) == a.names.buckets(1)
+    assert b.first_pass == a.first_pass
+    assert b.temperature is None
+    (data / "empty.svm").write_text("")
+    perceptive("train", data / "empty.svm", "--continue", data / "a", "-o", data / "c", code=1)
+    done = perceptive(
+        "train", data / "test.svm", "--continue", data / "a", "-o", data / "c", "--reference", "0", code=1
+    )
+    assert "leave out --reference" in done.stderr
+
+
+def test_models_made_in_python(data):
+    from perceptive import LinearClassifier, save
+
+    X, y = write(data / "t.svm")
+    dicts = [{f"f{j}": float(x) for j, x in zip(row.indices, row.data, strict=True)} for row in X]
+    save(LinearClassifier(bits=12).fit(dicts, y), data / "bits.model")
+    (data / "t.jsonl").write_text(
+        "".join(json.dumps({**d, "label": int(t)}) + "\n" for d, t in zip(dicts, y, strict=True))
+    )
+    told = json.loads(perceptive("eval", data / "bits.model", data / "t.jsonl", "--format", "json", "--json").stdout)
+    assert told["accuracy"] == pytest.approx(np.mean(load(data / "bits.model").predict(dicts) == y))
+    save(LinearClassifier().fit(X, y), data / "array.model")
+    (data / "one.svm").write_text("0 1:1\n1 2:1 99:1\n")
+    assert len(perceptive("predict", data / "array.model", data / "one.svm").stdout.splitlines()) == 2
+    assert (
+        "give svmlight"
+        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=1).stderr
+    )
+    (data / "narrow.svm").write_text("0 1:1\n1 2:1\n")
+    perceptive("train", data / "narrow.svm", "--continue", data / "array.model", "-o", data / "m", "--quiet")
+    perceptive("certify", data / "array.model", data / "narrow.svm")
+    (data / "empty.svm").write_text("")
+    perceptive("certify", data / "array.model", data / "empty.svm", code=1)
+
+
+def test_follow_saves_when_its_reader_has_gone(data):
+    source = f"(cat {data}/train.svm; sleep 1.2; cat {data}/train.svm; sleep 1.2; cat {data}/train.svm)"
+    command = f"{source} | {' '.join(PERCEPTIVE)} train --follow - -o {data}/live --json | head -1"
+    subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert load(data / "live").rounds >= 300
+    done = perceptive(
+        "train", "--follow", "-", "-o", data / "x", "--epochs", 3, "--cache", "c", input="1 1:1\n", code=1
+    )
+    assert "--epochs, --cache: not with --follow" in done.stderr
+
+
+def test_special_files(data, model):
+    os.mkfifo(data / "pipe")
+    reader = subprocess.Popen(["cat", str(data / "pipe")], stdout=subprocess.PIPE)
+    perceptive("predict", model, data / "test.svm", "-o", data / "pipe")
+    assert len(reader.communicate()[0].splitlines()) == 300
+    assert (
+        "is no file that could be replaced"
+        in perceptive("train", data / "train.svm", "-o", data / "pipe", code=1).stderr
+    )
+    for arguments in (["predict", str(model), str(data / "test.svm")], ["eval", str(model), str(data / "test.svm")]):
+        done = subprocess.run(
+            ["bash", "-c", f"{' '.join(PERCEPTIVE)} {' '.join(arguments)} >&-"], capture_output=True, text=True
+        )
+        assert "Traceback" not in done.stderr
+    done = subprocess.run(
+        ["bash", "-c", f"{' '.join(PERCEPTIVE)} train - --format svmlight -o {data}/m <&-"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr.startswith("perceptive: standard input is closed"), done.stderr
+
+
+def test_terminated_training_leaves_nothing_behind(tmp_path):
+    write(tmp_path / "big.svm", n=40_000, d=200)
+    process = subprocess.Popen(
+        [*PERCEPTIVE, "train", "big.svm", "-o", "m", "--epochs", "2000", "--cache", "c"], cwd=tmp_path
+    )
+    time.sleep(0.8)
+    process.terminate()
+    process.wait(timeout=20)
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_messages_that_name_the_cure(data, tmp_path):
+    assert (
+        "the folder does not exist" in perceptive("train", data / "train.svm", "-o", data / "no" / "m", code=1).stderr
+    )
+    assert "is a folder" in perceptive("train", data / "train.svm", "-o", data, code=1).stderr
+    (tmp_path / "t.csv").write_text("age,job\n1,a\n2,b\n")
+    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", "--label", "nope", code=1)
+    assert "there is no column 'nope' for the label but 'age', 'job'" in done.stderr
+    (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbf" + b"0\tred apple\n1\tblue plum\n" * 3)
+    perceptive("train", tmp_path / "t.txt", "--text", "--classes", "0,1", "-o", tmp_path / "m", "--quiet")
+    assert load(tmp_path / "m").classes == ["0", "1"]
+    perceptive("train", data / "train.svm", "-o", data / "m", "--seed", "-5", "--holdout", 0.3, code=1)
+    done = subprocess.run(
+        [*PERCEPTIVE, "train", "-", "-o", str(data / "m")], input=b"\x1f\x8bgarbage", capture_output=True
+    )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------- other formats
@@ -461,7 +591,7 @@ def test_csv_json_and_vw(tmp_path):
         assert told["accuracy"] > 0.95, name
         assert told["examples"] == 60
     done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", code=1)
-    assert "no labelled examples" in done.stderr  # there is no column "label"
+    assert "there is no column 'label' for the label" in done.stderr
     perceptive("train", tmp_path / "t.vw", "-o", tmp_path / "m", "--text", "--format", "vw", code=1)
 
 

@@ -346,6 +346,83 @@ def test_a_checkpoint_of_something_else_is_refused(file, tmp_path):
         load_checkpoint(path, {"n": 1})
 
 
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_run_is_taken_up_also_where_blocks_are_held_out_whole(tmp_path, warm):
+    paths = []
+    for i in range(10):
+        paths.append(made(tmp_path / f"{i}.svm", n=1 if i % 2 else 60, seed=i))
+        if i % 2:
+            paths[-1].write_text(f"{i % 4 // 2} 1:1 2:{i}\n")
+    cache = str(tmp_path / "kept.cache") if warm else None
+    options = {"epochs": 4, "holdout": 0.4}
+    whole, _ = trained(paths, **options, cache=cache)
+    training = TrainingParameters(epochs=4, validation_fraction=0.4)
+
+    def source_of():
+        return Source(streams.open(paths, dtype="float32", threads=1), passes=4, cache=cache, holdout=0.4)
+
+    for stop in (3, 12, 15, 25, 38):
+        played = 0
+
+        def after_block(run, stop=stop):
+            nonlocal played
+            played += 1
+            if played == stop:
+                save_checkpoint(run, tmp_path / "c", {})
+                raise Killed
+
+        with source_of() as source, pytest.raises(Killed):
+            Run.start(source, training, None).play(source, after_block)
+        run = load_checkpoint(tmp_path / "c", {})
+        with source_of() as source:
+            run.play(source)
+        assert state(run.learner) == state(whole.learner)
+        assert run.history == whole.history
+
+
+def test_lines_longer_than_a_block_do_not_make_results_depend_on_threads(tmp_path, small_blocks):
+    path = made(tmp_path / "long.svm", n=300)
+    lines = path.read_text().splitlines(keepends=True)
+    lines[3] = "1 " + " ".join(f"{j}:1" for j in range(1, 3000)) + "\n"
+    path.write_text("".join(lines))
+    first, _ = trained(path)
+    for threads in (1, 2, 3, 4):
+        assert state(trained(path, threads=threads)[0].learner) == state(first.learner)
+
+
+def test_next_to_nothing_held_out(tmp_path):
+    path = tmp_path / "two.svm"
+    path.write_text("1 1:1\n0 2:1\n")
+    run, _ = trained(path, holdout=0.01)
+    assert run.history.held_out == []
+    clf = LinearClassifier(probability=True, validation_fraction=0.01).fit_stream(path)
+    assert clf.predict([[1, 0]]).tolist() == [1]
+
+
+def test_a_file_that_is_no_cache_is_not_lost(file):
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="is no cache, and would be lost"):
+        trained(file, cache=str(file))
+    assert file.read_bytes() == before
+
+
+def test_what_was_left_out_is_known_also_from_the_cache(tmp_path):
+    path = tmp_path / "a.vw"
+    path.write_text("1 | a\n| b\n-1 | c\nx y | z\n" * 3)
+    cache = str(tmp_path / "c")
+    for _ in range(2):
+        _, source = trained(path, cache=cache, skip="skip")
+        assert (source.examples, source.unlabelled, source.skipped) == (6, 3, 3)
+
+
+def test_a_stream_must_be_what_the_estimator_says(file):
+    with pytest.raises(ValueError, match="but the stream hashes otherwise"):
+        LinearClassifier(bits=10).fit_stream(streams.open(file, bits=10, hash_seed=7))
+    with pytest.raises(ValueError, match="n_features=50, but the stream has any number of columns"):
+        LinearClassifier(n_features=50).fit_stream(streams.open(file))
+    assert LinearClassifier(n_features=50).fit_stream(file).n_features_in_ == 50
+
+
 # ---------------------------------------------------------------- the estimator
 
 
@@ -430,7 +507,7 @@ def test_the_cache_is_faster_than_parsing(tmp_path):
     stream = streams.open(path, dtype="float32", threads=1)
     with Source(stream, passes=2) as source:
         began = time.process_time()
-        for batch in source.parsed():
+        for batch in source.first():
             batch.release()
         parsed = time.process_time() - began
         began = time.process_time()

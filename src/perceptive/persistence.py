@@ -104,6 +104,8 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dress: Any) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
     if kind in ("SequenceLearner", "SequenceTagger"):
         return load_tagger(path, kind if dress is _dress else "SequenceLearner", meta, arrays)
+    if kind == "Checkpoint":
+        raise ModelFileError(f"{os.fspath(path)}: is a checkpoint of a run; let it end: perceptive train --checkpoint")
     if kind not in ("LinearLearner", "LinearClassifier"):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -28,13 +29,17 @@ CODES = "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever called
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    options = parser(arguments).parse_args(arguments)
     try:
+        signal.signal(signal.SIGTERM, _terminated)
+        options = parser(arguments).parse_args(arguments)
         code = _module(options.command).run(options)
         sys.stdout.flush()
         return int(code or 0)
@@ -66,6 +71,10 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
         if everything or name == called:
             _module(name).configure(command)
     return top
+
+
+def _terminated(number: int, frame: object) -> None:
+    sys.exit(128 + number)  # so that unfinished files are cleared away
 
 
 def _module(command: str):  # type: ignore[no-untyped-def]

@@ -37,15 +37,18 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.model import load_model, stream_for
     from perceptive.cli.train import certificate_json
     from perceptive.training.source import Source
+    from perceptive.training.stream import no_examples
 
     learner = load_model(options.model)
-    stream = stream_for(learner, options)
+    stream = stream_for(learner, options, fixed=True)
     with Source(stream) as source, progress(stream.files, 1, not options.json) as bar:
 
         def lessons() -> Iterator[Lesson]:
-            for batch in source.parsed():
+            for batch in source.batches():
                 bar.update(stream.log.bytes, source.examples)
                 yield learner.lesson(batch.rows, batch.labels, batch.weights)
 
         certificate = certify_lessons(learner, lessons())
+        if source.examples == 0:
+            raise ValueError(no_examples(source))
     print(json.dumps(certificate_json(certificate)) if options.json else certificate)

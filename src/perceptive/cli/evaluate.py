@@ -10,6 +10,7 @@ from typing import Any
 
 from perceptive.cli.options import add_files, add_json
 
+NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
 EXAMPLE = """\
 examples:
@@ -47,21 +48,21 @@ def run(options: argparse.Namespace) -> None:
     learner = load_model(options.model)
     stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))
-    index = dict(learner.index)
+    index = learner.index
     unlabelled = 0
     positive, all_scores = [], []
 
     def decide(examples: Any, scores: Any) -> Any:
-        return examples.labels, examples.which, learner.decide(scores), scores if scores.ndim == 1 else None
+        two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
+        return examples.labels, examples.which, learner.decide(scores), scores if scores.ndim == 1 else two
 
     with progress(stream.files, 1, not options.json) as bar:
         for labels, which, predicted, scores in scored(learner, stream, bar, options.hypothesis, decide):
-            for label in labels:
-                if label not in index:
-                    index[label] = confusion.widen(label)
+            if len(confusion.labels) == len(index) and any(label not in index for label in labels):
+                confusion.widen(NEVER_MET)
             known = which != UNLABELLED
             unlabelled += int(np.count_nonzero(~known))
-            truth = np.array([*(index[label] for label in labels), 0], np.int64)[which]
+            truth = np.array([*(index.get(label, len(index)) for label in labels), 0], np.int64)[which]
             confusion.add(truth[known], predicted[known])
             if scores is not None:
                 positive.append(truth[known] == 1)
@@ -92,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
     rows += [(name, f"{n:,}") for name, n in (("without label", unlabelled), ("skipped", stream.log.skipped)) if n]
     print(pairs(rows), end="\n\n")
     shown = [
-        [f"{r.label}" + ("" if r.label in learner.index else " (never met)"), f"{r.precision:.4f}", f"{r.recall:.4f}",
+        [r.label, f"{r.precision:.4f}", f"{r.recall:.4f}",
          f"{r.f1:.4f}", f"{r.support:,}"]
         for r in reports
     ]  # fmt: skip

@@ -6,8 +6,8 @@ import argparse
 import json
 import time
 
-from perceptive.cli.options import given
-from perceptive.cli.train import NOT_OPTIONS
+from perceptive.cli.options import given, option_of
+from perceptive.cli.train import NOT_OPTIONS, remember_names
 from perceptive.parameters import LinearParameters
 from perceptive.streams import Stream
 
@@ -23,10 +23,16 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
     from perceptive.streams.examples import UNLABELLED
     from perceptive.training.source import MAX_FEATURES, as_batch
 
+    ignored = ("epochs", "validation_fraction", "checkpoint", "cache", "certify", "patience", "shuffle")
+    if given_too := [option_of(name) for name in ignored if getattr(options, name)]:
+        raise ValueError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
     learner = getattr(options, "learner", None)
     if learner is None:
         parameters = given(options, LinearParameters, NOT_OPTIONS)
-        learner = LinearLearner(classes=options.classes, n_features=stream.reading.width, **parameters)
+        if options.reference is not None:
+            parameters["reference"] = options.reference
+        parameters["n_features"] = stream.reading.width
+        learner = LinearLearner(classes=options.classes, **parameters)
         learner.reading, learner.idf = stream.reading, stream.idf
     start = learner.rounds, learner.mistakes
     told, told_at, saved_at, window = 0, 0.0, time.monotonic(), (0, 0)
@@ -43,7 +49,8 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
             print(f"{seen:>12,} examples  {overall:7.2%} right  {recent:7.2%} of the latest", flush=True)
         told, told_at, window = seen, time.monotonic(), (seen, mistakes)
 
-    broken: ValueError | None = None
+    learner.temperature = None  # it was that of other weights
+    broken: Exception | None = None
     try:
         for number, examples in enumerate(stream.blocks(live=True, limit=MAX_FEATURES)):
             labelled = examples.take((examples.which != UNLABELLED).nonzero()[0])
@@ -55,18 +62,19 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
             if seen >= max(1, 2 * told) or (seen > told and now - told_at >= 1.0):
                 tell()
             if now - saved_at >= options.every and learner.problems:
+                remember_names(learner, stream)
                 save(learner, options.output)
                 saved_at = now
     except KeyboardInterrupt:
         pass
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         broken = error
     if not learner.problems:
         raise broken or ValueError("no labelled example has arrived; nothing was learned")
-    if learner.rounds - start[0] > told:
-        tell()
-    learner.names = stream.log.names
+    remember_names(learner, stream)
     save(learner, options.output)
     if broken is not None:
         raise broken  # what was learned before is saved
+    if learner.rounds - start[0] > told:
+        tell()
     return 0

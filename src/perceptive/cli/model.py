@@ -45,21 +45,32 @@ def tagger_in(path: str) -> SequenceLearner | None:
     return learner if isinstance(learner, SequenceLearner) else None
 
 
-def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
-    """How a model reads files; one that learned from arrays reads svmlight, unless another format is given."""
-    if learner.reading is None:
-        return Reading(format=options.format or "svmlight")
+def reading_of(learner: LinearLearner, options: argparse.Namespace, fixed: bool = True) -> Reading:
+    """How a model reads files.
+
+    One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
+    out later.
+    """
     given = options.format
+    if learner.reading is None:
+        bits = learner.parameters.bits
+        if bits is None and given not in (None, "svmlight", "libsvm"):
+            raise ValueError(f"the model has learned from columns, which {given} files do not number; give svmlight")
+        if bits is not None and given is None:
+            raise ValueError(
+                "the model has learned from dicts in Python; say by --format which files hold such examples"
+            )
+        return Reading(format=given or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
     if given is not None and Reading(format=given).format != learner.reading.format:
         raise ValueError(f"the model has learned from {learner.reading.format} files; it cannot read {given}")
     return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
-def stream_for(learner: LinearLearner, options: argparse.Namespace) -> Stream:
+def stream_for(learner: LinearLearner, options: argparse.Namespace, fixed: bool = False) -> Stream:
     """The files of a command."""
     return streams.open(
         options.data,
-        reading=reading_of(learner, options),
+        reading=reading_of(learner, options, fixed),
         dtype="float32",
         threads=options.threads,
         on_error=options.on_error,

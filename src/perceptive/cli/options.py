@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any
 
@@ -89,6 +91,22 @@ def duration(text: str) -> float:
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
+    """Raise where a file could not be written later, or would replace an input."""
+    if path is None:
+        return
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise ValueError(f"{path}: the folder does not exist; make it first")
+    if os.path.isdir(path):
+        raise ValueError(f"{path}: is a folder; give a file")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise ValueError(f"{path}: cannot be written; check the permissions")
+    for one in inputs:
+        if os.path.isfile(one) and os.path.isfile(path) and os.path.samefile(one, path):
+            raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
+
+
 def span(text: str) -> tuple[int, int]:
     """A type for argparse: from so many to so many.
 
@@ -108,19 +126,16 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
-def labels(text: str) -> list[Any]:
-    """A type for argparse: labels separated by commas; those that are numbers are numbers.
+def label(text: str, format: str) -> Any:
+    """A label as files of a format give it: those of texts are words, elsewhere a number is a number.
 
     Examples
     --------
-    >>> labels("-1,+1"), labels("ham,spam")
-    ([-1, 1], ['ham', 'spam'])
+    >>> label("+1", "svmlight"), label("ham", "csv"), label("1", "text")
+    (1, 'ham', '1')
     """
-    return [label(word) for word in words(text)]
-
-
-def label(text: str) -> Any:
-    """One label, as a file would give it."""
+    if format == "text":
+        return text
     for kind in (int, float):
         try:
             return kind(text)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from perceptive.cli.options import add_files, add_json
+from perceptive.cli.options import add_files, add_json, check_target
 
 EXAMPLE = """\
 examples:
@@ -89,6 +89,11 @@ def output(path: str | None) -> Iterator[IO[bytes]]:
     """Standard output, or a file that gets its name when it is complete."""
     if path is None:
         yield sys.stdout.buffer
+        return
+    check_target(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
+        with open(path, "wb") as file:
+            yield file
         return
     temporary = os.path.join(os.path.dirname(os.path.abspath(path)), f".perceptive-{os.urandom(8).hex()}.tmp")
     try:

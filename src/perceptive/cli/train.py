@@ -16,9 +16,10 @@ from perceptive.cli.options import (
     add_files,
     add_json,
     add_parameters,
+    check_target,
     duration,
     given,
-    labels,
+    label,
     option_of,
     span,
     whole,
@@ -29,6 +30,7 @@ from perceptive.parameters import LinearParameters, SequenceParameters, Training
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
+    from perceptive.learners.linear import LinearLearner
     from perceptive.streams import Stream
     from perceptive.training.source import Source
     from perceptive.training.stream import Run
@@ -58,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
     add_parameters(group, LinearParameters, NOT_OPTIONS)
     group.add_argument("--reference", type=str, help="ovr: the class that has no problem of its own")
-    group.add_argument("--classes", type=labels, metavar="A,B,…", help="all classes, where they are known before")
+    group.add_argument("--classes", type=words, metavar="A,B,…", help="all classes, where they are known before")
     group = parser.add_argument_group("training")
     add_parameters(group, TrainingParameters, {"progress"})
     group.add_argument("--continue", dest="model", metavar="MODEL", help="go on learning with a model")
@@ -137,7 +139,12 @@ def run(options: argparse.Namespace) -> int:
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     began = time.monotonic()
-    training, stream = _training(options), _stream(options)
+    training = _training(options)
+    LinearParameters(**given(options, LinearParameters, NOT_OPTIONS))  # raises for what cannot be
+    for path in (options.output, options.checkpoint, options.cache):
+        check_target(path, options.data)
+    stream = _stream(options)
+    _read_labels(options, stream)
     if options.follow:
         from perceptive.cli.follow import follow
 
@@ -150,16 +157,34 @@ def run(options: argparse.Namespace) -> int:
     seed = options.random_state or 0
     holdout = training.validation_fraction
     with Source(stream, passes=training.epochs, cache=options.cache, holdout=holdout, seed=seed) as source:
+        if options.certify and training.epochs == 1 and not source.repeatable:
+            raise ValueError("--certify reads the examples twice, a pipe gives them once; write them to a file")
         run = _begin(options, training, source)
         with progress(stream.files, training.epochs, not (options.quiet or options.json)) as bar:
             _play(run, source, options, bar)
         certificate = _finish(run, source, options)
-    run.learner.names = stream.log.names
+    remember_names(run.learner, stream)
     save(run.learner, options.output)
     if options.checkpoint:
         _remove(options.checkpoint)
     _tell(options, run, source, certificate, time.monotonic() - began)
     return 0
+
+
+def remember_names(learner: LinearLearner, stream: Stream) -> None:
+    """Add the names that a stream has met to those that the learner knows."""
+    met = stream.log.names
+    if met is not None and learner.names is not None:
+        learner.names.merge(met)
+    elif met is not None:
+        learner.names = met
+
+
+def _read_labels(options: argparse.Namespace, stream: Stream) -> None:
+    """Labels that were given, as the files have them."""
+    format = stream.reading.format
+    options.classes = None if options.classes is None else [label(word, format) for word in options.classes]
+    options.reference = None if options.reference is None else label(options.reference, format)
 
 
 def _training(options: argparse.Namespace) -> TrainingParameters:
@@ -177,7 +202,7 @@ def _stream(options: argparse.Namespace) -> Stream:
             )
         options.format = "text"
     common: dict[str, Any] = {
-        "dtype": options.dtype or "float32",
+        "dtype": options.dtype or "float32",  # of a model that goes on learning: its own
         "threads": options.threads,
         "on_error": options.on_error,
         "remember_names": options.invert_hash,
@@ -189,9 +214,11 @@ def _stream(options: argparse.Namespace) -> Stream:
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)
     changed = [option_of(name) for name, value in known.items() if value != getattr(learner.parameters, name)]
-    changed += [option_of(name) for name in reading] + (["--classes"] if options.classes else [])
+    changed += [option_of(name) for name in reading]
+    changed += [f"--{name}" for name in ("classes", "reference") if getattr(options, name)]
     if changed:
         raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+    common["dtype"] = learner.parameters.dtype
     return streams.open(options.data, reading=reading_of(learner, options), idf=learner.idf, **common)
 
 
@@ -200,6 +227,7 @@ def _begin(options: argparse.Namespace, training: TrainingParameters, source: So
 
     if options.model:
         before = options.learner.mistakes, options.learner.updates, options.learner.loss
+        options.learner.temperature = None  # it was that of other weights
         return Run(options.learner, training, before=before)
     if options.checkpoint and os.path.exists(options.checkpoint):
         from perceptive.persistence import load_checkpoint
@@ -207,9 +235,7 @@ def _begin(options: argparse.Namespace, training: TrainingParameters, source: So
         return load_checkpoint(options.checkpoint, _made_from(options, source))
     parameters = given(options, LinearParameters, NOT_OPTIONS)
     if options.reference is not None:
-        from perceptive.cli.options import label
-
-        parameters["reference"] = label(options.reference)
+        parameters["reference"] = options.reference
     return Run.start(source, training, options.classes, **parameters)
 
 
@@ -254,7 +280,7 @@ def _finish(run: Run, source: Source, options: argparse.Namespace) -> Certificat
         return None
     from perceptive.certificate import certify_lessons
 
-    lessons = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in source.parsed())
+    lessons = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in source.batches())
     return certify_lessons(learner, lessons)
 
 
@@ -274,7 +300,7 @@ def _tell(
         told = {
             "model": options.output,
             "examples": source.examples,
-            "skipped": log.skipped,
+            "skipped": source.skipped,
             "unlabelled": source.unlabelled,
             "classes": learner.classes,
             "features": learner.n_features,
@@ -299,7 +325,7 @@ def _tell(
         ("features", f"{learner.n_features:,}"),
         ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
     ]
-    for name, count in (("skipped lines", log.skipped), ("without label", source.unlabelled)):
+    for name, count in (("skipped lines", source.skipped), ("without label", source.unlabelled)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:

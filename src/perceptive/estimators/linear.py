@@ -307,6 +307,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("class_weight and warm_start are for examples in memory; leave them out, or use fit")
         if not isinstance(source, Stream):
             source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
+        width, how = source.reading.width, source.reading
+        if self.n_features is not None and width != self.n_features:
+            raise ValueError(f"n_features={self.n_features}, but the stream has {width or 'any number of'} columns")
+        if self.bits is not None and (how.bits, how.hash_seed) != (self.bits, 0):
+            raise ValueError(f"bits={self.bits}, but the stream hashes otherwise; leave bits out")
         held_out = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
         with Source(source, passes=self.epochs, cache=cache, holdout=held_out, seed=self.random_state) as examples:
             run = Run.start(examples, training, None, **parameters)
@@ -319,7 +324,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.pop("certificate_", None)
             self.__dict__.pop("feature_names_in_", None)
             if self.certify:
-                parts = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in examples.parsed())
+                parts = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in examples.batches())
                 self.certificate_ = certify_lessons(learner, parts)
         self.learner_, self.classes_ = learner, _label_array(learner.classes, None)
         self.n_features_in_ = learner.n_features

@@ -130,8 +130,9 @@ def open(
     Stream
         An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels: int64 where all of a batch are whole
         numbers, float64 where all are numbers, str where all are words, else object, with None for no label. ``qid:``
-        is checked and left out; `load` gives it. Where the number of columns is not given, X is as wide as the largest
-        index so far asks for, so that later batches may be wider.
+        is checked and left out; `load` gives it. So is importance, which `fit_stream` and the command line heed. Where
+        the number of columns is not given, X is as wide as the largest index so far asks for, so that later batches may
+        be wider.
 
     Raises
     ------

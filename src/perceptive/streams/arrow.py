@@ -22,6 +22,8 @@ def open(path: str, reading: Reading) -> tuple[Iterator[Block], Header, int]:
         reading.check_columns(schema.names)
     except ValueError as error:
         raise ValueError(f"{shown(path)}: {error}") from None
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
     kept = [name for name in schema.names if reading.kind(name) != "ignored"]
     if not kept:
         raise ValueError(f"{shown(path)}: all columns are ignored; keep at least one")
@@ -33,7 +35,11 @@ def open(path: str, reading: Reading) -> tuple[Iterator[Block], Header, int]:
 def _table(path: str) -> tuple[Any, Iterator[Any]]:
     """The schema of a file, and its record batches."""
     if path == STDIN:
-        stream = _module("pyarrow.ipc", path).open_stream(sys.stdin.buffer)
+        try:
+            stream = _module("pyarrow.ipc", path).open_stream(sys.stdin.buffer)
+        except (_module("pyarrow", path).ArrowException, OSError) as error:
+            cure = "only Arrow's stream format can be read from standard input"
+            raise ValueError(f"{shown(path)}: {cure} ({error}); name a file") from None
         return stream.schema, iter(stream)
     with Path(path).open("rb") as file:
         start = file.read(6)
@@ -55,7 +61,7 @@ def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str
     pa, csv = _module("pyarrow", path), _module("pyarrow.csv", path)
     options = csv.WriteOptions(include_header=False)
     offset = 0
-    for batch in batches:
+    for batch in _sound(path, batches):
         columns = []
         for name in kept:
             column = batch.column(batch.schema.get_field_index(name))
@@ -68,7 +74,14 @@ def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str
         csv.write_csv(pa.RecordBatch.from_arrays(columns, kept), sink, options)
         text = memoryview(sink.getvalue())
         begin, offset = offset, offset + len(text)
-        yield Block(text, begin, [])
+        yield Block(text, begin)
+
+
+def _sound(path: str, batches: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from batches
+    except (_module("pyarrow", path).ArrowException, OSError) as error:
+        raise ValueError(f"{shown(path)}: damaged or cut off ({error}); fetch it anew") from None
 
 
 def _module(name: str, path: str) -> Any:

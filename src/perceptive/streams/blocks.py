@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -17,6 +18,7 @@ from typing import Any
 BLOCK = 1 << 20
 MAX_LINE = 64 << 20  # bytes: memory stays bounded also where there are no lines
 STDIN = "-"
+MARK = b"\xef\xbb\xbf"  # the byte order mark, in UTF-8
 Cut = Callable[[bytearray, int], int]  # where the last whole record among the first so many bytes ends
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -52,36 +54,54 @@ def expand(paths: Paths) -> list[str]:
     return files
 
 
+class Buffers:
+    """Memory for blocks, used again when a block has been read; larger memory, for long lines, is let go."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._free: list[bytearray] = []
+
+    def take(self, least: int) -> bytearray:
+        """Of the usual size, or as often doubled as it takes."""
+        size = self.size
+        while size < least:
+            size *= 2
+        return self._free.pop() if size == self.size and self._free else bytearray(size)
+
+    def give(self, buffer: object) -> None:
+        """Back, for a later block."""
+        if isinstance(buffer, bytearray) and len(buffer) == self.size:
+            self._free.append(buffer)
+
+
 @dataclass(frozen=True)
 class Block:
     """Whole lines of a file. The memory goes to a later block when it is released."""
 
     text: memoryview
     offset: int  # in the unpacked file
-    free: list[bytearray]
+    buffers: Buffers | None = None
 
     def release(self) -> None:
         """Say that the text has been read."""
         buffer = self.text.obj
         self.text.release()
-        self.free.append(buffer)  # type: ignore[arg-type]
+        if self.buffers is not None:
+            self.buffers.give(buffer)
 
 
 def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool = False) -> Iterator[Block]:
     """Read a file, unpacked, in blocks of about `size` bytes (1 MiB) that end at the end of a line or of the file.
 
     Where blocks end depends on the bytes alone, unless they are to be `live`: then a block ends where there is nothing
-    more to read at the moment.
+    more to read at the moment. A byte order mark at the start is left out.
     """
-    size = size or BLOCK
-    free: list[bytearray] = []
+    buffers = Buffers(size or BLOCK)
     tail, offset = b"", 0
     with _plain(path) as file:
         while True:
-            buffer = free.pop() if free else bytearray(size)
+            buffer = buffers.take(len(tail) + 1)
             filled = len(tail)
-            if filled > len(buffer):
-                buffer = bytearray(2 * filled)
             buffer[:filled] = tail
             while True:
                 if filled == len(buffer):
@@ -100,7 +120,8 @@ def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool 
                     break
             if end:
                 tail = bytes(memoryview(buffer)[end:filled])
-                yield Block(memoryview(buffer)[:end], offset, free)
+                begin = len(MARK) if offset == 0 and buffer.startswith(MARK) else 0
+                yield Block(memoryview(buffer)[begin:end], offset + begin, buffers)
                 offset += end
             if not got:
                 return
@@ -118,10 +139,15 @@ def shown(path: str) -> str:
     return "<stdin>" if path == STDIN else os.fsencode(path).decode(errors="replace")
 
 
+def repeatable(path: str) -> bool:
+    """Whether a file can be read more than once: standard input and pipes cannot."""
+    return path != STDIN and not (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+
+
 @contextmanager
 def _plain(path: str) -> Iterator[Any]:
     """Open a file and unpack it, whatever its name says: compression is known by the first bytes."""
-    with _stdin() if path == STDIN else Path(path).open("rb") as raw:
+    with Path(path).open("rb") if repeatable(path) else nullcontext(_once(path)) as raw:
         start = raw.peek(4)[:4]
         if start[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=raw) as file, _sound(path, EOFError, gzip.BadGzipFile, zlib.error):
@@ -134,21 +160,71 @@ def _plain(path: str) -> Iterator[Any]:
 
 
 def peek(path: str, size: int = 1 << 16) -> bytes:
-    """The first bytes of a file, unpacked; those of standard input stay there to be read."""
-    if path != STDIN:
+    """The first bytes of a file, unpacked; those of standard input and of pipes stay there to be read."""
+    if repeatable(path):
         with _plain(path) as file:
             return bytes(file.read(size))
-    stdin: Any = sys.stdin.buffer
-    start = bytes(stdin.peek(size))
-    if start[:2] == b"\x1f\x8b":
-        return zlib.decompressobj(31).decompress(start, size)
+    start = _once(path).peek_line(size)
+    with _sound(path, zlib.error):
+        if start[:2] == b"\x1f\x8b":
+            return zlib.decompressobj(31).decompress(start, size)
     if start[:4] == b"\x28\xb5\x2f\xfd":
         raise ValueError("the format cannot be told from packed standard input; say which with format= (--format)")
     return start
 
 
-def _stdin() -> Any:
-    return nullcontext(sys.stdin.buffer)  # stays open
+class _Once(io.BufferedIOBase):
+    """What can be read but once, and looked at before that: as much as it takes to see a line."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw, self._seen = raw, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def _look(self, enough: Callable[[bytes], bool]) -> bytes:
+        while not enough(self._seen):
+            more = self._raw.read1(1 << 16)
+            if not more:
+                break
+            self._seen += more
+        return self._seen
+
+    def peek(self, size: int = 0) -> bytes:
+        return self._look(lambda seen: len(seen) >= size)
+
+    def peek_line(self, size: int) -> bytes:
+        return self._look(lambda seen: b"\n" in seen or len(seen) >= size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            self._seen, seen = b"", self._seen
+            return seen + bytes(self._raw.read())
+        seen, self._seen = self._seen[:size], self._seen[size:]
+        return seen + (bytes(self._raw.read(size - len(seen))) if len(seen) < size else b"")
+
+    def read1(self, size: int = -1) -> bytes:
+        if not self._seen:
+            return bytes(self._raw.read1(size))
+        seen, self._seen = (self._seen, b"") if size < 0 else (self._seen[:size], self._seen[size:])
+        return seen
+
+    def readinto(self, room: Any) -> int:
+        some = self.read(len(room))
+        room[: len(some)] = some
+        return len(some)
+
+
+_opened: dict[str, _Once] = {}
+
+
+def _once(path: str) -> _Once:
+    """The one reader of standard input or of a pipe."""
+    if path not in _opened:
+        if path == STDIN and sys.stdin is None:
+            raise ValueError("standard input is closed; name a file")
+        _opened[path] = _Once(sys.stdin.buffer if path == STDIN else Path(path).open("rb"))  # noqa: SIM115
+    return _opened[path]
 
 
 @contextmanager

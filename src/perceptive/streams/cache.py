@@ -25,7 +25,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.streams.blocks import BLOCK, STDIN
+from perceptive import __version__
+from perceptive.streams.blocks import BLOCK, repeatable
 from perceptive.streams.examples import Examples
 from perceptive.streams.reading import Reading
 
@@ -35,12 +36,15 @@ END = 8 + 4 + len(MAGIC)
 
 def signature(files: Iterable[str], reading: Reading, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
     """What a cache depends on: the files, their sizes and times, and how they are read."""
-    known = []
+    known: list[Any] = []
     for path in files:
-        if path != STDIN:
+        if repeatable(path):
             status = os.stat(path)
             known.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])
-    return {"files": known, "reading": reading.to_meta(), "dtype": dtype.str, "block": BLOCK, **options}
+        else:
+            known.append(os.urandom(8).hex())  # comes but once, and equals nothing
+    how = {"reading": reading.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
+    return {"files": known, **how, **options}
 
 
 class Cache:
@@ -58,6 +62,7 @@ class Cache:
         self.path, self.made_from = path, made_from
         self.blocks: list[list[int]] = []  # offset, examples, entries, whether weighted, CRC-32 where kept
         self.labels: list[Any] = []
+        self.left_out = [0, 0]  # examples without a label, lines that were skipped
         self._index: dict[Any, int] = {}
         self._temporary: str | None = None
         self._end = len(MAGIC)
@@ -78,6 +83,9 @@ class Cache:
             file = io.FileIO(path, "r")
         except FileNotFoundError:
             return None
+        if os.fstat(file.fileno()).st_size and os.pread(file.fileno(), len(MAGIC), 0) != MAGIC:
+            file.close()
+            raise ValueError(f"{path}: is no cache, and would be lost; give the cache another name")
         try:
             index = _read_index(file)
             if index is None or index["made_from"] != json.loads(json.dumps(made_from)):
@@ -85,7 +93,7 @@ class Cache:
                 return None
             cache = cls.__new__(cls)
             cache.path, cache.made_from, cache.file = path, made_from, file
-            cache.labels, cache.blocks = index["labels"], index["blocks"]
+            cache.labels, cache.blocks, cache.left_out = index["labels"], index["blocks"], index["left_out"]
             cache._temporary, cache._free = None, []
             return cache
         except BaseException:
@@ -119,7 +127,8 @@ class Cache:
 
     def finish(self) -> None:
         """Write the index, and give the file its name."""
-        index = json.dumps({"made_from": self.made_from, "labels": self.labels, "blocks": self.blocks}).encode()
+        contents = {"labels": self.labels, "blocks": self.blocks, "left_out": self.left_out}
+        index = json.dumps({"made_from": self.made_from, **contents}).encode()
         end = len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC
         if self._temporary is not None and self.path is not None:
             self._write(memoryview(index + end))
@@ -185,6 +194,8 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
     try:
         index: dict[str, Any] = json.loads(text)
         itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
+        if not all(isinstance(count, int) for count in index["left_out"]) or len(index["left_out"]) != 2:
+            return None
         for offset, n, stored, weighted, _ in index["blocks"]:
             ends = offset + 8 * n * weighted + 4 * (2 * n + 1) + (4 + itemsize) * stored
             if min(offset, n, stored) < 0 or weighted not in (0, 1) or ends > size - END - length:

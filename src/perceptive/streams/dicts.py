@@ -28,7 +28,8 @@ def from_dicts(
 
     A number is the feature ``name``, a string the feature ``name=string``, True the feature ``name`` of value 1; False
     and None are none. Nested dicts give ``outer.inner``, lists ``name=string`` or ``name[0]``. The value of ``"text"``
-    is a text. Without a pair the label stands under ``"label"``.
+    is a text. Without a pair the label stands under ``"label"``. ``"weight"`` is the importance, which is
+    left out of ``(X, y)``, as it is for files.
 
     Parameters
     ----------

@@ -35,6 +35,7 @@ class Log:
     bytes: int = 0  # read so far, unpacked
     skipped: int = 0
     complaints: list[str] = field(default_factory=list)  # the first few
+    columns: list[str] = field(default_factory=list)  # of the latest table
     names: _core.InvertedIndex | None = None
 
 
@@ -131,6 +132,7 @@ def parse(
     for path in files:
         source, header, line = tables.open(path, reading, block, live)
         parser = reading.parser(remember, limit, idf, header, only_text)
+        log.columns = [] if header is None else list(header.columns)
 
         def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
             number, one = numbered

@@ -87,6 +87,8 @@ class Reading:
     text: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.format == "conll":
+            raise ValueError("files of tokens in columns are for taggers; give --task tag, or use streams.conll")
         if self.format not in (*FORMATS, *ALIASES):
             raise ValueError(f"unknown format {self.format!r}; choose one of {', '.join((*FORMATS, *ALIASES))}")
         if self.format == "tsv" and self.delimiter is None:

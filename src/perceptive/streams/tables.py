@@ -10,6 +10,8 @@ from perceptive.streams import arrow
 from perceptive.streams.blocks import Block, blocks, shown
 from perceptive.streams.reading import Header, Reading
 
+SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
+
 
 class Cutter:
     """Where the last whole record ends. Finds out what delimits the fields, unless it is told."""
@@ -28,6 +30,8 @@ def open(path: str, reading: Reading, size: int | None, live: bool) -> tuple[Ite
     """Blocks of a file below its header, if the format has one; the header; how many lines it takes."""
     if reading.format == "arrow":
         return arrow.open(path, reading)
+    if reading.interactions:
+        size = min(size or SMALL, SMALL)
     if reading.format != "csv":
         return blocks(path, size, live=live), None, 0
     cutter = Cutter(reading.delimiter)
@@ -47,4 +51,4 @@ def open(path: str, reading: Reading, size: int | None, live: bool) -> tuple[Ite
     lines = bytes(first.text[:end]).count(b"\n")
     rest = first.text[end:]
     first.text.release()
-    return chain([Block(rest, first.offset + end, first.free)], source), Header(columns, delimiter), lines
+    return chain([Block(rest, first.offset + end, first.buffers)], source), Header(columns, delimiter), lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.learners.lesson import Labels
 from perceptive.streams import Stream
-from perceptive.streams.blocks import STDIN
+from perceptive.streams.blocks import repeatable
 from perceptive.streams.cache import Cache, signature
 from perceptive.streams.examples import UNLABELLED, Examples
 from perceptive.streams.parsing import in_order
@@ -66,13 +67,14 @@ class Source:
         self, stream: Stream, *, passes: int = 1, cache: str | None = None, holdout: float = 0.0, seed: int = 0
     ) -> None:
         self.stream, self.holdout, self.seed = stream, holdout, seed
-        self.unlabelled = 0
-        self.examples = 0  # read in the first pass, those held out included
-        self._made_from = signature(stream.files, stream.reading, stream.dtype, skip=stream.skip)
+        self.examples = self.unlabelled = self.skipped = 0  # of the first pass; those held out are examples too
+        options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
+        self._made_from = signature(stream.files, stream.reading, stream.dtype, **options)
         self._path, self._wanted = cache, passes > 1 or cache is not None
         self._cache: Cache | None = None
-        if cache is not None and STDIN not in stream.files and not stream.remember_names:
-            self._cache = Cache.open(cache, self._made_from)
+        if cache is not None:
+            kept = Cache.open(cache, self._made_from)
+            self._cache = None if stream.remember_names else kept
         self.held_out: Cache | None = None
 
     @property
@@ -82,13 +84,18 @@ class Source:
 
     @property
     def repeatable(self) -> bool:
-        """Whether the files can be read more than once."""
-        return self.cached or STDIN not in self.stream.files
+        """Whether the examples can be had more than once."""
+        return self.cached or all(map(repeatable, self.stream.files))
 
     @property
     def cached(self) -> bool:
         """Whether the examples can be had without parsing."""
         return self._cache is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a first pass has been made, so that later ones find all they need."""
+        return self.cached and (self.held_out is not None or not self.holdout)
 
     def __enter__(self) -> Source:
         return self
@@ -98,69 +105,77 @@ class Source:
             if cache is not None:
                 cache.close()
 
-    def parsed(self) -> Iterator[Batch]:
-        """The first pass: blocks in the order of the files."""
-        self.unlabelled = self.examples = 0
-        if self._cache is not None:
-            yield from self.again(np.arange(len(self._cache.blocks)), count=True)
-            return
-        cache = Cache(self._path, self._made_from) if self._wanted else None
+    def first(self) -> Iterator[Batch | None]:
+        """The first pass: blocks in the order of the files; None for one of which nothing is to be learned."""
         held_out = Cache(None, {}) if self.holdout else None
-        number = 0
+        self.examples = self.unlabelled = 0
+        cached = self._cache is not None
+        try:
+            for n, batch, held in self._read_again(np.arange(self.n_blocks)) if cached else self._parse():
+                self.examples += n
+                if held_out is not None and held is not None and len(held):
+                    held_out.append(held)
+                yield batch
+        except BaseException:
+            if held_out is not None:
+                held_out.close()
+            raise
+        self.held_out = held_out
+        assert self._cache is not None or not self._wanted
+        if self._cache is not None:
+            self.unlabelled, self.skipped = self._cache.left_out
+
+    def again(self, order: NDArray[np.int64]) -> Iterator[Batch | None]:
+        """A later pass: blocks from the cache, in any order."""
+        return (batch for _, batch, _ in self._read_again(order))
+
+    def batches(self) -> Iterator[Batch]:
+        """All that is to be learned from, once more, in the order of the files."""
+        all_of_it = self.again(np.arange(self.n_blocks)) if self.cached else self.first()
+        return (batch for batch in all_of_it if batch is not None)
+
+    def _parse(self) -> Iterator[tuple[int, Batch | None, Examples | None]]:
+        cache = Cache(self._path, self._made_from) if self._wanted else None
         try:
             for examples, unlabelled, batch, held in self.stream.blocks(prepare=self._prepare, limit=MAX_FEATURES):
                 self.unlabelled += unlabelled
-                self.examples += len(examples)
                 if cache is not None:
                     cache.append(examples)
-                if held_out is not None and held is not None:
-                    held_out.append(held)
-                if batch is not None:
-                    yield replace(batch, number=number)
-                number += 1
+                yield len(examples), batch, held
+            self.skipped = self.stream.log.skipped
             if cache is not None:
+                cache.left_out = [self.unlabelled, self.skipped]
                 cache.finish()
         except BaseException:
-            for one in (cache, held_out):
-                if one is not None:
-                    one.close()
+            if cache is not None:
+                cache.close()
             raise
-        self._cache, self.held_out = cache, held_out
+        self._cache = cache
 
-    def again(self, order: NDArray[np.int64], count: bool = False) -> Iterator[Batch]:
-        """A later pass: blocks from the cache, in any order."""
+    def _read_again(self, order: NDArray[np.int64]) -> Iterator[tuple[int, Batch | None, Examples | None]]:
         cache = self._cache
         assert cache is not None
         dtype = self.stream.dtype
-        held_out = Cache(None, {}) if self.holdout and count else None
 
         def read(number: int) -> tuple[int, Batch | None, Examples | None]:
             examples, buffer = cache.read(number, dtype)
             taught, held = self._split(examples, number)
-            if taught is not examples:
-                cache.release(buffer)
             batch = as_batch(taught, number, self.stream.reading.width) if len(taught) else None
-            if batch is not None and taught is examples:
+            if taught is not examples or batch is None:
+                cache.release(buffer)
+            else:
                 batch = replace(batch, _cache=cache, _buffer=buffer)
-            return len(examples), batch, held if held_out is not None else None
+            return len(examples), batch, held
 
-        for n, batch, held in in_order(read, order.tolist(), 2 if self.stream.threads > 1 else 1):
-            if count:
-                self.examples += n
-            if held_out is not None and held is not None:
-                held_out.append(held)
-            if batch is not None:
-                yield batch
-        if held_out is not None:
-            self.held_out = held_out
+        return in_order(read, order.tolist(), 2 if self.stream.threads > 1 else 1)
 
-    def kept(self) -> Iterator[Batch]:
-        """What was held out, in the order of the files."""
+    def kept(self, n_features: int) -> Iterator[Batch]:
+        """What was held out, in the order of the files, with as many columns as a model has."""
         held_out = self.held_out
         for number in range(len(held_out.blocks) if held_out is not None else 0):
             assert held_out is not None
             examples, _ = held_out.read(number, self.stream.dtype)
-            yield as_batch(examples, number, self.stream.reading.width)
+            yield as_batch(examples.narrow(n_features), number, n_features)
 
     @property
     def n_blocks(self) -> int:

@@ -64,7 +64,7 @@ class Run:
         """
         guessed = None
         if classes is None and source.repeatable:
-            first = next(source.parsed(), None)
+            first = next((batch for batch in source.first() if batch is not None), None)
             if first is not None and len(first.labels.values) == 2:
                 guessed = in_order_of_labels(first.labels.values)
         parameters["n_features"] = source.stream.reading.width
@@ -90,21 +90,24 @@ class Run:
     def _play_pass(self, source: Source, after_block: Callable[[Run], None]) -> None:
         skip = self.block
         if self.epoch == 0:
-            for number, batch in enumerate(source.parsed()):
+            for number, batch in enumerate(source.first()):
                 if number >= skip:
                     self._play(batch)
                     after_block(self)
         else:
-            if not source.cached:
-                for _ in source.parsed():
+            if not source.ready:  # taken up again
+                for _ in source.first():
                     pass
             for batch in source.again(self._order(source.n_blocks)[skip:]):
                 self._play(batch)
                 after_block(self)
         self._end_pass(source)
 
-    def _play(self, batch: Batch) -> None:
+    def _play(self, batch: Batch | None) -> None:
         learner = self.learner
+        self.block += 1
+        if batch is None:
+            return
         if self.may_widen and not all(label in learner.index for label in batch.labels.values):
             raise _ThirdClass
         order = np.arange(batch.rows.n)
@@ -112,7 +115,6 @@ class Run:
             _core.shuffle(order, hash_seed(hash_seed(learner.parameters.random_state, self.epoch), batch.number))
         learner.prepare(batch.rows, batch.labels, batch.weights).play_as_they_come(order)
         batch.release()
-        self.block += 1
 
     def _widen(self) -> None:
         """Start over, with classes that may appear at any time."""
@@ -131,14 +133,14 @@ class Run:
 
     def _end_pass(self, source: Source) -> None:
         learner, history = self.learner, self.history
-        if learner.rounds == 0:
-            raise ValueError("there are no labelled examples; check the files and the format")
+        if source.examples == 0 or not learner.problems:
+            raise ValueError(no_examples(source))
         now = learner.mistakes, learner.updates, learner.loss
         history.mistakes.append(now[0] - self.before[0])
         history.updates.append(now[1] - self.before[1])
         history.loss.append(now[2] - self.before[2])
         history.converged = history.updates[-1] == 0
-        if self.epoch == 0:
+        if self.epoch == 0 and self.before == (0, 0, 0.0):
             learner.first_pass = learner.rounds, learner.mistakes
         self.done = history.converged or self.epoch + 1 >= self.training.epochs
         if source.holdout:
@@ -151,6 +153,8 @@ class Run:
     def _look_at_held_out(self, source: Source) -> None:
         history = self.history
         score = accuracy(self.learner, source)
+        if score is None:
+            return
         best = max(history.held_out, default=-1.0)
         history.held_out.append(score)
         if score > best or (history.converged and score == best):
@@ -159,24 +163,35 @@ class Run:
             self.done = True
 
 
-def accuracy(learner: LinearLearner, source: Source) -> float:
-    """Share of the held-out examples that get the right label."""
+def no_examples(source: Source) -> str:
+    """Why there is nothing to learn from."""
+    reading, columns = source.stream.reading, source.stream.log.columns
+    if reading.label not in columns and columns:
+        there = ", ".join(map(repr, columns))
+        return f"there is no column {reading.label!r} for the label but {there}; say which with label= (--label)"
+    return "there are no labelled examples; check the files and the format"
+
+
+def accuracy(learner: LinearLearner, source: Source) -> float | None:
+    """Share of the held-out examples that get the right label; None where there are none."""
     right = total = 0
-    for batch in source.kept():
+    assert learner.n_features is not None
+    for batch in source.kept(learner.n_features):
         truth = np.array([learner.index.get(label, -1) for label in batch.labels.values], np.int64)
-        decided = learner.decide(learner.scores(batch.rows))
+        decided = learner.decide(learner.scores_of(batch.rows))
         right += int(np.count_nonzero(decided == truth[batch.labels.which]))
         total += batch.rows.n
-    return right / total if total else float("nan")
+    return right / total if total else None
 
 
 def calibrate(learner: LinearLearner, source: Source) -> None:
     """Fit the probabilities on what was held out."""
     scores, truth = [], []
-    for batch in source.kept():
+    assert learner.n_features is not None
+    for batch in source.kept(learner.n_features):
         index = np.array([learner.index.get(label, -1) for label in batch.labels.values], np.int64)
         which = index[batch.labels.which]
-        scores.append(learner.scores(batch.rows)[which >= 0])
+        scores.append(learner.scores_of(batch.rows)[which >= 0])
         truth.append(which[which >= 0])
-    if scores:
+    if sum(map(len, truth)):
         learner.temperature = fit_temperature(np.concatenate(scores), np.concatenate(truth))
