@@ -81,5 +81,6 @@ void bind_stream(nb::module_& m);
 void bind_svmlight(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 void bind_hashing(nb::module_& m);
+void bind_dual(nb::module_& m);
 
 }  // namespace perceptive

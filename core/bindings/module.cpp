@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     perceptive::bind_svmlight(m);
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
+    perceptive::bind_dual(m);
 }

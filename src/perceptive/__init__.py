@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, LinearClassifier
+    from perceptive.estimators import HashedFeatures, KernelClassifier, LinearClassifier
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -14,14 +14,15 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "certificate",
     "HashedFeatures": "estimators",
+    "KernelClassifier": "estimators",
     "LinearClassifier": "estimators",
     "certify": "certificate",
     "load": "persistence",
     "save": "persistence",
 }
-_MODULES = ("datasets", "games", "learners", "streams")
+_MODULES = ("datasets", "games", "kernels", "learners", "streams")
 
-__all__ = ["Certificate", "HashedFeatures", "LinearClassifier", "certify", "load", "save"]
+__all__ = ["Certificate", "HashedFeatures", "KernelClassifier", "LinearClassifier", "certify", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

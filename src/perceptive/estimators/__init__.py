@@ -1,6 +1,7 @@
-"""The scikit-learn skin, thin: `LinearClassifier` and `HashedFeatures`."""
+"""The scikit-learn skin, thin: `LinearClassifier`, `KernelClassifier` and `HashedFeatures`."""
 
 from perceptive.estimators.hashing import HashedFeatures
+from perceptive.estimators.kernel import KernelClassifier
 from perceptive.estimators.linear import LinearClassifier
 
-__all__ = ["HashedFeatures", "LinearClassifier"]
+__all__ = ["HashedFeatures", "KernelClassifier", "LinearClassifier"]

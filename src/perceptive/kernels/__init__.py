@@ -3,6 +3,7 @@
 from perceptive.kernels.algebra import Constant
 from perceptive.kernels.custom import Custom, Precomputed
 from perceptive.kernels.gram import MercerReport, gram_embedding, is_psd, mercer_report
+from perceptive.kernels.grammar import as_kernel
 from perceptive.kernels.kernel import Kernel
 from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic
 
@@ -17,6 +18,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Quadratic",
+    "as_kernel",
     "gram_embedding",
     "is_psd",
     "mercer_report",

@@ -54,8 +54,7 @@ class Dense:
             new = self._rows[known : self._n]
             fresh = np.einsum("ij,ij->i", new, new, dtype=np.float64)
             self._norms2 = fresh if self._norms2 is None else np.concatenate([self._norms2, fresh])
-        assert self._norms2 is not None
-        return self._norms2
+        return np.zeros(0) if self._norms2 is None else self._norms2
 
     def take(self, index: Index) -> Dense:
         """Some rows."""
@@ -167,6 +166,24 @@ class Parts:
         """Replace one."""
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.put(i, theirs)
+
+
+def in_double(examples: Any) -> Any:
+    """The same examples, with numbers in float64."""
+    if isinstance(examples, Dense):
+        return Dense(examples.array.astype(np.float64))
+    if isinstance(examples, Sparse):
+        return Sparse(examples.matrix.astype(np.float64))
+    return Parts([in_double(part) for part in examples.parts]) if isinstance(examples, Parts) else examples
+
+
+def size_of(examples: Any) -> int:
+    """How many numbers prepared examples hold."""
+    if isinstance(examples, Dense):
+        return examples.array.size
+    if isinstance(examples, Sparse):
+        return int(examples.matrix.nnz)
+    return sum(size_of(part) for part in examples.parts) if isinstance(examples, Parts) else len(examples)
 
 
 def numbers(values: Any) -> Dense:

@@ -1,5 +1,6 @@
 """The notes' on-line learner L: ``learn(x, y)``, ``score(x)``, ``predict(x)``. No scikit-learn here."""
 
+from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 
-__all__ = ["LinearLearner"]
+__all__ = ["KernelLearner", "LinearLearner"]

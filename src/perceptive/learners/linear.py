@@ -144,7 +144,7 @@ class LinearLearner:
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its weights start at zero."""
         old = self.classes
-        self._set_classes(_in_order([*old, label]))
+        self._set_classes(in_order([*old, label]))
         moved = np.array([self.index[label] for label in old], dtype=np.int64)
         if self.joint:
             for problem in self.problems.values():
@@ -397,7 +397,7 @@ def _one(x: Any) -> Any:
     return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
 
 
-def _in_order(labels: list[Any]) -> list[Any]:
+def in_order(labels: list[Any]) -> list[Any]:
     """Sorted, or in the order of arrival where labels of different kinds cannot be compared."""
     try:
         return sorted(labels)

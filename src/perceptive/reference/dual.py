@@ -39,7 +39,7 @@ class Dual:
         self.radius2 = 0.0
 
     def start(self, examples: Sequence[Any], alpha: Sequence[Sequence[float]]) -> None:
-        """Begin from these coefficients instead of zeros; the Δ-trick's id features begin at zero all the same."""
+        """Begin from these coefficients instead of zeros."""
         for i, (x, coefficients) in enumerate(zip(examples, alpha, strict=True)):
             if any(coefficients):
                 self.examples[i], self.alpha[i] = x, list(coefficients)
@@ -49,6 +49,7 @@ class Dual:
             for i, j in pairs
             for a, b in zip(self.alpha[i], self.alpha[j], strict=True)
         )
+        self.length2 += sum(self.delta * self.delta * a * a for row in self.alpha.values() for a in row)
         self.history, self.lengths2 = [self.copy()], [self.length2]
 
     def copy(self) -> Alpha:

@@ -1,5 +1,6 @@
 """How examples are played: order, passes, when to stop."""
 
+from perceptive.training.kernel import train_kernel
 from perceptive.training.local import History, train
 
-__all__ = ["History", "train"]
+__all__ = ["History", "train", "train_kernel"]

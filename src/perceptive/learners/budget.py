@@ -1,0 +1,83 @@
+"""A budget of supports, and what makes room when it is used up: memory and time per example stay bounded for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from perceptive.learners.dual import Dual, Weights
+
+RIDGE = 1e-8  # of the largest K(x, x): keeps the supports' Gram matrix invertible
+
+
+class Forgetting(Protocol):
+    """A way to keep to a budget."""
+
+    budget: int
+
+    def added(self, dual: Dual, slot: int) -> None:
+        """Note a support that came while there was room."""
+
+    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+        """Learn x though the budget is used up; returns the change of the scores of ``others``."""
+
+
+class ForgetOne:
+    """The oldest support (Dekel, Shalev-Shwartz & Singer 2008, without shrinking), or a random one
+    (Cavallanti, Cesa-Bianchi & Gentile 2007), gives its place to the new one."""
+
+    def __init__(self, budget: int, seed: int, oldest: bool) -> None:
+        self.budget, self.oldest = budget, oldest
+        self.rng = np.random.default_rng(seed)
+        self.next = 0  # places are filled in order, so the oldest is always the next one round
+
+    def added(self, dual: Dual, slot: int) -> None:
+        """Nothing to note."""
+
+    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+        """Replace one support."""
+        slot = self.next if self.oldest else int(self.rng.integers(self.budget))
+        self.next = (slot + 1) % self.budget
+        lost = dual.values(others, dual.supports.take([slot])).astype(np.float64) * dual.alpha[slot]
+        del dual.slot_of[dual.ids[slot]]
+        dual.supports.put(slot, x)
+        dual.ids[slot] = number
+        dual.slot_of[number] = slot
+        dual.alpha[slot] = step
+        dual.sums[slot] = dual.rounds * step
+        return np.asarray(dual.values(others, x).astype(np.float64) * step - lost)
+
+
+class Projectron:
+    """The new example is projected on the span of the supports, which stay (Orabona, Keshet & Caputo 2008).
+
+    φ(x) ≈ Σ_s d_s φ(x_s) with d = G⁻¹k, G the supports' Gram matrix and k their values with x.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self._inverse: NDArray[Any] | None = None
+
+    def added(self, dual: Dual, slot: int) -> None:
+        """The inverse is made when it is first needed."""
+        self._inverse = None
+
+    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+        """Spread the step over the supports."""
+        if self._inverse is None:
+            G = dual.values(dual.supports, dual.supports).astype(np.float64)
+            self._inverse = np.linalg.pinv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)), hermitian=True)
+        inverse: NDArray[Any] = self._inverse
+        d = inverse @ dual.values(dual.supports, x)[:, 0].astype(np.float64)
+        spread = np.outer(d, step)
+        dual.alpha[:] += spread
+        dual.sums[:] += dual.rounds * spread
+        return dual.weighted(others, dual.supports, spread)
+
+
+def forgetting(name: str, budget: int, seed: int) -> Forgetting:
+    """By name."""
+    return Projectron(budget) if name == "projectron" else ForgetOne(budget, seed, name == "oldest")
