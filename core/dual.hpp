@@ -6,7 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "rows.hpp"
 #include "rules.hpp"
@@ -88,6 +90,57 @@ inline Stop scan(const DualBlock& block, i64 begin, DualTask task, const Rule& r
         if (update) return {i, rounds};
     }
     return {block.n, rounds};
+}
+
+// What was learned in a block: row and round of each update, its steps (per output), margins and τ (per problem).
+struct DualUpdates {
+    std::vector<i64> row, at;
+    std::vector<double> step, margin, tau;
+};
+
+// Play a whole block: table[i·n + j] is K(x_i, x_j) of its examples. After an update the scores of the rows that come,
+// or
+// (`whole`) of all rows, are mended. Returns the rounds played.
+template <class T>
+i64 play(const DualBlock& block, double* scores, const T* table, bool whole, DualTask task, const Rule& rule,
+         bool ties_positive, const DualLesson& lesson, i64 problems, DualUpdates& out) {
+    i64 rounds = 0;
+    for (i64 begin = 0;;) {
+        const Stop stop = scan(block, begin, task, rule, ties_positive, lesson);
+        rounds += stop.rounds;
+        if (stop.row == block.n) return rounds;
+        out.row.push_back(stop.row);
+        out.at.push_back(rounds);
+        out.step.insert(out.step.end(), lesson.step, lesson.step + block.outputs);
+        out.margin.insert(out.margin.end(), lesson.margin, lesson.margin + problems);
+        out.tau.insert(out.tau.end(), lesson.tau, lesson.tau + problems);
+        begin = stop.row + 1;
+        const T* values = table + stop.row * block.n;
+        for (i64 c = 0; c < block.outputs; ++c) {
+            const double step = lesson.step[c];
+            if (step == 0.0) continue;
+            for (i64 j = whole ? 0 : begin; j < block.n; ++j)
+                scores[j * block.outputs + c] += step * static_cast<double>(values[j]);
+        }
+    }
+}
+
+// out[j, c] += Σ_i coefficient[i, c]·K[i, j]: K is supports × examples, most coefficients are 0. Sums are in double, in
+// the order of the supports.
+template <class T>
+void dual_scores(const T* K, i64 supports, i64 n, const double* coefficient, i64 outputs, double* out) {
+    std::vector<double> sums(static_cast<std::size_t>(outputs * n), 0.0);
+    for (i64 i = 0; i < supports; ++i) {
+        const T* values = K + i * n;
+        for (i64 c = 0; c < outputs; ++c) {
+            const double a = coefficient[i * outputs + c];
+            if (a == 0.0) continue;
+            double* sum = sums.data() + c * n;
+            for (i64 j = 0; j < n; ++j) sum[j] += a * static_cast<double>(values[j]);
+        }
+    }
+    for (i64 c = 0; c < outputs; ++c)
+        for (i64 j = 0; j < n; ++j) out[j * outputs + c] += sums[static_cast<std::size_t>(c * n + j)];
 }
 
 // The run of one problem: update u adds step[u]·K(x_slot[u], ·) to the output `gain` and takes it from `loss` (−1:

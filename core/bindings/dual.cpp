@@ -1,6 +1,8 @@
 // The dual perceptron: blocks of scores are played, journals vote.
 #include "dual.hpp"
 
+#include <nanobind/stl/tuple.h>
+
 #include "arrays.hpp"
 
 using namespace nb::literals;
@@ -44,19 +46,9 @@ class Player {
                              i64 begin, const Vector<double>& step, const Vector<double>& margin,
                              const Vector<double>& tau, const Vector<i64>& mistakes,
                              const Vector<double>& criterion) const {
+        check(scores, target, q, weight, step, margin, tau, mistakes, criterion);
+        require(begin >= 0, "impossible block");
         const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
-        const std::size_t problems = task_ == DualTask::rest ? outputs : 1;
-        require(outputs > 0 && begin >= 0, "impossible block");
-        require(task_ != DualTask::binary || outputs == 1, "two classes have one output");
-        require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n, "one target and q per row");
-        require(!weight || static_cast<i64>(weight->size()) == n, "one weight per row");
-        require(static_cast<i64>(step.size()) == outputs, "one step per output");
-        for (std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
-            require(size == problems, "one number per problem");
-        for (i64 i = std::min(begin, n); i < n; ++i) {
-            const std::int32_t y = target.data()[i];
-            require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs, "impossible target");
-        }
         const DualBlock block{scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
         const DualLesson lesson{step.data(), margin.data(), tau.data(), mistakes.data(), criterion.data()};
         nb::gil_scoped_release release;
@@ -64,7 +56,52 @@ class Player {
         return {stop.row, stop.rounds};
     }
 
+    // Rows and rounds of the updates, steps, margins and τ one after the other, and the rounds played.
+    template <class T>
+    std::tuple<nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, double>,
+               nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>, i64>
+    play(const Matrix& scores, const Values<T>& table, const Vector<const std::int32_t>& target,
+         const Vector<const double>& q, const std::optional<Vector<const double>>& weight, bool whole,
+         const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
+         const Vector<i64>& mistakes, const Vector<double>& criterion) const {
+        check(scores, target, q, weight, step, margin, tau, mistakes, criterion);
+        const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
+        require(static_cast<i64>(table.shape(0)) == n && static_cast<i64>(table.shape(1)) == n,
+                "the table must be square, a row per example");
+        const DualBlock block{scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
+        const DualLesson lesson{step.data(), margin.data(), tau.data(), mistakes.data(), criterion.data()};
+        DualUpdates updates;
+        i64 rounds;
+        {
+            nb::gil_scoped_release release;
+            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_, lesson,
+                                      static_cast<i64>(tau.size()), updates);
+        }
+        return {to_numpy(std::move(updates.row)),  to_numpy(std::move(updates.at)),
+                to_numpy(std::move(updates.step)), to_numpy(std::move(updates.margin)),
+                to_numpy(std::move(updates.tau)),  rounds};
+    }
+
   private:
+    void check(const Matrix& scores, const Vector<const std::int32_t>& target, const Vector<const double>& q,
+               const std::optional<Vector<const double>>& weight, const Vector<double>& step,
+               const Vector<double>& margin, const Vector<double>& tau, const Vector<i64>& mistakes,
+               const Vector<double>& criterion) const {
+        const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
+        const std::size_t problems = task_ == DualTask::rest ? outputs : 1;
+        require(outputs > 0, "impossible block");
+        require(task_ != DualTask::binary || outputs == 1, "two classes have one output");
+        require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n, "one target and q per row");
+        require(!weight || static_cast<i64>(weight->size()) == n, "one weight per row");
+        require(static_cast<i64>(step.size()) == outputs, "one step per output");
+        for (std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
+            require(size == problems, "one number per problem");
+        for (i64 i = 0; i < n; ++i) {
+            const std::int32_t y = target.data()[i];
+            require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs, "impossible target");
+        }
+    }
+
     DualTask task_;
     Rule rule_;
     bool ties_positive_;
@@ -96,7 +133,19 @@ void votes_of(const Values<T>& K, const Vector<const std::int32_t>& slot, const 
 }
 
 template <class T>
+void scores_of(const Values<T>& K, const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& alpha,
+               const Matrix& out) {
+    require(alpha.shape(0) == K.shape(0), "one row of coefficients per support");
+    require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
+    nb::gil_scoped_release release;
+    dual_scores(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), alpha.data(),
+                static_cast<i64>(alpha.shape(1)), out.data());
+}
+
+template <class T>
 void bind_votes(nb::module_& m) {
+    m.def("dual_scores", &scores_of<T>, "K"_a.noconvert(), "alpha"_a.noconvert(), "out"_a.noconvert(),
+          "out[j, c] += Σ_i alpha[i, c]·K[i, j].");
     m.def("dual_votes", &votes_of<T>, "K"_a.noconvert(), "slot"_a.noconvert(), "gain"_a.noconvert(),
           "loss"_a.noconvert(), "step"_a.noconvert(), "survival"_a.noconvert(), "joint"_a, "start"_a.noconvert(),
           "votes"_a.noconvert(), "Votes of every v_k of a journal, weighted by survival; `start` is used up.");
@@ -111,7 +160,14 @@ void bind_dual(nb::module_& m) {
         .def("scan", &Player::scan, "scores"_a.noconvert(), "target"_a.noconvert(), "q"_a.noconvert(),
              "weight"_a.noconvert().none(), "begin"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
              "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert(),
-             "The row that is learned from next (or their number), and the rounds played up to and with it.");
+             "The row that is learned from next (or their number), and the rounds played up to and with it.")
+        .def("play", &Player::play<float>, "scores"_a.noconvert(), "table"_a.noconvert(), "target"_a.noconvert(),
+             "q"_a.noconvert(), "weight"_a.noconvert().none(), "whole"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
+             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert())
+        .def("play", &Player::play<double>, "scores"_a.noconvert(), "table"_a.noconvert(), "target"_a.noconvert(),
+             "q"_a.noconvert(), "weight"_a.noconvert().none(), "whole"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
+             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert(),
+             "Play a block whose kernel values are at hand.");
     bind_votes<float>(m);
     bind_votes<double>(m);
 }

@@ -85,6 +85,8 @@ class Custom(Kernel):
 class Precomputed(Kernel):
     """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these."""
 
+    one_way = True
+
     @property
     def view(self) -> Hashable:
         return "precomputed"

@@ -40,6 +40,11 @@ class Kernel:
         raise NotImplementedError
 
     @property
+    def one_way(self) -> bool:
+        """Whether `compare` takes new examples on the left and those of training on the right only."""
+        return any(kernel.one_way for _, kernel in self._kernels())
+
+    @property
     def view(self) -> Hashable:
         """What `prepare` makes: kernels of the same view can share it."""
         return id(self)

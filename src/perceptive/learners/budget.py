@@ -18,7 +18,7 @@ class Forgetting(Protocol):
 
     budget: int
 
-    def added(self, dual: Dual, slot: int) -> None:
+    def added(self) -> None:
         """Note a support that came while there was room."""
 
     def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
@@ -34,7 +34,7 @@ class ForgetOne:
         self.rng = np.random.default_rng(seed)
         self.next = 0  # places are filled in order, so the oldest is always the next one round
 
-    def added(self, dual: Dual, slot: int) -> None:
+    def added(self) -> None:
         """Nothing to note."""
 
     def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
@@ -61,7 +61,7 @@ class Projectron:
         self.budget = budget
         self._inverse: NDArray[Any] | None = None
 
-    def added(self, dual: Dual, slot: int) -> None:
+    def added(self) -> None:
         """The inverse is made when it is first needed."""
         self._inverse = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,22 @@ from perceptive.parameters import KernelParameters
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
 SMALL = 2**18  # numbers in the supports of a small model
 Weights = NDArray[np.float64]
+
+
+class Updates(NamedTuple):
+    """What was learned: rows, rounds, steps per output, margins and τ per problem."""
+
+    row: NDArray[np.int64]
+    at: NDArray[np.int64]
+    step: Weights
+    margin: Weights
+    tau: Weights
+
+    @classmethod
+    def none(cls, n_outputs: int, n_problems: int) -> Updates:
+        """No updates."""
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, np.zeros((0, n_outputs)), np.zeros((0, n_problems)), np.zeros((0, n_problems)))
 
 
 class Dual:
@@ -108,12 +124,16 @@ class Dual:
     def weighted(self, A: Any, supports: Any, coefficients: Weights) -> Weights:
         """Σ_i coefficients[i]·(K(x_i, a) + b²) for each a and output, tile by tile."""
         out = np.zeros((len(A), coefficients.shape[1]))
-        coefficients = coefficients.astype(self.dtype)
+        coefficients = np.ascontiguousarray(coefficients)
         for i in range(0, len(A), ROWS):
             rows = A.take(slice(i, i + ROWS))
             for j in range(0, len(coefficients), COLUMNS):
-                K = self.values(rows, supports.take(slice(j, j + COLUMNS)))
-                out[i : i + ROWS] += K @ coefficients[j : j + COLUMNS]
+                columns = supports.take(slice(j, j + COLUMNS))
+                if self.kernel.one_way:
+                    K = np.ascontiguousarray(self.values(rows, columns).T)
+                else:
+                    K = self.values(columns, rows)
+                _core.dual_scores(K, coefficients[j : j + COLUMNS], out[i : i + ROWS])
         if not np.isfinite(out).all():
             raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
         return out
@@ -144,69 +164,97 @@ class Dual:
         self.rounds += rounds
         return int(found)
 
+    def found(self, row: int) -> Updates:
+        """What `scan` found, as a batch of one."""
+        one = (self._step, self._margin, self._tau)
+        return Updates(np.array([row]), np.array([self.rounds]), *(part[None, :].copy() for part in one))
+
+    def play(
+        self,
+        scores: Weights,
+        table: NDArray[Any],
+        targets: NDArray[np.int32],
+        q: Weights,
+        weights: Weights | None,
+        whole: bool,
+    ) -> Updates:
+        """Play a block whose own kernel values are in ``table``."""
+        row, at, step, margin, tau, rounds = self._player.play(
+            scores, table, targets, q, weights, whole,
+            self._step, self._margin, self._tau, self.mistakes, self.criterion,
+        )  # fmt: skip
+        at += self.rounds
+        self.rounds += rounds
+        shape = (len(row), len(self.runs))
+        return Updates(row, at, step.reshape(len(row), self.n_outputs), margin.reshape(shape), tau.reshape(shape))
+
     @property
     def step(self) -> Weights:
         """What the example that `scan` found adds to the coefficients, per output."""
         return self._step
 
-    def learn(self, x: Any, number: int, q: float, weight: float) -> int:
-        """Write down what `scan` found; returns the support's slot, new or not."""
+    def learn(self, X: Any, numbers: NDArray[np.int64], updates: Updates, q: Weights, weights: Weights | None) -> Any:
+        """Write updates down; returns the slots of their supports, new or not."""
         self._forget_predictions()
-        slot = self.slot_of.get(number)
-        if slot is None:
-            slot = self._add(x, number)
-        self.alpha[slot] += self._step
-        self.sums[slot] += self.rounds * self._step
-        self._note(slot, q, weight)
-        return slot
+        new = [i for i in updates.row.tolist() if int(numbers[i]) not in self.slot_of]
+        if new:
+            self._add(X.take(np.array(new)), [int(numbers[i]) for i in new])
+        slots = np.array([self.slot_of[int(numbers[i])] for i in updates.row.tolist()], dtype=np.int64)
+        np.add.at(self.alpha, slots, updates.step)
+        np.add.at(self.sums, slots, updates.at[:, None] * updates.step)
+        self._note(slots, updates, q[updates.row], None if weights is None else weights[updates.row])
+        return slots
 
-    def _note(self, slot: int, q: float, weight: float) -> None:
+    def _note(self, slots: Any, updates: Updates, q: Weights, weights: Weights | None) -> None:
         joint = self.task == "joint"
         size = 2.0 * q if joint else q
+        lengths = size if weights is None else size * weights**2
         for c, run in enumerate(self.runs):
-            if self._tau[c] == 0.0:
+            mine = np.flatnonzero(updates.tau[:, c])
+            if len(mine) == 0:
                 continue
-            tau, m = float(self._tau[c]), float(self._margin[c])
-            run.updates += 1
-            run.radius2 = max(run.radius2, weight * weight * size)
+            run.updates += len(mine)
+            run.radius2 = max(run.radius2, float(lengths[mine].max()))
             if self.forgetting is not None:
                 continue
-            gain = int(np.argmax(self._step)) if joint else c
-            run.slot.append(slot)
-            run.gain.append(gain)
-            run.loss.append(int(np.argmin(self._step)) if joint else -1)
-            run.step.append(float(self._step[gain]))
-            run.at.append(self.rounds)
-            run.length2.append(run.length2[-1] + 2.0 * tau * m + tau * tau * size)
+            tau, m, step = updates.tau[mine, c], updates.margin[mine, c], updates.step[mine]
+            gain = np.argmax(step, axis=1) if joint else np.full(len(mine), c)
+            run.slot += slots[mine].tolist()
+            run.gain += gain.tolist()
+            run.loss += (np.argmin(step, axis=1) if joint else np.full(len(mine), -1)).tolist()
+            run.step += step[np.arange(len(mine)), gain].tolist()
+            run.at += updates.at[mine].tolist()
+            grown = np.cumsum(np.concatenate([run.length2[-1:], 2.0 * tau * m + tau * tau * size[mine]]))
+            run.length2 += grown[1:].tolist()
 
-    def _add(self, x: Any, number: int) -> int:
+    def _add(self, examples: Any, numbers: list[int]) -> None:
         if self.supports is None:
-            self.supports = x.take(np.zeros(1, np.int64))
+            self.supports = examples.take(np.arange(len(numbers)))
         else:
-            self.supports.extend(x)
-        slot = len(self.ids)
-        self.ids.append(number)
-        self.slot_of[number] = slot
-        if slot >= len(self._alpha):
+            self.supports.extend(examples)
+        first, n = len(self.ids), len(self.ids) + len(numbers)
+        self.ids += numbers
+        self.slot_of |= {number: first + i for i, number in enumerate(numbers)}
+        if n > len(self._alpha):
             for name in ("_alpha", "_sums"):
-                grown = np.zeros((max(16, 2 * slot), self.n_outputs))
-                grown[:slot] = getattr(self, name)[:slot]
+                grown = np.zeros((max(16, n, 2 * first), self.n_outputs))
+                grown[:first] = getattr(self, name)[:first]
                 setattr(self, name, grown)
-        self._alpha[slot] = self._sums[slot] = 0.0
-        return slot
+        self._alpha[first:n] = self._sums[first:n] = 0.0
 
     def learn_within_budget(self, x: Any, number: int, q: float, weight: float, others: Any) -> Weights:
-        """The same within a budget; returns what it changes in the scores of ``others``."""
+        """Write down what `scan` found within a budget; returns what that changes in the scores of ``others``."""
         assert self.forgetting is not None
         self._forget_predictions()
         step = self._step.copy()
-        self._note(-1, q, weight)
+        self._note(None, self.found(0), np.array([q]), np.array([weight]))
         slot = self.slot_of.get(number)
         if slot is None and len(self) >= self.forgetting.budget:
             return self.forgetting.make_room(self, x, number, step, others)
         if slot is None:
-            slot = self._add(x, number)
-            self.forgetting.added(self, slot)
+            self._add(x, [number])
+            slot = self.slot_of[number]
+            self.forgetting.added()
         self.alpha[slot] += step
         self.sums[slot] += self.rounds * step
         return self.values(others, x).astype(np.float64) * step

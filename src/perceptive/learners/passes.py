@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels import Precomputed
-from perceptive.learners.dual import Dual, Weights
+from perceptive.learners.dual import Dual, Updates, Weights
 
 BLOCK = 512
+BUSY = 32  # at a mistake in so many, kernel values of the whole block are made at once
 
 
 class Changed:
@@ -27,18 +28,18 @@ class Changed:
         self._place: dict[int, int] = {}
         self._change = np.zeros((16, n_outputs))
 
-    def add(self, slot: int, change: Weights, supports: Any) -> None:
-        """Add to the change of one support."""
-        place = self._place.setdefault(slot, len(self._place))
-        if place >= len(self._change):
+    def add(self, slots: NDArray[np.int64], change: Weights, supports: Any) -> None:
+        """Add to the changes of some supports."""
+        known = len(self)
+        places = np.array([self._place.setdefault(slot, len(self._place)) for slot in slots.tolist()], dtype=np.int64)
+        while len(self) > len(self._change):
             self._change = np.concatenate([self._change, np.zeros_like(self._change)])
-        if len(self) > (0 if self.supports is None else len(self.supports)):
-            one = supports.take(np.array([slot]))
-            if self.supports is None:
-                self.supports = one
-            else:
-                self.supports.extend(one)
-        self._change[place] += change
+        new = np.array(list(self._place)[known:], dtype=np.int64)
+        if len(new) and self.supports is None:
+            self.supports = supports.take(new)
+        elif len(new):
+            self.supports.extend(supports.take(new))
+        np.add.at(self._change, places, change)
 
     def __len__(self) -> int:
         return len(self._place)
@@ -77,7 +78,8 @@ class Passes:
             raise ValueError(f"K(x, x) of example {i} is {self.q[i]:g}; a kernel gives finite numbers ≥ 0 there")
         self.several = several and dual.forgetting is None
         self.scores: Weights | None = None
-        self._played: list[tuple[NDArray[np.int64], list[tuple[int, Weights]]]] = []
+        self._played: list[tuple[NDArray[np.int64], NDArray[np.int64], Weights]] = []  # rows, then slots and steps
+        self._busy = dual.kernel.vectors
         self._columns: dict[int, NDArray[Any]] = {}
         fits = len(X) ** 2 * dual.dtype.itemsize <= dual.parameters.cache_size * 1e6
         # A matrix product makes kernel values of vectors faster than a cache would find them.
@@ -115,31 +117,50 @@ class Passes:
             scores += own
         targets, q = self.targets[chunk], self.q[chunk]
         weights = None if self.weights is None else self.weights[chunk]
-        updates: list[tuple[int, Weights]] = []
-        begin = 0
-        while (i := dual.scan(scores, targets, q, weights, begin)) < n:
-            begin = i + 1
-            x = X.take(slice(i, i + 1))
-            number = self.first_id + int(chunk[i])
-            weight = 1.0 if weights is None else float(weights[i])
-            if dual.forgetting is not None:
-                scores[begin:] += dual.learn_within_budget(x, number, float(q[i]), weight, X.take(slice(begin, None)))
-                continue
-            slot = dual.learn(x, number, float(q[i]), weight)
-            first = 0 if self.several else begin
-            if first < n:
-                row = self._row(int(chunk[i]), x, X, chunk, first)
-                scores[first:] += row[:, None] * dual.step
-            if not np.isfinite(scores[first:]).all():
-                raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
-            if self.several:
-                updates.append((slot, dual.step.copy()))
-            if changed is not None:
-                changed.add(slot, dual.step, dual.supports)
+        numbers = self.first_id + chunk
+        if dual.forgetting is not None:
+            self._play_within_budget(X, scores, targets, q, weights, numbers)
+            return
+        if self._busy and not self.cached:
+            updates = dual.play(scores, dual.values(X, X), targets, q, weights, self.several)
+        else:
+            updates = self._play_by_rows(X, scores, targets, q, weights, chunk)
+        if not np.isfinite(scores).all():
+            raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
+        slots = dual.learn(X, numbers, updates, q, weights)
+        self._busy = dual.kernel.vectors and len(slots) * BUSY >= n
+        if changed is not None:
+            changed.add(slots, updates.step, dual.supports)
         if self.several:
             assert self.scores is not None
             self.scores[chunk] = scores if own is None else scores - own
-            self._played.append((chunk, updates))
+            self._played.append((chunk, slots, updates.step))
+
+    def _play_by_rows(
+        self, X: Any, scores: Weights, targets: Any, q: Weights, weights: Weights | None, chunk: NDArray[np.int64]
+    ) -> Updates:
+        """Where mistakes are few or kernel values dear, only rows of examples that are learned from are made."""
+        dual, n, begin = self.dual, len(chunk), 0
+        found = [Updates.none(dual.n_outputs, len(dual.runs))]
+        while (i := dual.scan(scores, targets, q, weights, begin)) < n:
+            begin = i + 1
+            found.append(dual.found(i))
+            first = 0 if self.several else begin
+            if first < n:
+                row = self._row(int(chunk[i]), X.take(slice(i, i + 1)), X, chunk, first)
+                scores[first:] += row[:, None] * dual.step
+        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _play_within_budget(
+        self, X: Any, scores: Weights, targets: Any, q: Weights, weights: Weights | None, numbers: NDArray[np.int64]
+    ) -> None:
+        begin = 0
+        while (i := self.dual.scan(scores, targets, q, weights, begin)) < len(numbers):
+            begin = i + 1
+            weight = 1.0 if weights is None else float(weights[i])
+            others = X.take(slice(begin, None))
+            x = X.take(slice(i, i + 1))
+            scores[begin:] += self.dual.learn_within_budget(x, int(numbers[i]), float(q[i]), weight, others)
 
     def _own(self, chunk: NDArray[np.int64]) -> Weights | None:
         """Δ-trick: what the id features of the examples add to their own scores."""
@@ -167,9 +188,8 @@ class Passes:
         """Add to each block's scores what was learned after it was played; the last block comes first."""
         assert self.scores is not None
         later = Changed(self.dual.n_outputs)
-        for chunk, updates in reversed(self._played):
+        for chunk, slots, step in reversed(self._played):
             if len(later):
                 self.scores[chunk] += self.dual.weighted(self.X.take(chunk), later.supports, later.change)
-            for slot, step in updates:
-                later.add(slot, step, self.dual.supports)
+            later.add(slots, step, self.dual.supports)
         self._played = []
