@@ -82,5 +82,6 @@ void bind_svmlight(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 void bind_hashing(nb::module_& m);
 void bind_dual(nb::module_& m);
+void bind_structures(nb::module_& m);
 
 }  // namespace perceptive

@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
     perceptive::bind_dual(m);
+    perceptive::bind_structures(m);
 }

@@ -5,9 +5,12 @@ from perceptive.kernels.custom import Custom, Precomputed
 from perceptive.kernels.gram import MercerReport, gram_embedding, is_psd, mercer_report
 from perceptive.kernels.grammar import as_kernel
 from perceptive.kernels.kernel import Kernel
+from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence
+from perceptive.kernels.trees import SubsetTree, Subtree
 from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic
 
 __all__ = [
+    "AllSubsequences",
     "Constant",
     "Custom",
     "Gaussian",
@@ -18,6 +21,10 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Quadratic",
+    "Spectrum",
+    "Subsequence",
+    "SubsetTree",
+    "Subtree",
     "as_kernel",
     "gram_embedding",
     "is_psd",

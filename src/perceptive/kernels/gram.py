@@ -31,19 +31,16 @@ def blocked(kernel: Kernel, A: Any, B: Any, dtype: Any) -> Values:
 def symmetric(kernel: Kernel, A: Any, dtype: Any) -> Values:
     """The Gram matrix: the lower half in tiles, the upper mirrored, the diagonal from the norms."""
     check_memory(len(A), len(A), dtype)
-    whole = getattr(kernel, "compare_all", None)  # kernels that halve the work themselves
-    if whole is not None:
-        K = np.asarray(whole(A)).astype(dtype, copy=False)
-    else:
-        K = np.empty((len(A), len(A)), dtype)
-        for i in range(0, len(A), TILE):
-            rows = A.take(slice(i, i + TILE))
-            for j in range(0, i + 1, TILE):
-                tile = kernel.compare(rows, rows if i == j else A.take(slice(j, j + TILE)))
-                K[i : i + TILE, j : j + TILE] = tile
-                if i != j:
-                    K[j : j + TILE, i : i + TILE] = tile.T
-    np.fill_diagonal(K, kernel.norms(A))
+    K = np.empty((len(A), len(A)), dtype)
+    for i in range(0, len(A), TILE):
+        rows = A.take(slice(i, i + TILE))
+        for j in range(0, i + 1, TILE):
+            tile = kernel.compare(rows, rows if i == j else A.take(slice(j, j + TILE)))
+            K[i : i + TILE, j : j + TILE] = tile
+            if i != j:
+                K[j : j + TILE, i : i + TILE] = tile.T
+    if kernel.vectors:  # a distance to oneself is 0, whatever a matrix product makes of it
+        np.fill_diagonal(K, kernel.norms(A))
     return K
 
 

@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 
 from perceptive.kernels.custom import Custom, Precomputed
 from perceptive.kernels.kernel import Kernel
+from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence
+from perceptive.kernels.trees import SubsetTree, Subtree
 from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic
 
 NAMES: dict[str, type[Kernel]] = {
@@ -28,6 +30,11 @@ NAMES: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
     "laplacian": Laplacian,
+    "spectrum": Spectrum,
+    "subsequence": Subsequence,
+    "allsubsequences": AllSubsequences,
+    "subsettree": SubsetTree,
+    "subtree": Subtree,
     "precomputed": Precomputed,
 }
 TOKEN = re.compile(
