@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import model_file
+from perceptive.dual_persistence import estimator_apart, estimator_together, put_together, take_apart
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.kernels.storage import Functions, MissingFunction
+from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
 from perceptive.model_file import ModelFileError
 from perceptive.training import History
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearClassifier
+    from perceptive.estimators import KernelClassifier, LinearClassifier
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -25,7 +28,9 @@ JOURNAL = (
 )  # fmt: skip
 
 
-def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) -> None:
+def save(
+    model: LinearLearner | KernelLearner | LinearClassifier | KernelClassifier, path: str | os.PathLike[str]
+) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
 
     The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
@@ -44,12 +49,20 @@ def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) 
         meta, arrays = _take_apart(model)
         model_file.write(path, "LinearLearner", meta, arrays)
         return
-    from perceptive.estimators import LinearClassifier
+    if isinstance(model, KernelLearner):
+        meta, arrays = take_apart(model)
+        model_file.write(path, "KernelLearner", meta, arrays)
+        return
+    from perceptive.estimators import KernelClassifier, LinearClassifier
 
-    if not isinstance(model, LinearClassifier):
-        raise TypeError(f"cannot save a {type(model).__name__}; give a LinearClassifier or a LinearLearner")
+    if not isinstance(model, LinearClassifier | KernelClassifier):
+        raise TypeError(f"cannot save a {type(model).__name__}; give a classifier or a learner of perceptive")
     if not hasattr(model, "learner_"):
-        raise ValueError("this LinearClassifier has not learned anything; fit it before it is saved")
+        raise ValueError(f"this {type(model).__name__} has not learned anything; fit it before it is saved")
+    if isinstance(model, KernelClassifier):
+        meta, arrays = estimator_apart(model)
+        model_file.write(path, "KernelClassifier", meta, arrays)
+        return
     meta, arrays = _take_apart(model.learner_)
     meta["estimator"] = _plain_values(model.get_params())
     meta["history"] = asdict(model._history)
@@ -61,7 +74,7 @@ def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) 
     model_file.write(path, "LinearClassifier", meta, arrays)
 
 
-def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
+def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions: Functions | None = None) -> Any:
     """Read what `save` wrote.
 
     Parameters
@@ -69,6 +82,8 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
     path : path
     verify : bool or None
         Whether the checksum of the data is compared: None means for files below 64 MB.
+    functions : mapping of names to functions, or None
+        Those that the kernel of a saved model is made of (see `kernels.Custom`): no file holds them.
 
     Raises
     ------
@@ -76,13 +91,18 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
         Where the file is damaged, foreign, or newer than this version of perceptive.
     """
     kind, meta, arrays = model_file.read(path, verify=verify)
-    if kind not in ("LinearLearner", "LinearClassifier"):
+    together = {"KernelLearner": put_together, "KernelClassifier": estimator_together}
+    if kind not in ("LinearLearner", "LinearClassifier", *together):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
     try:
+        if kind in together:
+            return together[kind](meta, arrays, functions or {})
         learner = _put_together(meta, arrays)
         return learner if kind == "LinearLearner" else _dress(learner, meta)
+    except MissingFunction:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
 

@@ -377,9 +377,14 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def support_vectors_(self) -> Any:
         """The examples that were learned from."""
         check_is_fitted(self)
-        if not hasattr(self, "_support_vectors"):
-            raise AttributeError("support_vectors_ is kept by fit; after partial_fit see learner_.dual.supports")
-        return self._support_vectors
+        if hasattr(self, "_support_vectors"):
+            return self._support_vectors
+        assert self.learner_.dual is not None
+        supports = self.learner_.dual.supports
+        for name in ("array", "matrix", "items"):  # as prepared: float32, say
+            if hasattr(supports, name):
+                return getattr(supports, name)
+        raise AttributeError("support_vectors_ of several parts are kept by fit only; see learner_.dual.supports")
 
     @property
     def alpha_(self) -> NDArray[np.float64]:

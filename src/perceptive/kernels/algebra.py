@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, numbers
+from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
 from perceptive.kernels.kernel import Kernel, Values, shown
 
 
@@ -297,19 +297,19 @@ class Centered(Kernel):
     def vectors(self) -> bool:  # type: ignore[override]
         return self.k.vectors
 
-    def _means(self, A: Any, dtype: Any) -> NDArray[np.float64]:
+    def _means(self, A: Any) -> NDArray[np.float64]:
         """Mean of k(x, r) over the reference, less half its grand mean."""
         from perceptive.kernels.gram import row_means
 
         if self._reference is None:
-            prepared = self.k.prepare(self.X_ref, dtype)
+            prepared = self.k.prepare(self.X_ref, np.float64)
             self._reference = prepared, float(row_means(self.k, prepared, prepared).mean())
         prepared, grand = self._reference
-        return row_means(self.k, A, prepared) - grand / 2
+        return row_means(self.k, in_double(A), prepared) - grand / 2
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
         prepared = self.k.prepare(X, dtype)
-        return Parts([prepared, numbers(self._means(prepared, dtype))])
+        return Parts([prepared, numbers(self._means(prepared))])
 
     def compare(self, A: Parts, B: Parts) -> Values:
         K = self.k.compare(A.parts[0], B.parts[0])

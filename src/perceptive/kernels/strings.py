@@ -44,11 +44,12 @@ class StringKernel(Kernel):
         return texts
 
     def norms(self, A: Texts) -> NDArray[np.float64]:
-        return np.array([self.compare(one, one)[0, 0] for one in (A.take([i]) for i in range(len(A)))])
+        ones = (A.take([i]) for i in range(len(A)))
+        return np.array([self.compare(one, one)[0, 0] for one in ones], dtype=np.float64)
 
 
 def _symbols(item: Any, i: int, kernel: Kernel) -> tuple[Hashable, ...]:
-    if isinstance(item, list | tuple | np.ndarray | bytes) and np.ndim(item) <= 1:
+    if isinstance(item, list | tuple | bytes) or (isinstance(item, np.ndarray) and item.ndim == 1):
         symbols = tuple(item.tolist() if isinstance(item, np.ndarray) else item)
         try:
             hash(symbols)

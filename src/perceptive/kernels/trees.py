@@ -16,10 +16,10 @@ from perceptive.kernels.strings import threads
 
 
 class Trees:
-    """Parsed trees."""
+    """Parsed trees, and the trees themselves as brackets or nested tuples."""
 
-    def __init__(self, parsed: _core.Trees) -> None:
-        self.parsed = parsed
+    def __init__(self, parsed: _core.Trees, items: list[Any]) -> None:
+        self.parsed, self.items = parsed, items
 
     def __len__(self) -> int:
         return len(self.parsed)
@@ -28,21 +28,25 @@ class Trees:
         """Some of them."""
         if isinstance(index, slice):
             index = np.arange(*index.indices(len(self)), dtype=np.int64)
-        return Trees(self.parsed.take(np.ascontiguousarray(index, dtype=np.int64)))
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        return Trees(self.parsed.take(index), [self.items[i] for i in index.tolist()])
 
     def extend(self, other: Trees) -> None:
         """Add others."""
         self.parsed.extend(other.parsed)
+        self.items.extend(other.items)
 
     def put(self, i: int, other: Trees) -> None:
         """Replace one."""
         self.parsed.put(i, other.parsed)
+        self.items[i] = other.items[0]
 
 
 def parse_trees(X: Any) -> Trees:
     """Trees of any of the three forms; says which one is wrong, and where."""
     parsed = _core.Trees()
-    for i, tree in enumerate(as_list(X)):
+    items = as_list(X)
+    for i, tree in enumerate(items):
         if isinstance(tree, str):
             try:
                 parsed.add(tree)
@@ -51,7 +55,9 @@ def parse_trees(X: Any) -> Trees:
             continue
         kinds, texts = _parts(tree, i)
         parsed.add_parts(kinds, texts)
-    return Trees(parsed)
+        if not isinstance(tree, tuple):
+            items[i] = _nested(kinds, texts)
+    return Trees(parsed, items)
 
 
 def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
@@ -76,6 +82,21 @@ def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
         waiting.append(None)
         waiting.extend(reversed(list(children)))
     return "".join(kinds), texts
+
+
+def _nested(kinds: str, texts: list[str]) -> Any:
+    """The tuples of a tree that was laid out."""
+    stack: list[list[Any]] = [[]]
+    remaining = iter(texts)
+    for kind in kinds:
+        if kind == "o":
+            stack.append([next(remaining)])
+        elif kind == "w":
+            stack[-1].append(next(remaining))
+        else:
+            node = tuple(stack.pop())
+            stack[-1].append(node)
+    return stack[0][0]
 
 
 def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:

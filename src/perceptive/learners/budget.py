@@ -39,7 +39,7 @@ class ForgetOne:
 
     def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
         """Replace one support."""
-        slot = self.next if self.oldest else int(self.rng.integers(self.budget))
+        slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         self.next = (slot + 1) % self.budget
         lost = dual.values(others, dual.supports.take([slot])).astype(np.float64) * dual.alpha[slot]
         del dual.slot_of[dual.ids[slot]]
@@ -49,6 +49,23 @@ class ForgetOne:
         dual.alpha[slot] = step
         dual.sums[slot] = dual.rounds * step
         return np.asarray(dual.values(others, x).astype(np.float64) * step - lost)
+
+    def state(self) -> dict[str, Any]:
+        """What a model file must know to go on forgetting as before."""
+        whole = self.rng.bit_generator.state
+        numbers = (*whole["state"].values(), whole["has_uint32"], whole["uinteger"])
+        return {"next": self.next, "random": [str(number) for number in numbers]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.next = int(state["next"]) % self.budget
+        inner, increment, half, rest = (int(number) for number in state["random"])
+        self.rng.bit_generator.state = {
+            **self.rng.bit_generator.state,
+            "state": {"state": inner, "inc": increment},
+            "has_uint32": half,
+            "uinteger": rest,
+        }
 
 
 class Projectron:

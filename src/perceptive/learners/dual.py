@@ -119,7 +119,7 @@ class Dual:
 
     def norms(self, A: Any) -> Weights:
         """K(x, x) + b²."""
-        return self.kernel.norms(A) + self.bias2
+        return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
 
     def weighted(self, A: Any, supports: Any, coefficients: Weights) -> Weights:
         """Σ_i coefficients[i]·(K(x_i, a) + b²) for each a and output, tile by tile."""
