@@ -16,7 +16,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 CORE_FILES := $(sort $(shell find core -type f 2>/dev/null))
-CORE_CODE := $(filter %.hpp %.cpp,$(CORE_FILES))
+CORE_CODE := $(filter %.hpp %.cpp,$(CORE_FILES)) $(wildcard fuzz/*.hpp fuzz/*.cpp)
 HASH := $(shell cksum < pyproject.toml | cut -d' ' -f1)
 CORE_HASH := $(shell cksum pyproject.toml CMakeLists.txt $(CORE_FILES) | cksum | cut -d' ' -f1)
 READY := $(VENV)/.ready-$(HASH)
@@ -25,7 +25,7 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear docs sanitize clean
+.PHONY: help demo test lint bench bench-linear docs sanitize fuzz clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -69,6 +69,19 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
 	$$base -S -m pytest -p no:cacheprovider --capture=sys -m core -q tests
+
+# libFuzzer comes with Debian's clang. Inputs that were found worth keeping are in fuzz/corpus; the tests replay them.
+FUZZERS := svmlight vw csv json text
+FUZZ_RUNS ?= 10000000
+CLANG ?= clang++
+fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs each (hours), with ASan and UBSan
+	@for parser in $(FUZZERS); do mkdir -p build/fuzz/found-$$parser; \
+	    build/fuzz/$$parser -runs=$(FUZZ_RUNS) -max_len=128 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+	        -artifact_prefix=build/fuzz/$$parser- build/fuzz/found-$$parser fuzz/corpus/$$parser 2>&1 | tail -n 12; done
+
+build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
+	@mkdir -p build/fuzz
+	$(CLANG) -std=c++17 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Icore $< -o $@
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,25 +19,52 @@
 
 namespace perceptive {
 
-// MurmurHash3_x86_32 (Appleby), the same on machines of either byte order.
-inline std::uint32_t murmur3(std::string_view bytes, std::uint32_t seed) {
-    const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(bytes[i])}; };
-    const auto rotate = [](std::uint32_t k, int r) { return (k << r) | (k >> (32 - r)); };
-    const auto mix = [&](std::uint32_t k) { return rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u; };
-    const std::size_t n = bytes.size();
-    std::uint32_t h = seed;
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        h ^= mix(byte(i) | byte(i + 1) << 8 | byte(i + 2) << 16 | byte(i + 3) << 24);
-        h = rotate(h, 13) * 5 + 0xe6546b64u;
+// MurmurHash3_x86_32 (Appleby), the same on machines of either byte order: the hashes of longer and longer beginnings
+// of some bytes, each going on where the last one stopped.
+class Murmur3 {
+  public:
+    Murmur3(const char* bytes, std::uint32_t seed) : bytes_(bytes), h_(seed) {}
+
+    // The hash of the first n bytes; n may not fall from call to call.
+    std::uint32_t hash(std::size_t n) {
+        go_on(n);
+        std::uint32_t tail = 0;
+        for (std::size_t p = done_; p < n; ++p) tail |= byte(p) << 8 * (p - done_);
+        return end(tail, n);
     }
-    std::uint32_t tail = 0;
-    for (std::size_t p = i; p < n; ++p) tail |= byte(p) << 8 * (p - i);
-    h ^= mix(tail);  // mix(0) = 0
-    h ^= static_cast<std::uint32_t>(n);
-    h = (h ^ (h >> 16)) * 0x85ebca6bu;
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    return h ^ (h >> 16);
+
+    // The same, where 4 bytes past the first n may be read.
+    std::uint32_t hash_padded(std::size_t n) {
+        go_on(n);
+        return end(word(done_) & ((std::uint32_t{1} << 8 * (n - done_)) - 1), n);
+    }
+
+  private:
+    static std::uint32_t rotate(std::uint32_t k, int r) { return (k << r) | (k >> (32 - r)); }
+    static std::uint32_t mix(std::uint32_t k) { return rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u; }
+    std::uint32_t byte(std::size_t i) const { return static_cast<unsigned char>(bytes_[i]); }
+    std::uint32_t word(std::size_t i) const {
+        return byte(i) | byte(i + 1) << 8 | byte(i + 2) << 16 | byte(i + 3) << 24;
+    }
+
+    void go_on(std::size_t n) {
+        for (; done_ + 4 <= n; done_ += 4) h_ = rotate(h_ ^ mix(word(done_)), 13) * 5 + 0xe6546b64u;
+    }
+
+    std::uint32_t end(std::uint32_t tail, std::size_t n) const {
+        std::uint32_t h = h_ ^ mix(tail) ^ static_cast<std::uint32_t>(n);  // mix(0) = 0
+        h = (h ^ (h >> 16)) * 0x85ebca6bu;
+        h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+        return h ^ (h >> 16);
+    }
+
+    const char* bytes_;
+    std::uint32_t h_;
+    std::size_t done_ = 0;  // a multiple of 4
+};
+
+inline std::uint32_t murmur3(std::string_view bytes, std::uint32_t seed) {
+    return Murmur3(bytes.data(), seed).hash(bytes.size());
 }
 
 struct HashKernel {
@@ -47,6 +75,15 @@ struct HashKernel {
     std::uint32_t hash(std::string_view name) const { return murmur3(name, seed); }
     std::uint32_t bucket(std::uint32_t hash) const { return hash & ((std::uint32_t{1} << bits) - 1); }
     double sign(std::uint32_t hash) const { return with_signs && hash >> 31 ? -1.0 : 1.0; }
+
+    // ξ·value, without a branch, which nothing foretells.
+    double signed_value(std::uint32_t hash, double value) const {
+        std::uint64_t bits;
+        std::memcpy(&bits, &value, 8);
+        bits ^= std::uint64_t{with_signs & hash >> 31} << 63;
+        std::memcpy(&value, &bits, 8);
+        return value;
+    }
 };
 
 // The rows of a CSR matrix, from entries in any order.
@@ -59,6 +96,13 @@ class HashedRows {
         row_.emplace_back(std::uint64_t{bucket} << 32 | row_.size(), value);
     }
 
+    // A whole row that comes sorted and merged; end_row() is still to be called.
+    void append(const std::vector<std::int32_t>& buckets, const std::vector<double>& values) {
+        indices.insert(indices.end(), buckets.begin(), buckets.end());
+        data.insert(data.end(), values.begin(), values.end());
+    }
+
+    bool nothing_added() const { return row_.empty(); }
     void drop_row() { row_.clear(); }
 
     // What shares a bucket is added up in the order of arrival. False where a sum is not finite.
@@ -92,6 +136,22 @@ class InvertedIndex {
         if (std::find(names.begin(), names.end(), name) != names.end()) return false;
         names.emplace_back(name);
         return true;
+    }
+
+    bool empty() const { return names_.empty(); }
+
+    // Adds the names of another one.
+    void merge(InvertedIndex&& other) {
+        names_.merge(other.names_);  // leaves the buckets that both have
+        for (const auto& [bucket, names] : other.names_)
+            for (const std::string& name : names) add(bucket, name);
+    }
+
+    // Calls see(bucket, name) for all names, by bucket and then in the order of their arrival.
+    template <class See>
+    void for_each(See see) const {
+        for (const std::uint32_t bucket : buckets(1))
+            for (const std::string& name : names_.at(bucket)) see(bucket, name);
     }
 
     // Takes back the latest name of a bucket.

@@ -1,45 +1,433 @@
-"""The command line, run as a process."""
+"""The command line, run as a process: what it prints, its exit codes, and that bad input never shows a traceback."""
 
+import json
+import os
+import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+from sklearn.metrics import f1_score, roc_auc_score
 
-def perceptive(*arguments):
-    began = time.perf_counter()
+from perceptive import load
+from perceptive.cli import COMMANDS
+from perceptive.cli.options import option_of
+from perceptive.parameters import LinearParameters, TrainingParameters
+
+PERCEPTIVE = [sys.executable, "-m", "perceptive"]
+
+
+def perceptive(*arguments, input=None, code=0, **options):
     done = subprocess.run(
-        [sys.executable, "-m", "perceptive", *arguments], capture_output=True, text=True, check=False, timeout=120
+        [*PERCEPTIVE, *map(str, arguments)],
+        input=input,
+        capture_output=True,
+        text=isinstance(input, str | None),
+        **options,
     )
-    return done, time.perf_counter() - began
+    assert "Traceback" not in (done.stderr if isinstance(done.stderr, str) else done.stderr.decode())
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done
 
 
-def test_help_has_an_example_for_every_command():
-    done, _ = perceptive("--help")
-    assert done.returncode == 0
-    assert "demo" in done.stdout
-    done, _ = perceptive("demo", "--help")
-    assert "example: perceptive demo" in done.stdout
+def write(path, n=300, d=30, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, d, 0.3, "csr", random_state=seed)
+    y = (X @ np.random.default_rng(7).normal(size=(d, classes))).argmax(axis=1)
+    y[rng.random(n) < 0.05] = 0
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    return X, y
 
 
-def test_wrong_usage_is_explained_without_a_traceback():
-    for arguments in ([], ["dance"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"]):
-        done, _ = perceptive(*arguments)
-        assert done.returncode == 2
-        assert "usage:" in done.stderr
-        assert "Traceback" not in done.stderr
-    assert "not a whole number" in done.stderr
+@pytest.fixture
+def data(tmp_path):
+    write(tmp_path / "train.svm")
+    write(tmp_path / "test.svm", seed=1)
+    return tmp_path
 
 
-def test_demo_shows_the_table_the_mistakes_and_the_bound():
-    done, seconds = perceptive("demo")
-    assert done.returncode == 0, done.stderr
-    for word in ("last", "best", "averaged", "voted", "mistakes per pass", "certificate:", "the theorem allows"):
-        assert word in done.stdout
-    assert "Traceback" not in done.stderr
-    assert seconds < 30  # under ten on a machine of its own
+@pytest.fixture
+def model(data):
+    perceptive("train", data / "train.svm", "-o", data / "a.model", "--quiet", "--epochs", 5, "--holdout", 0.2)
+    return data / "a.model"
 
 
-def test_a_reader_that_goes_away_is_no_error():
-    shell = f"{sys.executable} -m perceptive demo | head -1"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=120)
-    assert "Traceback" not in done.stderr
+# ---------------------------------------------------------------- help
+
+
+def test_help_of_every_command():
+    top = perceptive("--help").stdout
+    for name in COMMANDS:
+        assert name in top
+        help = perceptive(name, "--help").stdout
+        assert "example" in help
+        assert f"perceptive {name}" in help
+    assert "exit codes: 0 done, 1 failed" in " ".join(top.split())
+    assert perceptive("--version").stdout.startswith("perceptive ")
+
+
+def test_wrong_usage():
+    perceptive(code=2)
+    perceptive("fly", code=2)
+    perceptive("train", "a.svm", code=2)
+    perceptive("train", "a.svm", "-o", "b", "--rule", "sgd", code=2)
+    perceptive("train", "a.svm", "-o", "b", "--every", "soon", code=2)
+    perceptive("demo", "--seed", "-1", code=2)
+
+
+def test_every_declared_parameter_is_an_option():
+    help = perceptive("train", "--help").stdout
+    for parameters, left_out in ((LinearParameters, {"cost"}), (TrainingParameters, {"progress"})):
+        for name in parameters.__dataclass_fields__:
+            assert name in left_out or option_of(name) in help, name
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"]])
+def test_help_imports_next_to_nothing(arguments):
+    program = f"import sys, perceptive.cli\ntry: perceptive.cli.main({arguments})\nexcept SystemExit: pass\n" \
+        "print({'numpy', 'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.strip() == "set()"
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "eval", "inspect", "certify"])
+def test_commands_import_neither_scipy_nor_scikit_learn(data, model, command):
+    arguments = {
+        "train": ["train", str(data / "train.svm"), "-o", str(data / "b.model")],
+        "inspect": ["inspect", str(model)],
+    }.get(command, [command, str(model), str(data / "test.svm")])
+    program = f"import sys, perceptive.cli\nperceptive.cli.main({arguments})\n" \
+        "print({'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell):
+    script = perceptive("completion", shell).stdout
+    for word in ("train", "-l hypothesis" if shell == "fish" else "--hypothesis", "averaged"):
+        assert word in script
+    if shell == "bash":
+        typed = [(2, "train --rul"), (3, "train --rule pa")]
+        for at, words in typed:
+            script += f'\nCOMP_WORDS=(perceptive {words}); COMP_CWORD={at}; _perceptive; echo "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == ["--rule", "pa pa1 pa2"]
+
+
+# ---------------------------------------------------------------- from files to models
+
+
+def test_train_tells_what_happened(data):
+    done = perceptive("train", data / "train.svm", "-o", data / "a.model", "--holdout", 0.1, "--epochs", 3)
+    told = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("held-out"))
+    assert told["examples"] == "300"
+    assert len(told["mistakes"].split()) == 3
+    assert "theorem allows" in told["certificate"]
+    assert "held-out accuracy" in done.stdout
+    assert {"time", "memory", "model", "classes", "features"} <= told.keys()
+    told = json.loads(perceptive("train", data / "train.svm", "-o", data / "a.model", "--json", "--epochs", 1).stdout)
+    assert told["examples"] == 300
+    assert told["certificate"] is None  # it would have to read the file again
+    told = json.loads(perceptive("train", data / "train.svm", "-o", data / "a.model", "--json", "--certify").stdout)
+    assert told["certificate"]["holds"]
+    assert told["certificate"]["hypothetical"] is False
+
+
+def test_the_model_is_that_of_the_library(data, model):
+    learner = load(model)
+    assert learner.classes == [0, 1]
+    assert learner.reading.format == "svmlight"
+    assert learner.temperature is not None
+
+
+def test_predict(data, model):
+    learner = load(model)
+    X, y = write(data / "test.svm", seed=1)
+    expected = learner.predict_many(X)
+    assert perceptive("predict", model, data / "test.svm").stdout == "".join(f"{label}\n" for label in expected)
+    rows = [
+        line.split("\t") for line in perceptive("predict", model, data / "test.svm", "--scores").stdout.splitlines()
+    ]
+    assert [int(row[0]) for row in rows] == expected
+    assert np.allclose([float(row[1]) for row in rows], learner.scores(X), rtol=1e-4)
+    out = data / "out.txt"
+    perceptive("predict", model, data / "test.svm", "--proba", "-o", out)
+    proba = np.loadtxt(out, delimiter="\t")[:, 1:]
+    assert np.allclose(proba.sum(axis=1), 1, atol=1e-5)
+    assert np.array_equal(proba.argmax(axis=1), expected)
+    text = (data / "test.svm").read_text()
+    told = [json.loads(line) for line in perceptive("predict", model, "-", "--json", input=text).stdout.splitlines()]
+    assert [one["label"] for one in told] == expected
+    assert (
+        perceptive("predict", model, data / "test.svm", "--threads", 1).stdout
+        == perceptive("predict", model, data / "test.svm", "--threads", 4).stdout
+    )
+    assert len(y) == len(expected)
+
+
+def test_features_that_the_model_has_never_seen_have_no_weight(data, model):
+    (data / "new.svm").write_text("0 1:1 2000:5\n0 1:1\n")
+    first, second = perceptive("predict", model, data / "new.svm", "--scores").stdout.splitlines()
+    assert first == second
+
+
+def test_eval_is_as_scikit_learn_counts(data, model):
+    X, y = write(data / "test.svm", seed=1)
+    learner = load(model)
+    predicted = learner.predict_many(X)
+    told = json.loads(perceptive("eval", model, data / "test.svm", "--json").stdout)
+    assert told["accuracy"] == pytest.approx(np.mean(predicted == y))
+    assert told["auc"] == pytest.approx(roc_auc_score(y, learner.scores(X)), abs=1e-5)
+    assert [one["f1"] for one in told["classes"]] == pytest.approx(f1_score(y, predicted, average=None).tolist())
+    assert np.sum(told["confusion"]) == 300
+    shown = perceptive("eval", model, data / "test.svm").stdout
+    assert f"{told['accuracy']:.2%}" in shown
+    assert "true \\ predicted" in shown
+
+
+def test_a_label_not_seen_in_training(data, model):
+    (data / "new.svm").write_text("5 1:1\n0 1:1\n1 2:1\n")
+    told = json.loads(perceptive("eval", model, data / "new.svm", "--json").stdout)
+    assert [one["label"] for one in told["classes"]] == [0, 1, 5]
+    assert told["classes"][2]["recall"] == 0
+    assert told["examples"] == 3
+    assert "5 (never met)" in perceptive("eval", model, data / "new.svm").stdout
+
+
+def test_inspect(data, model):
+    shown = perceptive("inspect", model, "--top", 3).stdout
+    assert "rule" in shown
+    told = json.loads(perceptive("inspect", model, "--top", 3, "--json").stdout)
+    [one] = told["classes"]
+    w = load(model).problems[()].vector("averaged")[0][:, 0]
+    heaviest = np.argsort(-abs(w))[:3]
+    assert [feature["column"] for feature in one["features"]] == heaviest.tolist()
+    assert [feature["names"] for feature in one["features"]] == [[str(j + 1)] for j in heaviest]
+    perceptive("inspect", model, "--class", "7", code=1)
+    perceptive("train", data / "train.svm", "-o", data / "h.model", "--bits", 3, "--invert-hash", "--quiet")
+    told = json.loads(perceptive("inspect", data / "h.model", "--json").stdout)
+    assert told["names"] == 30
+    assert told["collisions"] > 0
+    assert len([name for f in told["classes"][0]["features"] for name in f["names"]]) == 30
+
+
+def test_certify(data):
+    perceptive("train", data / "train.svm", "-o", data / "a.model", "--quiet", "--epochs", 3)
+    told = json.loads(perceptive("certify", data / "a.model", data / "train.svm", "--json").stdout)
+    assert told["holds"]
+    assert not told["hypothetical"]
+    told = json.loads(perceptive("certify", data / "a.model", data / "test.svm", "--json").stdout)
+    assert told["hypothetical"]
+    assert "On data other than the run's" in perceptive("certify", data / "a.model", data / "test.svm").stdout
+
+
+def test_continue(data):
+    once = ["--epochs", 1, "--no-shuffle", "--quiet", "--classes", "0,1", "--features", 30]
+    perceptive("train", data / "train.svm", data / "test.svm", "-o", data / "both.model", *once)
+    perceptive("train", data / "train.svm", "-o", data / "first.model", *once)
+    perceptive(
+        "train", data / "test.svm", "--continue", data / "first.model", "-o", data / "then.model", "--epochs", 1,
+        "--no-shuffle", "--quiet",
+    )  # fmt: skip
+    both, then = load(data / "both.model"), load(data / "then.model")
+    assert both.problems[()].arrays["z"].tobytes() == then.problems[()].arrays["z"].tobytes()
+    assert both.problems[()].arrays["sum"].tobytes() == then.problems[()].arrays["sum"].tobytes()
+    assert both.mistakes == then.mistakes
+    assert both.fingerprint == then.fingerprint
+    done = perceptive(
+        "train", data / "test.svm", "--continue", data / "first.model", "-o", data / "x", "--rule", "pa1", "--bits", 3,
+        code=1,
+    )  # fmt: skip
+    assert "goes on learning as it has begun; leave out --rule, --bits" in done.stderr
+
+
+def test_cache_and_threads_change_nothing(data):
+    arguments = ["train", data / "train.svm", "--quiet", "--epochs", 3]
+    perceptive(*arguments, "-o", data / "a", "--threads", 1)
+    perceptive(*arguments, "-o", data / "b", "--threads", 4, "--cache", data / "c.cache")
+    perceptive(*arguments, "-o", data / "c", "--cache", data / "c.cache")
+    assert (data / "a").read_bytes() == (data / "b").read_bytes() == (data / "c").read_bytes()
+
+
+@pytest.mark.parametrize("extra", [["--epochs", "2"], ["--epochs", "3", "--holdout", "0.2", "--cache", "kept.cache"]])
+def test_killed_and_resumed_gives_the_model_of_an_undisturbed_run(tmp_path, extra):
+    write(tmp_path / "big.svm", n=40_000, d=200)
+    arguments = ["train", "big.svm", "--hypothesis", "averaged", "--quiet", *extra]
+    perceptive(*arguments, "-o", "whole.model", cwd=tmp_path)
+    (tmp_path / "kept.cache").unlink(missing_ok=True)
+    resume = [*arguments, "-o", "killed.model", "--checkpoint", "run.checkpoint", "--every", "0s"]
+    kills = 0
+    for wait in (0.05, 0.15, 0.3):
+        process = subprocess.Popen([*PERCEPTIVE, *resume], cwd=tmp_path, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "run.checkpoint").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(wait)
+        kills += process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert kills
+    perceptive(*resume, cwd=tmp_path)
+    assert (tmp_path / "killed.model").read_bytes() == (tmp_path / "whole.model").read_bytes()
+    assert not (tmp_path / "run.checkpoint").exists()
+
+
+def test_a_checkpoint_of_other_options_is_refused(data):
+    from perceptive.persistence import save_checkpoint
+    from perceptive.training.stream import Run
+
+    save_checkpoint(Run(load_learner(data), TrainingParameters()), data / "c", {"data": "other"})
+    done = perceptive("train", data / "train.svm", "-o", data / "m", "--checkpoint", data / "c", code=1)
+    assert "was made from other data or with other options; delete it to start anew" in done.stderr
+
+
+def load_learner(data):
+    perceptive("train", data / "train.svm", "-o", data / "l.model", "--quiet", "--epochs", 1)
+    return load(data / "l.model")
+
+
+def test_follow(data):
+    text = (data / "train.svm").read_text().splitlines(keepends=True)
+    process = subprocess.Popen(
+        [*PERCEPTIVE, "train", "--follow", "-", "--bits", "10", "-o", str(data / "live.model"), "--json"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    process.stdin.write("".join(text[:3]))
+    process.stdin.flush()
+    first = json.loads(process.stdout.readline())  # it does not wait for more
+    assert first["examples"] >= 1
+    process.stdin.write("".join(text[3:]))
+    process.stdin.close()
+    last = json.loads(process.stdout.read().splitlines()[-1])
+    assert process.wait() == 0
+    learner = load(data / "live.model")
+    assert last["examples"] == learner.rounds == 300
+    assert last["accuracy"] == pytest.approx(1 - learner.mistakes / 300)
+
+
+def test_follow_saves_on_ctrl_c_and_on_a_broken_line(data):
+    command = [*PERCEPTIVE, "train", "--follow", "-", "-o", str(data / "live.model")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdin.write(b"1 1:1\n0 2:1\n")
+    process.stdin.flush()
+    assert b"examples" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 0
+    assert load(data / "live.model").rounds == 2
+    process.stdin.close()
+    process.stdout.close()
+    done = perceptive("train", "--follow", "-", "-o", data / "other.model", input="1 1:1\n0 2:1\n1 x\n", code=1)
+    assert "<stdin>:3:3: 'x' is not an entry" in done.stderr
+    assert load(data / "other.model").rounds == 2
+
+
+def test_interrupted_training_leaves_nothing_behind(tmp_path):
+    write(tmp_path / "big.svm", n=40_000, d=200)
+    process = subprocess.Popen(
+        [*PERCEPTIVE, "train", "big.svm", "-o", "m", "--epochs", "2000", "--no-shuffle"], cwd=tmp_path,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert error.strip().endswith("interrupted")
+    assert os.listdir(tmp_path) == ["big.svm"]
+
+
+# ---------------------------------------------------------------- bad input
+
+BAD = {
+    "a NUL byte": b"1 1:1\n0 1:\0\n",
+    "invalid UTF-8": b"1 1:1\n\xff\xfe 1:1\n",
+    "a huge index": b"1 99999999999:1\n",
+    "too many features": b"1 20000000:1\n",
+    "a number that is too large": b"1 1:1e999\n",
+    "nothing": b"",
+    "no examples": b"\n\n# nothing\n",
+    "text": b"hello world\n",
+    "gzip cut short": b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03abc",
+    "zstd cut short": b"\x28\xb5\x2f\xfd\x00",
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_files(tmp_path, kind):
+    path = tmp_path / "bad.svm"
+    path.write_bytes(BAD[kind])
+    done = perceptive("train", path, "-o", tmp_path / "m", code=1)
+    assert done.stderr.startswith("perceptive: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(os.listdir(tmp_path)) == ["bad.svm"]
+
+
+def test_an_overlong_line_is_refused_in_bounded_memory(tmp_path):
+    path = tmp_path / "long.svm"
+    with path.open("wb") as file:
+        file.write(b"1 1:1\n1 ")
+        for _ in range(80):
+            file.write(b"1" * (1 << 20))
+    done = perceptive("train", path, "-o", tmp_path / "m", code=1)
+    assert "is longer than 64 MiB; break it up" in done.stderr
+
+
+def test_skipped_lines_are_counted(data):
+    with (data / "train.svm").open("a") as file:
+        file.write("1 1:x\nnonsense\n1 2:1")  # and the file ends mid-line
+    perceptive("train", data / "train.svm", "-o", data / "m", code=1)
+    done = perceptive("train", data / "train.svm", "-o", data / "m", "--on-error", "skip", "--json")
+    told = json.loads(done.stdout)
+    assert (told["skipped"], told["examples"]) == (2, 301)
+    assert done.stderr.count("skipped: ") == 2
+    assert "train.svm:301:5: value 'x'" in done.stderr
+
+
+def test_files_that_are_not_there_or_not_models(data, model):
+    assert "No such file" in perceptive("train", data / "none.svm", "-o", data / "m", code=1).stderr
+    assert "no file matches" in perceptive("train", str(data / "none-*.svm"), "-o", data / "m", code=1).stderr
+    assert "No such file" in perceptive("eval", data / "none", data / "test.svm", code=1).stderr
+    assert "not a perceptive model file" in perceptive("inspect", data / "test.svm", code=1).stderr
+    assert perceptive("predict", model, data, code=1).stderr.startswith("perceptive: ")
+    done = perceptive("train", data / "train.svm", "-o", data / "no" / "folder" / "m", code=1)
+    assert "No such file or directory" in done.stderr
+    done = perceptive("predict", model, data / "test.svm", "--format", "vw", code=1)
+    assert "perceptive: " in done.stderr
+    uncalibrated = data / "u.model"
+    perceptive("train", data / "train.svm", "-o", uncalibrated, "--quiet")
+    assert "train it with --holdout" in perceptive("predict", uncalibrated, data / "test.svm", "--proba", code=1).stderr
+
+
+def test_several_classes_and_reductions(tmp_path):
+    write(tmp_path / "t.svm", classes=4)
+    for multiclass in ("joint", "ovr", "ovo"):
+        perceptive("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--multiclass", multiclass, "--quiet")
+        told = json.loads(perceptive("eval", tmp_path / "m", tmp_path / "t.svm", "--json").stdout)
+        assert told["accuracy"] > 0.7
+        assert len(told["classes"]) == 4
+        assert told["auc"] is None
+        assert perceptive("inspect", tmp_path / "m", "--top", 2).stdout
+    for hypothesis in ("last", "best", "voted", "random"):
+        perceptive("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--hypothesis", hypothesis, "--quiet")
+        perceptive("predict", tmp_path / "m", tmp_path / "t.svm")
+    perceptive("predict", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "nonsense", code=1)
+
+
+# ---------------------------------------------------------------- demo
+
+
+def test_demo():
+    done = perceptive("demo", env={**os.environ, "COLUMNS": "100"})
+    assert "certificate:" in done.stdout
+    for name in ("last", "best", "averaged", "voted"):
+        assert name in done.stdout
+
+
+def test_a_reader_that_goes_away(data, model):
+    shell = f"{sys.executable} -m perceptive predict {model} {data}/test.svm | head -1"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+    assert done.stderr == ""

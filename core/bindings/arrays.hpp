@@ -79,9 +79,14 @@ void bind_joint(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_svmlight(nb::module_& m);
+void bind_vw(nb::module_& m);
+void bind_json_lines(nb::module_& m);
+void bind_csv(nb::module_& m);
+void bind_labelled_text(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 void bind_hashing(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_structures(nb::module_& m);
+void bind_text(nb::module_& m);
 
 }  // namespace perceptive

@@ -3,6 +3,7 @@
 // wrong.
 #include "hashing.hpp"
 
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
@@ -147,10 +148,66 @@ class Hasher {
 
 }  // namespace
 
+namespace {
+
+// Names of files may not be UTF-8.
+nb::list shown_names(const std::vector<std::string>& names) {
+    nb::list all;
+    for (const std::string& name : names) {
+        PyObject* text = PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "replace");
+        if (text == nullptr) throw nb::python_error();
+        all.append(nb::steal(text));
+    }
+    return all;
+}
+
+std::tuple<Numbers<std::int32_t>, Numbers<std::int64_t>, Numbers<std::uint8_t>> pack(const InvertedIndex& index) {
+    std::vector<std::int32_t> buckets;
+    std::vector<std::int64_t> offsets;
+    std::vector<std::uint8_t> blob;
+    index.for_each([&](std::uint32_t bucket, const std::string& name) {
+        buckets.push_back(static_cast<std::int32_t>(bucket));
+        blob.insert(blob.end(), name.begin(), name.end());
+        offsets.push_back(static_cast<std::int64_t>(blob.size()));
+    });
+    return {give(std::move(buckets)), give(std::move(offsets)), give(std::move(blob))};
+}
+
+template <class T>
+using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+InvertedIndex unpack(const Given<std::int32_t>& buckets, const Given<std::int64_t>& offsets,
+                     const Given<std::uint8_t>& blob) {
+    require(buckets.size() == offsets.size(), "the names of the features are damaged");
+    InvertedIndex index;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        const std::int64_t end = offsets.data()[i];
+        require(buckets.data()[i] >= 0 && end >= begin && end <= static_cast<std::int64_t>(blob.size()),
+                "the names of the features are damaged");
+        index.add(static_cast<std::uint32_t>(buckets.data()[i]),
+                  {reinterpret_cast<const char*>(blob.data()) + begin, static_cast<std::size_t>(end - begin)});
+        begin = end;
+    }
+    return index;
+}
+
+}  // namespace
+
 void bind_hashing(nb::module_& m) {
     m.def(
         "murmur3", [](nb::bytes bytes, std::uint32_t seed) { return murmur3({bytes.c_str(), bytes.size()}, seed); },
         "bytes"_a, "seed"_a, "MurmurHash3_x86_32.");
+    nb::class_<InvertedIndex>(m, "InvertedIndex", "Bucket → the names that fell into it.")
+        .def(nb::init<>())
+        .def_static("from_arrays", &unpack, "bucket"_a.noconvert(), "offsets"_a.noconvert(), "blob"_a.noconvert(),
+                    "What to_arrays gave.")
+        .def("to_arrays", &pack, "Buckets, ends of the names in the blob, and the blob.")
+        .def(
+            "merge", [](InvertedIndex& self, InvertedIndex& other) { self.merge(std::move(other)); }, "other"_a,
+            "Take the names of another index.")
+        .def("names", [](const InvertedIndex& self, std::uint32_t bucket) { return shown_names(self.names(bucket)); })
+        .def("buckets", &InvertedIndex::buckets, "at_least"_a, "The buckets with at least so many names, ascending.");
     nb::class_<Hasher>(m, "HashKernel", "The signed hash kernel, with its inverted index.")
         .def(nb::init<int, std::uint32_t, bool>(), "bits"_a, "seed"_a, "signed"_a)
         .def("hash", &Hasher::hash, "names"_a, "remember"_a, "Buckets and signs of many names.")

@@ -11,8 +11,13 @@ NB_MODULE(_core, m) {
     perceptive::bind_predict(m);
     perceptive::bind_stream(m);
     perceptive::bind_svmlight(m);
+    perceptive::bind_vw(m);
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
     perceptive::bind_dual(m);
     perceptive::bind_structures(m);
+    perceptive::bind_text(m);
+    perceptive::bind_json_lines(m);
+    perceptive::bind_csv(m);
+    perceptive::bind_labelled_text(m);
 }

@@ -1,40 +1,36 @@
 #include "svmlight.hpp"
 
-#include "arrays.hpp"
+#include "parsing.hpp"
+
+using namespace nb::literals;
 
 namespace perceptive {
 
-namespace {
-
-template <class V>
-nb::tuple parse(std::string_view text, const SvmlightOptions& options) {
-    auto rows = [&] {
-        nb::gil_scoped_release release;
-        return SvmlightRows<V>(text, options);
-    }();
-    return nb::make_tuple(to_numpy(std::move(rows.label)), to_numpy(std::move(rows.qid)),
-                          to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)),
-                          to_numpy(std::move(rows.data)), rows.lines);
-}
-
-}  // namespace
-
 void bind_svmlight(nb::module_& m) {
-    m.def(
-        "parse_svmlight",
-        [](const nb::bytes& text, const std::string& name, i64 first_line, bool zero_based,
-           std::optional<i64> n_features, bool single) {
-            require(text.size() < size_t{1} << 31, "a block must be below 2 GiB; a line may be no longer");
-            require(!n_features || *n_features >= 0, "n_features must not be negative");
-            const SvmlightOptions options{name, first_line, zero_based, n_features.value_or(-1)};
-            const std::string_view view(text.c_str(), text.size());
-            return single ? parse<float>(view, options) : parse<double>(view, options);
-        },
-        nb::arg("text"), nb::arg("name"), nb::arg("first_line"), nb::arg("zero_based"), nb::arg("n_features").none(),
-        nb::arg("single"),
-        nb::sig("def parse_svmlight(text: bytes, name: str, first_line: int, zero_based: bool, n_features: int | None, "
-                "single: bool) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray, int]"),
-        "Parse whole lines: label, qid, indptr, indices, data, and the number of lines.");
+    nb::class_<FeatureOptions>(m, "FeatureOptions", "How named features are hashed, and which of them interact.")
+        .def(
+            "__init__",
+            [](FeatureOptions* self, int bits, std::uint32_t seed, bool with_signs, bool remember, bool all_pairs,
+               std::vector<std::pair<std::string, std::string>> pairs) {
+                require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
+                new (self) FeatureOptions{{bits, seed, with_signs}, remember, all_pairs, std::move(pairs)};
+            },
+            "bits"_a, "seed"_a, "signed"_a, "remember"_a, "all_pairs"_a, "pairs"_a);
+    nb::class_<SvmlightOptions>(m, "Svmlight", "A parser of svmlight (libsvm) files.")
+        .def(
+            "__init__",
+            [](SvmlightOptions* self, bool zero_based, std::optional<i64> n_features,
+               std::optional<FeatureOptions> hashed) {
+                require(!n_features || *n_features >= 0, "n_features must not be negative");
+                new (self) SvmlightOptions{zero_based, n_features.value_or(-1), std::move(hashed)};
+            },
+            "zero_based"_a, "n_features"_a.none(), "hashed"_a.none())
+        .def(
+            "parse",
+            [](const SvmlightOptions& options, const nb::object& text, bool single, bool skip) {
+                return parse<SvmlightParser>(text, options, single, skip);
+            },
+            "text"_a, "single"_a, "skip"_a, PARSE_DOC);
 }
 
 }  // namespace perceptive

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, KernelClassifier, LinearClassifier
+    from perceptive.estimators import HashedFeatures, HashedText, KernelClassifier, LinearClassifier
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -15,6 +15,7 @@ _HOME = {
     "Certificate": "certificate",
     "HashedFeatures": "estimators",
     "KernelClassifier": "estimators",
+    "HashedText": "estimators",
     "LinearClassifier": "estimators",
     "certify": "certificate",
     "load": "persistence",
@@ -22,7 +23,16 @@ _HOME = {
 }
 _MODULES = ("datasets", "games", "kernels", "learners", "streams")
 
-__all__ = ["Certificate", "HashedFeatures", "KernelClassifier", "LinearClassifier", "certify", "load", "save"]
+__all__ = [
+    "Certificate",
+    "HashedFeatures",
+    "HashedText",
+    "KernelClassifier",
+    "LinearClassifier",
+    "certify",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

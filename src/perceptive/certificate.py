@@ -12,8 +12,9 @@ report the smallest. Other rules have bounds of their own: see `theorems`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -160,12 +161,36 @@ def certify(
         raise ValueError("this learner has learned nothing yet; let it learn first")
     if witness is not None and not (learner.binary or learner.joint):
         raise ValueError("witness is for two classes or multiclass='joint'; each problem of ovr and ovo has its own")
-    lesson = learner.lesson(as_rows(X, learner.vocabulary, fingerprint=True), y, sample_weight)
-    epochs = max(1, -(-learner.played // max(1, lesson.n_played)))
-    same = learner.played == epochs * lesson.n_played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
-    copies = max(1, -(-learner.ids // max(1, lesson.n_played)))
+    rows = as_rows(X, learner.kernel or learner.vocabulary, fingerprint=True)
+    return certify_lessons(learner, [learner.lesson(rows, y, sample_weight)], witness=witness)
+
+
+def certify_lessons(
+    learner: LinearLearner, lessons: Iterable[Lesson], *, witness: ArrayLike | None = None
+) -> Certificate:
+    """Make the certificate of a run on data that come in parts; no part is kept longer than it is looked at.
+
+    Parameters
+    ----------
+    learner : LinearLearner
+    lessons : iterable of Lesson
+        From `LinearLearner.lesson`.
+    witness : array or None
+        As for `certify`.
+    """
+    witnesses = {pair: _witnesses(problem, witness) for pair, problem in learner.problems.items()}
+    evidence: dict[Pair, list[_Evidence]] = {pair: [] for pair in learner.problems}
+    n_played = fingerprint = 0
+    for lesson in lessons:
+        for pair, problem in learner.problems.items():
+            evidence[pair].append(_Evidence.of(problem, lesson, pair, witnesses[pair]))
+        n_played += lesson.n_played
+        fingerprint += lesson.fingerprint()
+    epochs = max(1, -(-learner.played // max(1, n_played)))
+    same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
+    copies = max(1, -(-learner.ids // max(1, n_played)))
     made = [
-        _certify_problem(pair, problem, lesson, epochs, copies, witness, not same)
+        _certify_problem(problem, witnesses[pair], _Evidence.join(evidence[pair]), epochs, copies, not same)
         for pair, problem in learner.problems.items()
     ]
     if len(made) > 1:
@@ -192,25 +217,56 @@ def add_up(made: list[Certificate]) -> Certificate:
     )
 
 
+class _Evidence(NamedTuple):
+    """What the examples of a problem are to the theorem."""
+
+    margins: dict[str, NDArray[np.float64]]  # under each witness, scaled to unit length
+    lengths2: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, problem: Problem, lesson: Lesson, pair: Pair, witnesses: dict[str, Vector]) -> _Evidence:
+        targets, weights = lesson.targets(pair), lesson.weights
+        present = targets != 0 if problem.binary else targets >= 0
+        if weights is not None:
+            present &= weights > 0
+            weights = weights[present]
+        lengths2 = (_lengths2(lesson.rows, problem.parameters) * (1.0 if problem.binary else 2.0))[present]
+        margins = {}
+        for name, (w, b) in witnesses.items():
+            length = _length(w, b)
+            if not math.isfinite(length) or length == 0.0:
+                continue
+            scores = problem.linear(lesson.rows, w.astype(np.float64, copy=False), b) / length
+            margins[name] = margins_of(scores, targets, problem.binary)[present]
+            if weights is not None:
+                margins[name] = margins[name] * weights
+        return cls(margins, lengths2 if weights is None else lengths2 * weights**2, weights)
+
+    @classmethod
+    def join(cls, parts: list[_Evidence]) -> _Evidence:
+        if len(parts) == 1:
+            return parts[0]
+        names = parts[0].margins if parts else {}
+        weights = [np.ones(len(part.lengths2)) if part.weights is None else part.weights for part in parts]
+        return cls(
+            {name: np.concatenate([part.margins[name] for part in parts]) for name in names},
+            np.concatenate([np.empty(0), *(part.lengths2 for part in parts)]),
+            np.concatenate(weights) if any(part.weights is not None for part in parts) else None,
+        )
+
+
 def _certify_problem(
-    pair: Pair,
     problem: Problem,
-    lesson: Lesson,
+    witnesses: dict[str, Vector],
+    evidence: _Evidence,
     epochs: int,
     copies: int,
-    given: ArrayLike | None,
     hypothetical: bool,
 ) -> Certificate:
     """The smallest bound over all witnesses."""
-    p, run, weights = problem.parameters, problem.run, lesson.weights
-    targets = lesson.targets(pair)
-    present = targets != 0 if problem.binary else targets >= 0
-    if weights is not None:
-        present &= weights > 0
-    lengths2 = _lengths2(lesson.rows, p) * (1.0 if problem.binary else 2.0)
-    if weights is not None:
-        lengths2 = lengths2 * weights**2
-    radius = math.sqrt(float(lengths2[present].max(initial=0.0)) if hypothetical else run.radius2)
+    p, run, weights = problem.parameters, problem.run, evidence.weights
+    radius = math.sqrt(float(evidence.lengths2.max(initial=0.0)) if hypothetical else run.radius2)
     nothing = Certificate(
         mistakes=run.mistakes,
         updates=run.updates,
@@ -225,30 +281,27 @@ def _certify_problem(
         separable=False,
         hypothetical=hypothetical,
     )
-    weighted = weights is not None and bool((weights[present] != 1).any())
+    weighted = weights is not None and bool((weights != 1).any())
     theorem = theorem_for(p, weighted=weighted, started=problem.initial is not None)
     if theorem is None:
         return nothing
     start, start_bias = problem.initial or (np.zeros(1), np.zeros(1))
     candidates = []
-    for name, (w, b) in _witnesses(problem, given).items():
-        length = _length(w, b)
-        if not math.isfinite(length) or length == 0.0:
+    for name, margins in evidence.margins.items():
+        if not np.isfinite(margins).all():
             continue
-        w = w.astype(np.float64, copy=False)
-        margins = margins_of(problem.linear(lesson.rows, w, b) / length, targets, problem.binary)
-        if not np.isfinite(margins[present]).all():
-            continue
-        if weights is not None:
-            margins = margins * weights
-        along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / length if problem.initial else 0.0
+        w, b = witnesses[name]
+        along = 0.0
+        if problem.initial:
+            w = w.astype(np.float64, copy=False)
+            along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / _length(w, b)
         game = Game(
             parameters=p,
             epochs=epochs,
             radius=radius,
-            margins=margins[present],
-            lengths2=lengths2[present],
-            weights=None if weights is None else weights[present],
+            margins=margins,
+            lengths2=evidence.lengths2,
+            weights=weights,
             copies=copies,
             start_length=_length(start, start_bias) / p.learning_rate,
             start_along=along / p.learning_rate,

@@ -24,6 +24,7 @@ def _one_of(*choices: object) -> Check:
             return None
         return "one of " + ", ".join(repr(choice) for choice in choices)
 
+    check.choices = choices  # type: ignore[attr-defined]
     return check
 
 
@@ -38,14 +39,16 @@ def _number(what: str, test: Callable[[float], bool]) -> Check:
     return check
 
 
-def _whole(minimum: int, none: str | None = None) -> Check:
-    what = f"a whole number from {minimum} to 2³¹ − 1" + (f", or None ({none})" if none else "")
+def _whole(minimum: int, none: str | None = None, maximum: int = 2**31 - 1) -> Check:
+    what = f"a whole number from {minimum} to {'2³¹ − 1' if maximum == 2**31 - 1 else maximum}" + (
+        f", or None ({none})" if none else ""
+    )
 
     def check(value: Any) -> str | None:
         if value is None and none:
             return None
         good = isinstance(value, Integral) and not isinstance(value, bool)
-        return None if good and minimum <= value < 2**31 else what
+        return None if good and minimum <= value <= maximum else what
 
     return check
 
@@ -60,7 +63,7 @@ _boolean = _one_of(True, False)
 
 
 def _parameter(default: Any, help: str, check: Check) -> Any:
-    return field(default=default, metadata={"help": help, "check": check})
+    return field(default=default, metadata={"help": help, "check": check, "choices": getattr(check, "choices", None)})
 
 
 class _Checked:
@@ -99,6 +102,9 @@ class LinearParameters(_Checked):
     n_features: int | None = _parameter(
         None, "number of features, if known before the data", _whole(1, "from the data")
     )
+    bits: int | None = _parameter(
+        None, "hash the names of dicts into 2^bits columns", _whole(1, "give each name a column", maximum=30)
+    )
     random_state: int = _parameter(0, "seed of the shuffling and of the random hypothesis", _whole(0))
 
     def __post_init__(self) -> None:
@@ -112,6 +118,8 @@ class LinearParameters(_Checked):
             raise ValueError("cost needs multiclass='joint'")
         if self.margin and self.rule != "perceptron":
             raise ValueError(f"margin does not go with rule={self.rule!r}, which has a margin of its own")
+        if self.bits is not None and self.n_features not in (None, 1 << self.bits):
+            raise ValueError(f"n_features={self.n_features} does not go with bits={self.bits}; leave it out")
         if self.reference is not None and self.multiclass != "ovr":
             raise ValueError("reference needs multiclass='ovr'")
 

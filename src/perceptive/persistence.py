@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive import model_file
+from perceptive import _core, model_file
 from perceptive.dual_persistence import estimator_apart, estimator_together, put_together, take_apart
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.kernels.storage import Functions, MissingFunction
@@ -17,7 +18,10 @@ from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
 from perceptive.model_file import ModelFileError
+from perceptive.parameters import TrainingParameters
+from perceptive.streams.reading import Reading
 from perceptive.training import History
+from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
     from perceptive.estimators import KernelClassifier, LinearClassifier
@@ -26,6 +30,12 @@ JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
     "vector_start", "index", "value",
 )  # fmt: skip
+
+
+RUN: dict[str, Any] = {
+    "epoch": int, "block": int, "before": tuple, "best_epoch": int, "done": bool, "may_widen": bool,
+}  # fmt: skip
+NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
 def save(
@@ -90,21 +100,78 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
     ModelFileError
         Where the file is damaged, foreign, or newer than this version of perceptive.
     """
+    return _load(path, verify, True, functions)
+
+
+def load_learner(path: str | os.PathLike[str]) -> LinearLearner | KernelLearner:
+    """Read the learner of what `save` wrote, without scikit-learn."""
+    learner: LinearLearner | KernelLearner = _load(path, None, False)
+    return learner
+
+
+def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, functions: Functions | None = None) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
-    together = {"KernelLearner": put_together, "KernelClassifier": estimator_together}
-    if kind not in ("LinearLearner", "LinearClassifier", *together):
+    if kind not in ("LinearLearner", "LinearClassifier", "KernelLearner", "KernelClassifier"):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
     try:
-        if kind in together:
-            return together[kind](meta, arrays, functions or {})
+        dressed = dressed and kind.endswith("Classifier")
+        if kind.startswith("Kernel"):
+            return (estimator_together if dressed else put_together)(meta, arrays, functions or {})
         learner = _put_together(meta, arrays)
-        return learner if kind == "LinearLearner" else _dress(learner, meta)
+        return _dress(learner, meta) if dressed else learner
     except MissingFunction:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
+
+
+def save_checkpoint(run: Run, path: str | os.PathLike[str], made_from: dict[str, Any]) -> None:
+    """Write down where a training run stands, between two blocks; ``made_from`` says of what data and options."""
+    meta: dict[str, Any] = {
+        "made_from": made_from,
+        "training": asdict(run.training),
+        "history": asdict(run.history),
+        "state": {name: getattr(run, name) for name in RUN},
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, learner in (("learner", run.learner), ("best", run.best)):
+        meta[name], parts = (None, {}) if learner is None else _take_apart(learner)
+        arrays |= {f"{name}/{part}": array for part, array in parts.items()}
+    model_file.write(path, "Checkpoint", meta, arrays)
+
+
+def load_checkpoint(path: str | os.PathLike[str], made_from: dict[str, Any]) -> Run:
+    """Take a training run up where `save_checkpoint` left it.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is no sound checkpoint, or one of other data or options.
+    """
+    kind, meta, arrays = model_file.read(path)
+    where = os.fspath(path)
+    if kind != "Checkpoint":
+        raise ModelFileError(f"{where}: holds a {kind!r}, not a checkpoint; give another --checkpoint")
+    try:
+        if meta["made_from"] != json.loads(json.dumps(made_from)):
+            raise ModelFileError(f"{where}: was made from other data or with other options; delete it to start anew")
+        learners = {}
+        for name in ("learner", "best"):
+            parts = {n.partition("/")[2]: array for n, array in arrays.items() if n.startswith(f"{name}/")}
+            learners[name] = None if meta[name] is None else _put_together(meta[name], parts)
+        if learners["learner"] is None:
+            raise ValueError("no learner")
+        state = {name: type_(meta["state"][name]) for name, type_ in RUN.items()}
+        training = TrainingParameters(**meta["training"])
+        return Run(
+            learners["learner"], training, _check_history(History(**meta["history"])), best=learners["best"], **state
+        )
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+        raise ModelFileError(f"{where}: the checkpoint does not fit together ({error}); delete it") from None
 
 
 def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -131,6 +198,9 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
             arrays[f"{i}.{name}"] = array[: problem.n_features] if name in state["arrays"] else array
         if problem.initial is not None:
             arrays[f"{i}.initial"], arrays[f"{i}.initial_bias"] = problem.initial
+    meta["reading"] = None if learner.reading is None else learner.reading.to_meta()
+    if learner.names is not None:
+        arrays |= zip(NAMES, learner.names.to_arrays(), strict=True)
     if learner.vocabulary is not None:
         arrays |= {f"vocabulary.{name}": array for name, array in learner.vocabulary.to_arrays().items()}
     return meta, arrays
@@ -144,6 +214,10 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
     if "vocabulary.blob" in arrays:
         names = ("blob", "offsets", "table")
         learner.vocabulary = Vocabulary.from_arrays(*(arrays[f"vocabulary.{name}"] for name in names))
+    if meta.get("reading") is not None:  # models from before files could be read have none
+        learner.reading = Reading.from_meta(meta["reading"])
+    if NAMES[0] in arrays:
+        learner.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
     n_features = meta["n_features"]
     if meta["problems"]:
         if not isinstance(n_features, int) or n_features < 0:

@@ -1,4 +1,4 @@
-"""The command line: ``perceptive COMMAND``. Commands are imported when they are called."""
+"""The command line: ``perceptive COMMAND``. A command is imported, and its options are made, when it is called."""
 
 from __future__ import annotations
 
@@ -7,8 +7,22 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from perceptive import __version__
+
+# What each command does; its module has `configure(parser)` and `run(options)`.
+COMMANDS = {
+    "train": "learn from files, or go on learning",
+    "predict": "label the examples of files",
+    "eval": "compare predictions with the labels of files",
+    "inspect": "show what a model is made of: its heaviest features",
+    "certify": "how many mistakes training made, and how many the theorem allows",
+    "demo": "learn handwritten digits and play a game against the mistake bound",
+    "completion": "print a completion script for a shell",
+}
+MODULES = {"eval": "evaluate"}
+CODES = "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable file), 2 wrong usage, 130 interrupted"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,44 +30,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
-    options = _parser().parse_args(arguments)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    options = parser(arguments).parse_args(arguments)
     try:
-        from perceptive.cli.demo import demo
-
-        demo(seed=options.seed)
+        code = _module(options.command).run(options)
         sys.stdout.flush()
+        return int(code or 0)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: say no more
         return 0
-    except OSError as error:
-        print(f"perceptive: {error}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, ImportError, MemoryError) as error:
+        print(f"perceptive: {_message(error)}", file=sys.stderr)
+        if isinstance(error, OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="perceptive", description="Learning from mistakes, certified.")
-    parser.add_argument("--version", action="version", version=f"perceptive {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    demo = commands.add_parser(
-        "demo",
-        help="learn handwritten digits and play a game against the mistake bound",
-        description="Learn handwritten digits four ways, and play a separable game against its mistake bound.",
-        epilog="example: perceptive demo --seed 7",
+def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.ArgumentParser:
+    """The parser; only the command that is called has its options, unless ``everything`` is wanted."""
+    top = argparse.ArgumentParser(
+        prog="perceptive",
+        description="Learning from mistakes, certified.",
+        epilog=f"perceptive COMMAND --help says more, with an example. {CODES}.",
     )
-    demo.add_argument("--seed", type=_seed, default=0, help="of the shuffling and of the game (default: 0)")
-    return parser
+    top.add_argument("--version", action="version", version=f"perceptive {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    for name, help in COMMANDS.items():
+        command = commands.add_parser(name, help=help, formatter_class=argparse.RawDescriptionHelpFormatter)
+        if everything or name == called:
+            _module(name).configure(command)
+    return top
 
 
-def _seed(text: str) -> int:
-    try:
-        seed = int(text)
-    except ValueError:
-        seed = -1
-    if seed < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number ≥ 0")
-    return seed
+def _module(command: str):  # type: ignore[no-untyped-def]
+    return import_module(f"perceptive.cli.{MODULES.get(command, command)}")
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; hash the features into fewer with --bits"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error) or type(error).__name__

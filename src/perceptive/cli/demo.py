@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 
 import numpy as np
@@ -10,11 +11,19 @@ from rich.progress import track
 from rich.table import Table
 
 from perceptive.certificate import Certificate
+from perceptive.cli.options import whole
 
 
-def demo(seed: int = 0) -> None:
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = "Learn handwritten digits four ways, and play a separable game against its mistake bound."
+    parser.epilog = "example: perceptive demo --seed 7"
+    parser.add_argument("--seed", type=whole(0), default=0, help="of the shuffling and of the game (default: 0)")
+
+
+def run(options: argparse.Namespace) -> None:
     """Show what the library does, in a few seconds."""
-    console = Console()
+    console, seed = Console(), options.seed
     console.print("\n[bold]1. Handwritten digits[/] (1,797 images of 8 × 8, ten classes): one run, four hypotheses\n")
     _digits(console, seed)
     console.print("\n[bold]2. The perceptron game[/]: two classes that some vector u separates with margin γ\n")

@@ -1,7 +1,8 @@
-"""The scikit-learn skin, thin: `LinearClassifier`, `KernelClassifier` and `HashedFeatures`."""
+"""The scikit-learn skin, thin: `LinearClassifier`, `KernelClassifier`, `HashedFeatures` and `HashedText`."""
 
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.kernel import KernelClassifier
 from perceptive.estimators.linear import LinearClassifier
+from perceptive.estimators.text import HashedText
 
-__all__ = ["HashedFeatures", "KernelClassifier", "LinearClassifier"]
+__all__ = ["HashedFeatures", "HashedText", "KernelClassifier", "LinearClassifier"]

@@ -16,17 +16,22 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from perceptive.certificate import Certificate, certify
-from perceptive.estimators.calibration import fit_temperature, probabilities
+from perceptive.certificate import Certificate, certify, certify_lessons
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.lesson import Labels, is_missing
 from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
+from perceptive.streams import Stream
+from perceptive.streams import open as open_stream
+from perceptive.streams.blocks import Paths
 from perceptive.training import History, train
+from perceptive.training.source import Source
+from perceptive.training.stream import Run, calibrate
 
 LEARNER = [f.name for f in fields(LinearParameters)]
 TRAINING = [f.name for f in fields(TrainingParameters)]
@@ -81,6 +86,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Of the weights.
     n_features : int or None
         Number of features, if known before the data.
+    bits : int or None
+        Hash the names of dicts into 2^bits columns, instead of giving each name a column of its own.
     random_state : int
         Seed of the shuffling and of the random hypothesis.
     epochs : int
@@ -154,6 +161,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ties: str = "mistake",
         dtype: str = "float32",
         n_features: int | None = None,
+        bits: int | None = None,
         random_state: int = 0,
         epochs: int = 10,
         shuffle: bool = True,
@@ -184,6 +192,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self.ties = ties
         self.dtype = dtype
         self.n_features = n_features
+        self.bits = bits
         self.random_state = random_state
         self.epochs = epochs
         self.shuffle = shuffle
@@ -268,6 +277,53 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             learner.temperature = fit_temperature(learner.scores_of(validation[0]), validation[1])
         if self.certify:
             self.certificate_ = certify(learner, *taught)
+        return self
+
+    def fit_stream(self, source: Stream | Paths, *, cache: str | None = None) -> LinearClassifier:
+        """Learn from files, however large: memory holds the weights and a few blocks.
+
+        The first pass parses the files and writes a binary cache, from which later passes read. Examples are shuffled
+        within blocks, and the blocks from the second pass on. Two classes that are all the first block has are one
+        binary problem until a third one is met.
+
+        Parameters
+        ----------
+        source : Stream, path, glob, "-" or a sequence of paths
+            From `streams.open`, or what that takes.
+        cache : path or None
+            Keep the cache there, for later calls.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "and.svm")
+        >>> _ = path.write_text("0\\n0 1:1\\n0 2:1\\n1 1:1 2:1\\n")
+        >>> clf = LinearClassifier(epochs=20).fit_stream(path)
+        >>> clf.predict([[1, 1], [1, 0]]).tolist()
+        [1, 0]
+        """
+        parameters, training = self._check_parameters()
+        if self.class_weight is not None or self.warm_start:
+            raise ValueError("class_weight and warm_start are for examples in memory; leave them out, or use fit")
+        if not isinstance(source, Stream):
+            source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
+        held_out = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
+        with Source(source, passes=self.epochs, cache=cache, holdout=held_out, seed=self.random_state) as examples:
+            run = Run.start(examples, training, None, **parameters)
+            with progress_bar(self.progress, 0) as report:
+                run.play(examples, lambda run: report(run.learner.rounds, run.learner.mistakes) if report else None)
+            learner = run.learner
+            learner.names = source.log.names
+            if self.probability and self.hypothesis != "voted":
+                calibrate(learner, examples)
+            self.__dict__.pop("certificate_", None)
+            self.__dict__.pop("feature_names_in_", None)
+            if self.certify:
+                parts = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in examples.parsed())
+                self.certificate_ = certify_lessons(learner, parts)
+        self.learner_, self.classes_ = learner, _label_array(learner.classes, None)
+        self.n_features_in_ = learner.n_features
+        self._after(run.history)
         return self
 
     def partial_fit(

@@ -46,8 +46,8 @@ class HashKernel:
     """
 
     def __init__(self, bits: int = 20, seed: int = 0, signed: bool = True, remember_names: bool = False) -> None:
-        self.bits = _integer("bits", bits, 1, MAX_BITS)
-        self.seed = _integer("seed", seed, 0, 2**32 - 1)
+        self.bits = check_integer("bits", bits, 1, MAX_BITS)
+        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
         self.signed = bool(signed)
         self.remember_names = bool(remember_names)
         self._core = _core.HashKernel(self.bits, self.seed, self.signed)
@@ -114,7 +114,7 @@ class HashKernel:
     def names(self, bucket: int) -> list[str]:
         """The names met in a bucket, in the order of their arrival."""
         self._check_remembers()
-        return self._core.names(_integer("bucket", bucket, 0, self.width - 1))
+        return self._core.names(check_integer("bucket", bucket, 0, self.width - 1))
 
     def collisions(self) -> dict[int, list[str]]:
         """The buckets where two names or more have met, ascending, and the names."""
@@ -126,7 +126,8 @@ class HashKernel:
             raise ValueError("this hash kernel forgets the names; make it with remember_names=True")
 
 
-def _integer(what: str, value: Any, least: int, most: int) -> int:
+def check_integer(what: str, value: Any, least: int, most: int) -> int:
+    """The value as an int, or a ValueError that says what it must be."""
     sound = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not (sound and least <= value <= most):
         raise ValueError(f"{what} must be an integer from {least} to {most}, not {value!r}")

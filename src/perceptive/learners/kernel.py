@@ -13,7 +13,7 @@ from perceptive.kernels import Kernel, as_kernel
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples
 from perceptive.learners.lesson import Labels, plain_label
-from perceptive.learners.linear import as_floats, in_order
+from perceptive.learners.linear import as_floats, in_order_of_labels
 from perceptive.learners.passes import Passes
 from perceptive.parameters import KernelParameters
 
@@ -133,7 +133,7 @@ class KernelLearner:
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its coefficients start at zero."""
         first = not self.classes
-        self._set_classes(in_order([*self.classes, label]))
+        self._set_classes(in_order_of_labels([*self.classes, label]))
         if not first and self.dual is not None:
             self.dual.meet_output(self.index[label])
 

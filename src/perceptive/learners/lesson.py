@@ -87,20 +87,21 @@ class Lesson:
         for pair, problem in self.learner.problems.items():
             problem.learn(self.rows, order, self.targets(pair), self.weights, self.learner.cost)
 
-    def play_as_they_come(self) -> None:
-        """Play the rows once, in the order given; a class that nobody announced joins with its first example."""
+    def play_as_they_come(self, order: NDArray[np.int64] | None = None) -> None:
+        """Play the rows once, as they lie or in another order; a class that nobody announced joins when it comes."""
         learner = self.learner
+        which = self._which if order is None else self._which[order]
         arrivals: list[tuple[int, Any]] = [(0, _NOBODY)]
         for i, label in enumerate(self._labels):
             if label not in learner.index:
-                arrivals.append((int(np.argmax(self._which == i)), label))
+                arrivals.append((int(np.argmax(which == i)), label))
         arrivals.sort(key=lambda arrival: arrival[0])
         try:
             for (begin, label), (end, _) in zip(arrivals, [*arrivals[1:], (self.rows.n, _NOBODY)], strict=True):
                 if label is not _NOBODY:
                     self._welcome(label)
                 if begin < end:
-                    self._play_known(np.arange(begin, end))
+                    self._play_known(np.arange(begin, end) if order is None else order[begin:end])
         finally:
             self.record()
         if self.rows.n > 1:

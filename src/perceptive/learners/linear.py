@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.fingerprint import hash_label
 from perceptive.learners.lesson import ALL, Labels, Lesson, Pair, plain_label
@@ -17,6 +18,7 @@ from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.rows import as_rows, is_dicts
 from perceptive.parameters import LinearParameters
 from perceptive.rules import RULES
+from perceptive.streams.reading import Reading
 
 
 class LinearLearner:
@@ -51,7 +53,10 @@ class LinearLearner:
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
         self.vocabulary: Vocabulary | None = None
-        self.n_features: int | None = self.parameters.n_features
+        self.kernel = HashKernel(self.parameters.bits) if self.parameters.bits is not None else None
+        self.reading: Reading | None = None  # how files become rows, where it learned from files
+        self.names: _core.InvertedIndex | None = None  # of hashed features, where they are remembered
+        self.n_features: int | None = self.parameters.n_features if self.kernel is None else self.kernel.width
         self.problems: dict[Pair, Problem] = {}
         self.fingerprint = 0  # sum of the hashes of all examples played
         self.played = 0  # how many those were; a pass broken off counts as whole
@@ -80,6 +85,11 @@ class LinearLearner:
     def joint(self) -> bool:
         """Whether all classes compete in one problem."""
         return not self.binary and self.parameters.multiclass == "joint"
+
+    @property
+    def grows(self) -> bool:
+        """Whether features may appear at any time: those with names, and numbered ones of files."""
+        return self.vocabulary is not None or (self.reading is not None and self.reading.width is None)
 
     def _set_classes(self, labels: list[Any]) -> None:
         self.classes = labels
@@ -120,16 +130,16 @@ class LinearLearner:
             n_classes = None if old.binary else old.n_classes
             self.problems[pair] = Problem(n_features, n_classes, self.parameters, vector)
 
-    def _check_features(self, n_features: int, named: bool) -> None:
+    def _check_features(self, n_features: int, grows: bool) -> None:
         known = self.n_features
         if known is None or n_features == known:
             return
-        if not named or (n_features > known and self.parameters.n_features is not None):
+        if not grows or (n_features > known and self.parameters.n_features is not None):
             raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
 
     def _meet_features(self, n_features: int) -> None:
         """Make room for the features of named rows that are new."""
-        self._check_features(n_features, named=self.vocabulary is not None)
+        self._check_features(n_features, self.grows)
         if self.n_features is None or n_features > self.n_features:
             self.n_features = n_features
             for problem in self.problems.values():
@@ -144,7 +154,7 @@ class LinearLearner:
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its weights start at zero."""
         old = self.classes
-        self._set_classes(in_order([*old, label]))
+        self._set_classes(in_order_of_labels([*old, label]))
         moved = np.array([self.index[label] for label in old], dtype=np.int64)
         if self.joint:
             for problem in self.problems.values():
@@ -157,7 +167,7 @@ class LinearLearner:
 
     def rows(self, X: Any) -> _core.Rows:
         """Check rows that are to be predicted; unknown names are left out."""
-        rows = as_rows(X, self.vocabulary)
+        rows = as_rows(X, self.kernel or self.vocabulary)
         self._meet_features(rows.d)
         return rows
 
@@ -170,16 +180,16 @@ class LinearLearner:
         labels, which = Labels.of(y)
         self._check_labels(labels)
         weights = self.check_weights(weights, len(which))
-        first = self.vocabulary is None and not self.problems and is_dicts(X)
+        first = self.vocabulary is None and self.kernel is None and not self.problems and is_dicts(X)
         vocabulary = Vocabulary() if first else self.vocabulary
         known = 0 if vocabulary is None else len(vocabulary)
         try:
-            rows = as_rows(X, vocabulary, grow=True, fingerprint=True)
+            rows = as_rows(X, self.kernel or vocabulary, grow=True, fingerprint=True)
             if rows.n != len(which):
                 raise ValueError(f"X has {rows.n} rows, but y has {len(which)} labels; give one label per row")
-            if rows.n == 0 or (rows.d == 0 and vocabulary is None):
+            if rows.n == 0 or (rows.d == 0 and vocabulary is None and not self.grows):
                 raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
-            self._check_features(rows.d, named=vocabulary is not None)
+            self._check_features(rows.d, vocabulary is not None or self.grows)
         except BaseException:
             if vocabulary is not None:
                 vocabulary.forget(known)
@@ -397,7 +407,7 @@ def _one(x: Any) -> Any:
     return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
 
 
-def in_order(labels: list[Any]) -> list[Any]:
+def in_order_of_labels(labels: list[Any]) -> list[Any]:
     """Sorted, or in the order of arrival where labels of different kinds cannot be compared."""
     try:
         return sorted(labels)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary, encode
 
 MAX_FEATURES = 2**31 - 1
@@ -19,29 +20,37 @@ def is_dicts(X: Any) -> bool:
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def as_rows(X: Any, vocabulary: Vocabulary | None, *, grow: bool = False, fingerprint: bool = False) -> _core.Rows:
+def as_rows(
+    X: Any, names: Vocabulary | HashKernel | None, *, grow: bool = False, fingerprint: bool = False
+) -> _core.Rows:
     """Check X and hand it to the core.
 
     Parameters
     ----------
-    X : array-like of two dimensions, SciPy sparse matrix, or list of dicts
+    X : array-like of two dimensions, SciPy sparse matrix, list of dicts, or rows that have been checked
         Float32 and float64 arrays and CSR matrices are not copied. Unsorted CSR rows are sorted, and duplicates
         summed, in a copy.
-    vocabulary : Vocabulary or None
+    names : Vocabulary, HashKernel or None
         Numbers the features of dicts.
     grow : bool
         Whether dicts may bring new features.
     fingerprint : bool
         Whether rows are hashed on the way.
     """
+    if isinstance(X, _core.Rows):
+        return X
     if is_dicts(X):
-        if vocabulary is None:
+        if names is None:
             raise ValueError("X holds dicts, but this model was trained on columns; give an array or sparse matrix")
-        indptr, indices, data = encode(X, vocabulary, grow)
-        rows = _core.csr_rows(indptr, indices, data, len(vocabulary), fingerprint)
+        if isinstance(names, HashKernel):
+            arrays, width = names.encode(X), names.width
+        else:
+            arrays = encode(X, names, grow)
+            width = len(names)
+        rows = _core.csr_rows(*arrays, width, fingerprint)
         assert rows is not None  # encode sorts
         return rows
-    if vocabulary is not None:
+    if isinstance(names, Vocabulary):
         raise ValueError("this model was trained on dicts of named features; give a list of dicts")
     if hasattr(X, "tocsr"):
         return _sparse_rows(X, fingerprint)

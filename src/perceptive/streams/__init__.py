@@ -12,41 +12,80 @@ r"""Examples from files, in batches: memory holds a few blocks, however large th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from perceptive.streams import svmlight
-from perceptive.streams.blocks import Paths, expand
+from perceptive.streams.blocks import STDIN, Paths, expand
+from perceptive.streams.dicts import from_dicts
+from perceptive.streams.examples import batches, join
+from perceptive.streams.guessing import guess
+from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
+from perceptive.streams.reading import Reading
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["Stream", "load", "open"]
-
-FORMATS = ("svmlight", "libsvm")  # two names of one format
+__all__ = ["Reading", "Stream", "from_dicts", "load", "open"]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Files as an iterable of ``(X, y)``; every iteration reads them anew (standard input only once)."""
+    """Files as an iterable of ``(X, y)``; every iteration reads them anew (standard input only once).
+
+    Attributes
+    ----------
+    reading : Reading
+        How they are read.
+    log : Log
+        Lines, bytes and what was skipped in the latest iteration.
+    """
 
     files: tuple[str, ...]
+    reading: Reading
     batch: int
-    zero_based: bool
-    n_features: int | None
     dtype: np.dtype[Any]
+    threads: int
+    skip: bool
+    remember_names: bool
+    known_idf: NDArray[np.float32] | None = None
+    log: Log = field(default_factory=Log)
 
     def __iter__(self) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
-        width = self.n_features or 0
-        for rows in svmlight.batches(self._parse(), self.batch, self.dtype):
-            width = max(width, rows.width())
-            yield rows.X(width), rows.y()
+        width = self.reading.width or 0
+        for examples in batches(self.blocks(), self.batch, self.dtype):
+            width = max(width, examples.width())
+            yield examples.X(width), examples.y()
 
-    def _parse(self) -> Iterator[svmlight.Rows]:
-        return svmlight.parse(self.files, zero_based=self.zero_based, n_features=self.n_features, dtype=self.dtype)
+    @cached_property
+    def idf(self) -> NDArray[np.float32] | None:
+        """How rare the features of the texts are, where that is asked for: the files are read for it once."""
+        if not self.reading.has_idf:
+            return None
+        if self.known_idf is not None:
+            return self.known_idf
+        if STDIN in self.files:
+            raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
+        return learn_idf(self.files, self.reading, threads=self.threads, skip=self.skip)
+
+    def blocks(self, **options: Any) -> Iterator[Any]:
+        """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
+        idf = self.idf
+        self.log.__init__()  # type: ignore[misc]
+        return parse(
+            self.files,
+            self.reading,
+            self.dtype,
+            threads=self.threads,
+            skip=self.skip,
+            remember=self.remember_names,
+            idf=idf,
+            log=self.log,
+            **options,
+        )
 
 
 def open(
@@ -54,9 +93,13 @@ def open(
     *,
     format: str | None = None,
     batch: int = 4096,
-    zero_based: bool = False,
-    n_features: int | None = None,
     dtype: DTypeLike = np.float64,
+    threads: int | None = None,
+    on_error: str = "stop",
+    remember_names: bool = False,
+    idf: NDArray[np.float32] | None = None,
+    reading: Reading | None = None,
+    **how: Any,
 ) -> Stream:
     r"""Read files as a stream of batches.
 
@@ -65,23 +108,33 @@ def open(
     path_or_paths : path, glob, "-" or a sequence of these
         Files to read one after the other, "-" being standard input. gzip and zstd are known by the first bytes; zstd
         needs Python 3.14 or the package backports.zstd.
-    format : {"svmlight", "libsvm"}, optional
-        Two names of one format, the only one so far.
+    format : {"svmlight", "vw", "text", "csv", "tsv", "json", "arrow"}, optional
+        Else the name of the file says it (.svm, .libsvm, .vw, .csv, .tsv, .jsonl, .parquet, …, also with .gz or .zst
+        behind), or its first lines do.
     batch : int
         Examples in a batch; the last one may hold fewer.
-    zero_based : bool
-        Whether the first feature is 0; it is 1 in most files.
-    n_features : int, optional
-        Columns of every X, and larger indices are refused. By default X is as wide as the largest index so far asks
-        for, so that later batches may be wider.
     dtype : {float64, float32}
         Of the values.
+    threads : int, optional
+        Threads that parse; by default one per processor. The result does not depend on it.
+    on_error : {"stop", "skip"}
+        At a broken line, raise, or go on and count it in ``stream.log.skipped``.
+    remember_names : bool
+        Keep the names of hashed features in ``stream.log.names``.
+    idf : array of float32, optional
+        How rare the features of texts are, where that is asked for and known; else the files are read for it once.
+    reading : Reading, optional
+        How the files are read, all in one; or:
+    **how
+        What `Reading` takes: ``bits``, ``label``, ``text``, ``interactions``, …
 
     Returns
     -------
     Stream
-        An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels, int64 where all of a batch are whole
-        numbers, else float64. ``qid:`` is checked and left out; `load` gives it.
+        An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels: int64 where all of a batch are whole
+        numbers, float64 where all are numbers, str where all are words, else object, with None for no label. ``qid:``
+        is checked and left out; `load` gives it. Where the number of columns is not given, X is as wide as the largest
+        index so far asks for, so that later batches may be wider.
 
     Raises
     ------
@@ -96,16 +149,18 @@ def open(
     >>> [(X.shape, y.tolist()) for X, y in open(path, n_features=5)]
     [((2, 5), [1, -1])]
     """
-    if format is not None and format not in FORMATS:
-        raise ValueError(f"unknown format {format!r}; choose one of {', '.join(FORMATS)}")
     if batch < 1:
         raise ValueError(f"batch is {batch}; it must be at least 1")
-    if n_features is not None and not 0 <= n_features < 2**31:
-        raise ValueError(f"n_features is {n_features}; it must be from 0 to 2³¹ − 1")
+    if on_error not in ("stop", "skip"):
+        raise ValueError(f"on_error is {on_error!r}; choose 'stop' or 'skip'")
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype is {dtype}; choose float32 or float64")
-    return Stream(tuple(expand(path_or_paths)), batch, zero_based, n_features, dtype)
+    files = tuple(expand(path_or_paths))
+    if reading is None:
+        reading = Reading(format=guess(files) if format is None else format, **how)
+    threads = default_threads() if threads is None else threads
+    return Stream(files, reading, batch, dtype, threads, on_error == "skip", remember_names, idf)
 
 
 @overload
@@ -130,7 +185,7 @@ def load(path_or_paths: Paths, *, query_id: bool = False, **options: Any) -> tup
     query_id : bool
         Whether to give the query of each example too, -1 where a line names none.
     **options
-        ``format``, ``zero_based``, ``n_features`` and ``dtype`` of `open`.
+        Those of `open`.
 
     Examples
     --------
@@ -142,6 +197,7 @@ def load(path_or_paths: Paths, *, query_id: bool = False, **options: Any) -> tup
     ((2, 3), [0.5, 2.0], [1, 1])
     """
     stream = open(path_or_paths, **options)
-    rows = svmlight.join(list(stream._parse()), stream.dtype)
-    X, y = rows.X(max(stream.n_features or 0, rows.width())), rows.y()
-    return (X, y, rows.qid) if query_id else (X, y)
+    examples = join(list(stream.blocks()), stream.dtype)
+    X, y = examples.X(max(stream.reading.width or 0, examples.width())), examples.y()
+    qid = np.full(len(examples), -1) if examples.qid is None else examples.qid
+    return (X, y, qid) if query_id else (X, y)

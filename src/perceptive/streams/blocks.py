@@ -7,15 +7,23 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 BLOCK = 1 << 20
+MAX_LINE = 64 << 20  # bytes: memory stays bounded also where there are no lines
 STDIN = "-"
+Cut = Callable[[bytearray, int], int]  # where the last whole record among the first so many bytes ends
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def last_line(buffer: bytearray, filled: int) -> int:
+    """Where the last whole line ends."""
+    return buffer.rfind(b"\n", 0, filled) + 1
 
 
 def expand(paths: Paths) -> list[str]:
@@ -44,20 +52,65 @@ def expand(paths: Paths) -> list[str]:
     return files
 
 
-def blocks(path: str, size: int | None = None) -> Iterator[bytes]:
-    """Read a file, unpacked, in blocks of about `size` bytes (1 MiB) that end at the end of a line or of the file."""
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a file. The memory goes to a later block when it is released."""
+
+    text: memoryview
+    offset: int  # in the unpacked file
+    free: list[bytearray]
+
+    def release(self) -> None:
+        """Say that the text has been read."""
+        buffer = self.text.obj
+        self.text.release()
+        self.free.append(buffer)  # type: ignore[arg-type]
+
+
+def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool = False) -> Iterator[Block]:
+    """Read a file, unpacked, in blocks of about `size` bytes (1 MiB) that end at the end of a line or of the file.
+
+    Where blocks end depends on the bytes alone, unless they are to be `live`: then a block ends where there is nothing
+    more to read at the moment.
+    """
     size = size or BLOCK
+    free: list[bytearray] = []
+    tail, offset = b"", 0
     with _plain(path) as file:
-        parts: list[bytes] = []
-        while chunk := file.read(size):
-            cut = chunk.rfind(b"\n") + 1
-            if cut:
-                yield b"".join([*parts, chunk[:cut]])
-                parts = []
-            if cut < len(chunk):
-                parts.append(chunk[cut:])
-        if parts:
-            yield b"".join(parts)
+        while True:
+            buffer = free.pop() if free else bytearray(size)
+            filled = len(tail)
+            if filled > len(buffer):
+                buffer = bytearray(2 * filled)
+            buffer[:filled] = tail
+            while True:
+                if filled == len(buffer):
+                    if filled >= MAX_LINE:
+                        where = f"{shown(path)}: the line from byte {offset} on"
+                        raise ValueError(f"{where} is longer than {MAX_LINE >> 20} MiB; break it up")
+                    buffer += bytes(filled)
+                room = memoryview(buffer)[filled:]
+                got = _read_some(file, room) if live else file.readinto(room)
+                room.release()
+                filled += got
+                if got and filled < len(buffer) and not live:
+                    continue
+                end = cut(buffer, filled) if got else filled
+                if end or not got:
+                    break
+            if end:
+                tail = bytes(memoryview(buffer)[end:filled])
+                yield Block(memoryview(buffer)[:end], offset, free)
+                offset += end
+            if not got:
+                return
+
+
+def _read_some(file: Any, room: memoryview) -> int:
+    """What there is, at least a byte unless the file has ended."""
+    some = file.read1(len(room))
+    room[: len(some)] = some
+    return len(some)
 
 
 def shown(path: str) -> str:
@@ -78,6 +131,20 @@ def _plain(path: str) -> Iterator[Any]:
                 yield file
         else:
             yield raw
+
+
+def peek(path: str, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, unpacked; those of standard input stay there to be read."""
+    if path != STDIN:
+        with _plain(path) as file:
+            return bytes(file.read(size))
+    stdin: Any = sys.stdin.buffer
+    start = bytes(stdin.peek(size))
+    if start[:2] == b"\x1f\x8b":
+        return zlib.decompressobj(31).decompress(start, size)
+    if start[:4] == b"\x28\xb5\x2f\xfd":
+        raise ValueError("the format cannot be told from packed standard input; say which with format= (--format)")
+    return start
 
 
 def _stdin() -> Any:

@@ -1,0 +1,51 @@
+"""``perceptive certify``: the mistake bound of a run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from perceptive.cli.options import add_files, add_json
+
+if TYPE_CHECKING:
+    from perceptive.learners.lesson import Lesson
+
+EXAMPLE = """\
+example:
+  perceptive certify a9a.model train.svm
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "How many mistakes training made and how many the theorem allows, with its witness, margin and radius. On "
+        "other files than those of the training the certificate is hypothetical, and says so."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    add_files(parser, "the examples it learned from")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Certify."""
+    from perceptive.certificate import certify_lessons
+    from perceptive.cli.console import progress
+    from perceptive.cli.model import load_model, stream_for
+    from perceptive.cli.train import certificate_json
+    from perceptive.training.source import Source
+
+    learner = load_model(options.model)
+    stream = stream_for(learner, options)
+    with Source(stream) as source, progress(stream.files, 1, not options.json) as bar:
+
+        def lessons() -> Iterator[Lesson]:
+            for batch in source.parsed():
+                bar.update(stream.log.bytes, source.examples)
+                yield learner.lesson(batch.rows, batch.labels, batch.weights)
+
+        certificate = certify_lessons(learner, lessons())
+    print(json.dumps(certificate_json(certificate)) if options.json else certificate)

@@ -1,0 +1,106 @@
+"""What people see: a progress bar after the first second, tables, and sizes in words."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from perceptive.streams.blocks import STDIN
+
+PATIENCE = 1.0  # seconds without a bar
+
+
+class Bar:
+    """Bytes read of so many, examples a second, and the rate of mistakes so far."""
+
+    def __init__(self, files: Sequence[str], passes: int, wanted: bool) -> None:
+        sizes = [None if path == STDIN else os.path.getsize(path) for path in files]
+        packed = any(path.endswith((".gz", ".zst")) for path in files)
+        known = None if packed or None in sizes else sum(size or 0 for size in sizes)
+        self.total = None if known is None else known * passes
+        self.began = time.monotonic()
+        self.wanted = wanted and sys.stderr.isatty()
+        self._shown: Any = None
+
+    def update(self, done: float, examples: int, mistakes: int | None = None) -> None:
+        """Show how far it is; ``done`` in bytes."""
+        seconds = time.monotonic() - self.began
+        if not self.wanted or seconds < PATIENCE:
+            return
+        if self._shown is None:
+            self._show()
+        rate = "" if mistakes is None else f", {mistakes / max(1, examples):.1%} mistakes"
+        text = f"{examples / seconds:,.0f} examples/s{rate}"
+        self._shown.update(0, completed=done, text=text)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._shown = Progress(
+            BarColumn(), DownloadColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn(),
+            console=Console(stderr=True), transient=True,
+        )  # fmt: skip
+        self._shown.add_task("", total=self.total, text="")
+        self._shown.start()
+
+    def stop(self) -> None:
+        """Take it away."""
+        if self._shown is not None:
+            self._shown.stop()
+
+
+@contextmanager
+def progress(files: Sequence[str], passes: int, wanted: bool) -> Iterator[Bar]:
+    """A bar, taken away at the end whatever happens."""
+    bar = Bar(files, passes, wanted)
+    try:
+        yield bar
+    finally:
+        bar.stop()
+
+
+def table(rows: Sequence[Sequence[Any]], header: Sequence[str] | None = None) -> str:
+    """Columns of text: the first to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(table([["ham", 0.5], ["spam", 12]], ["class", "n"]))
+    class    n
+    ham    0.5
+    spam    12
+    """
+    cells = [[str(cell) for cell in row] for row in ([header] if header else []) + list(rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def pairs(rows: Sequence[tuple[str, Any]]) -> str:
+    """Names and values, one pair a line."""
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+
+
+def size(n_bytes: float) -> str:
+    """A number of bytes in words.
+
+    Examples
+    --------
+    >>> size(548_275_149)
+    '548 MB'
+    """
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}" if unit != "B" else f"{n_bytes:.0f} B"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"

@@ -1,0 +1,98 @@
+"""``perceptive eval``: predictions beside the labels of some files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from typing import Any
+
+from perceptive.cli.options import add_files, add_json
+
+MOST_SHOWN = 20  # classes in the confusion matrix
+EXAMPLE = """\
+examples:
+  perceptive eval a9a.model test.svm
+  perceptive eval a9a.model test.svm --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area under "
+        "the ROC curve. Labels that the model has never met count as mistakes; examples without a label are left out."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    add_files(parser, "labelled examples")
+    parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Evaluate."""
+    import numpy as np
+
+    from perceptive.cli.console import progress
+    from perceptive.cli.model import load_model, scored, stream_for
+    from perceptive.metrics import Confusion, auc
+    from perceptive.streams.examples import UNLABELLED
+
+    learner = load_model(options.model)
+    stream = stream_for(learner, options)
+    confusion = Confusion(list(learner.classes))
+    index = dict(learner.index)
+    unlabelled = 0
+    positive, all_scores = [], []
+
+    def decide(examples: Any, scores: Any) -> Any:
+        return examples.labels, examples.which, learner.decide(scores), scores if scores.ndim == 1 else None
+
+    with progress(stream.files, 1, not options.json) as bar:
+        for labels, which, predicted, scores in scored(learner, stream, bar, options.hypothesis, decide):
+            for label in labels:
+                if label not in index:
+                    index[label] = confusion.widen(label)
+            known = which != UNLABELLED
+            unlabelled += int(np.count_nonzero(~known))
+            truth = np.array([*(index[label] for label in labels), 0], np.int64)[which]
+            confusion.add(truth[known], predicted[known])
+            if scores is not None:
+                positive.append(truth[known] == 1)
+                all_scores.append(scores[known])
+    if confusion.total == 0:
+        raise ValueError("there are no labelled examples; check the files and the format")
+    area = auc(np.concatenate(positive), np.concatenate(all_scores)) if all_scores else math.nan
+    for complaint in stream.log.complaints:
+        print(f"skipped: {complaint}", file=sys.stderr)
+    reports = confusion.reports()
+    if options.json:
+        told: dict[str, Any] = {
+            "examples": confusion.total,
+            "unlabelled": unlabelled,
+            "skipped": stream.log.skipped,
+            "accuracy": confusion.accuracy,
+            "auc": None if math.isnan(area) else area,
+            "classes": [report.__dict__ for report in reports],
+            "confusion": confusion.counts.tolist(),
+        }
+        print(json.dumps(told))
+        return
+    from perceptive.cli.console import pairs, table
+
+    rows: list[tuple[str, Any]] = [("examples", f"{confusion.total:,}"), ("accuracy", f"{confusion.accuracy:.2%}")]
+    if not math.isnan(area):
+        rows.append(("AUC", f"{area:.4f}"))
+    rows += [(name, f"{n:,}") for name, n in (("without label", unlabelled), ("skipped", stream.log.skipped)) if n]
+    print(pairs(rows), end="\n\n")
+    shown = [
+        [f"{r.label}" + ("" if r.label in learner.index else " (never met)"), f"{r.precision:.4f}", f"{r.recall:.4f}",
+         f"{r.f1:.4f}", f"{r.support:,}"]
+        for r in reports
+    ]  # fmt: skip
+    print(table(shown, ["class", "precision", "recall", "F1", "examples"]))
+    if len(confusion.labels) <= MOST_SHOWN:
+        body = [[label, *row] for label, row in zip(confusion.labels, confusion.counts.tolist(), strict=True)]
+        print("\n" + table(body, ["true \\ predicted", *map(str, confusion.labels)]))

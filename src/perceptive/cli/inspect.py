@@ -1,0 +1,64 @@
+"""``perceptive inspect``: the heaviest features of a model, by name."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from perceptive.cli.options import add_json, whole
+
+EXAMPLE = """\
+examples:
+  perceptive inspect a9a.model --top 10
+  perceptive inspect news.model --class sport --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "What a model is, and its heaviest features. Hashed features have names where the model was trained with "
+        "--invert-hash; several names in one bucket share its weight."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("--top", type=whole(1), default=20, help="features to show for each class (default: 20)")
+    parser.add_argument("--class", dest="label", metavar="CLASS", help="show this class only")
+    parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Inspect."""
+    from perceptive.inspection import Feature, describe, describe_kernel, heaviest
+    from perceptive.learners.linear import LinearLearner
+    from perceptive.persistence import load_learner
+
+    learner = load_learner(options.model)
+    tops: dict[Any, list[Feature]] = {}
+    if isinstance(learner, LinearLearner):
+        learner.finish()
+        about = describe(learner)
+        tops = heaviest(learner, options.top, options.hypothesis)
+    else:
+        about = describe_kernel(learner)
+    if options.label is not None:
+        wanted = [label for label in tops if str(label) == options.label]
+        if not wanted:
+            raise ValueError(f"no class {options.label!r}; there are {', '.join(map(str, tops))}")
+        tops = {label: tops[label] for label in wanted}
+    if options.json:
+        classes: list[dict[str, Any]] = [
+            {"class": label, "features": [{"names": f.names, "column": f.column, "weight": f.weight} for f in top]}
+            for label, top in tops.items()
+        ]
+        print(json.dumps({**about, "classes": classes}))
+        return
+    from perceptive.cli.console import pairs, table
+
+    print(pairs([(name, value) for name, value in about.items() if value is not None]))
+    for label, top in tops.items():
+        print(f"\n{label}")
+        rows = [[" | ".join(f.names) if f.names else f"#{f.column}", f"{f.weight:+.5g}"] for f in top]
+        print(table(rows) if rows else "no feature has a weight")

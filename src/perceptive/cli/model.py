@@ -1,0 +1,76 @@
+"""What the commands that use a model share: loading it, and reading files as it has learned to."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from perceptive import _core, streams
+from perceptive.cli.console import Bar
+from perceptive.learners.linear import LinearLearner
+from perceptive.persistence import load_learner
+from perceptive.streams import Reading, Stream
+from perceptive.streams.examples import Examples
+
+
+def load_model(path: str) -> LinearLearner:
+    """The learner of a model file, which must have learned from rows."""
+    learner = load_learner(path)
+    if not isinstance(learner, LinearLearner):
+        raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
+    if not learner.problems:
+        raise ValueError(f"{path}: this model has learned nothing; train it first")
+    if learner.vocabulary is not None:
+        raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
+    learner.finish()
+    return learner
+
+
+def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
+    """How a model reads files; one that learned from arrays reads svmlight, unless another format is given."""
+    if learner.reading is None:
+        return Reading(format=options.format or "svmlight")
+    if options.format not in (None, learner.reading.format):
+        raise ValueError(f"the model has learned from {learner.reading.format} files; it cannot read {options.format}")
+    return learner.reading
+
+
+def stream_for(learner: LinearLearner, options: argparse.Namespace) -> Stream:
+    """The files of a command."""
+    return streams.open(
+        options.data,
+        reading=reading_of(learner, options),
+        dtype="float32",
+        threads=options.threads,
+        on_error=options.on_error,
+    )
+
+
+def known_rows(learner: LinearLearner, examples: Examples) -> _core.Rows:
+    """Rows of as many columns as the model has; others were never seen and have no weight."""
+    assert learner.n_features is not None
+    examples = examples.narrow(learner.n_features)
+    rows = _core.csr_rows(examples.indptr, examples.indices, examples.data, learner.n_features, False)
+    assert rows is not None  # parsers sort
+    return rows
+
+
+def scored(
+    learner: LinearLearner, stream: Stream, bar: Bar, hypothesis: str | None, then: Callable[[Examples, Any], Any]
+) -> Iterator[Any]:
+    """Scores of all examples, block by block; the parsing threads compute them, and do ``then`` with them."""
+    learner.scores_of(
+        _core.dense_rows(np.zeros((1, learner.n_features or 0)), False), hypothesis
+    )  # vectors are made once
+
+    def prepare(examples: Examples, number: int) -> tuple[int, Any]:
+        return len(examples), then(examples, learner.scores_of(known_rows(learner, examples), hypothesis))
+
+    done = 0
+    for n, result in stream.blocks(prepare=prepare):
+        done += n
+        bar.update(stream.log.bytes, done)
+        yield result

@@ -1,0 +1,115 @@
+"""Options that several commands share, and those that are made from the declared parameters."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import Field, fields
+from typing import Any
+
+RENAMED = {"random_state": "seed", "n_features": "features", "validation_fraction": "holdout"}
+
+
+def option_of(name: str) -> str:
+    """A parameter's option."""
+    return "--" + RENAMED.get(name, name).replace("_", "-")
+
+
+def add_parameters(group: Any, parameters: type, leave_out: set[str]) -> None:
+    """Make options of declared parameters; one that is not given is None, so that a model's own value can stand."""
+    for f in fields(parameters):
+        if f.name not in leave_out:
+            _add(group, f)
+
+
+def _add(group: Any, f: Field[Any]) -> None:
+    kind = str(f.type).removesuffix(" | None")
+    help = f.metadata["help"].replace("%", "%%")
+    if kind == "bool":
+        shown = "yes" if f.default else "no"
+        group.add_argument(
+            option_of(f.name), dest=f.name, action=argparse.BooleanOptionalAction, default=None,
+            help=f"{help} (default: {shown})",
+        )  # fmt: skip
+        return
+    choices = [c for c in f.metadata["choices"] or () if c is not None] or None
+    group.add_argument(
+        option_of(f.name), dest=f.name, type={"float": float, "int": int}.get(kind, str), choices=choices,
+        metavar=None if choices else kind.upper(),
+        help=help if f.default is None else f"{help} (default: {f.default})",
+    )  # fmt: skip
+
+
+def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:
+    """Those declared parameters that were given."""
+    names = (f.name for f in fields(parameters) if f.name not in leave_out)
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
+def add_files(parser: argparse.ArgumentParser, help: str) -> None:
+    """Files, and how they are read."""
+    parser.add_argument("data", nargs="+", metavar="DATA", help=f"{help}: files, globs, or - for standard input")
+    group = parser.add_argument_group("files")
+    group.add_argument("--format", help="of the files, where name and first bytes do not tell")
+    group.add_argument("--on-error", choices=["stop", "skip"], default="stop", help="at a broken line (default: stop)")
+    group.add_argument("--threads", type=whole(1), help="that parse; results do not depend on it (default: all)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """For machines."""
+    parser.add_argument("--json", action="store_true", help="write JSON, for machines")
+
+
+def whole(minimum: int) -> Any:
+    """A type for argparse: a whole number from ``minimum`` on."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = minimum - 1
+        if value < minimum:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number ≥ {minimum}")
+        return value
+
+    return number
+
+
+def duration(text: str) -> float:
+    """A type for argparse: seconds, from 90, 90s, 5m or 2h.
+
+    Examples
+    --------
+    >>> duration("5m")
+    300.0
+    """
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90, 90s, 5m or 2h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A type for argparse: words separated by commas."""
+    return tuple(word for word in text.split(",") if word)
+
+
+def labels(text: str) -> list[Any]:
+    """A type for argparse: labels separated by commas; those that are numbers are numbers.
+
+    Examples
+    --------
+    >>> labels("-1,+1"), labels("ham,spam")
+    ([-1, 1], ['ham', 'spam'])
+    """
+    return [label(word) for word in words(text)]
+
+
+def label(text: str) -> Any:
+    """One label, as a file would give it."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

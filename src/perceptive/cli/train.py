@@ -1,0 +1,252 @@
+"""``perceptive train``: from files to a model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from perceptive.cli.options import add_files, add_json, add_parameters, duration, given, labels, option_of, whole, words
+from perceptive.parameters import LinearParameters, TrainingParameters
+
+if TYPE_CHECKING:
+    from perceptive.certificate import Certificate
+    from perceptive.streams import Stream
+    from perceptive.training.source import Source
+    from perceptive.training.stream import Run
+
+NOT_OPTIONS = {"bits", "cost", "n_features", "reference"}  # not declared parameters, or not as they are there
+EXAMPLE = """\
+examples:
+  perceptive train train.svm -o a9a.model --rule pa1 --C 0.1 --epochs 5 --holdout 0.1
+  perceptive train 'logs/*.vw.gz' -o clicks.model --bits 22 --epochs 1
+  perceptive train more.svm --continue a9a.model -o a9a.model
+  tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = "Learn a classifier from files, however large, and write it to a model file."
+    parser.epilog = EXAMPLE
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
+    add_files(parser, "examples to learn from")
+    add_reading(parser)
+    group = parser.add_argument_group("learner")
+    add_parameters(group, LinearParameters, NOT_OPTIONS)
+    group.add_argument("--reference", type=str, help="ovr: the class that has no problem of its own")
+    group.add_argument("--classes", type=labels, metavar="A,B,…", help="all classes, where they are known before")
+    group = parser.add_argument_group("training")
+    add_parameters(group, TrainingParameters, {"progress"})
+    group.add_argument("--continue", dest="model", metavar="MODEL", help="go on learning with a model")
+    group.add_argument("--cache", metavar="FILE", help="keep the parsed examples, for this and later runs")
+    group.add_argument("--checkpoint", metavar="FILE", help="write down the state now and then, and resume from it")
+    group.add_argument(
+        "--every", type=duration, default=60.0, metavar="TIME", help="between two checkpoints, e.g. 60s (default), 5m"
+    )
+    group.add_argument("--follow", action="store_true", help="learn as examples arrive, until the input ends or Ctrl-C")
+    group.add_argument("--certify", action="store_true", help="make the certificate, which reads the files once more")
+    group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
+    add_json(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How features become columns; what is given here the model remembers."""
+    group = parser.add_argument_group("features")
+    group.add_argument("--bits", type=whole(1), help="hash the features into 2^BITS columns")
+    group.add_argument("--hash-seed", type=whole(0), help="where the hash begins (default: 0)")
+    group.add_argument("--invert-hash", action="store_true", help="remember the names of hashed features, for inspect")
+    group.add_argument(
+        "--interactions", type=words, metavar="PAIRS", help="products of features: all, or pairs of namespaces a:b,a:c"
+    )
+    group.add_argument("--zero-based", action="store_const", const=True, help="svmlight: the first feature is 0, not 1")
+    group.add_argument("--features", dest="n_features", type=whole(1), help="svmlight: number of features, if known")
+
+
+READING = ("bits", "hash_seed", "interactions", "zero_based", "n_features")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Learn."""
+    if options.model and options.checkpoint:
+        raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
+    began = time.monotonic()
+    training, stream = _training(options), _stream(options)
+    if options.follow:
+        from perceptive.cli.follow import follow
+
+        return follow(options, stream)
+
+    from perceptive.cli.console import progress
+    from perceptive.persistence import save
+    from perceptive.training.source import Source
+
+    seed = options.random_state or 0
+    holdout = training.validation_fraction
+    with Source(stream, passes=training.epochs, cache=options.cache, holdout=holdout, seed=seed) as source:
+        run = _begin(options, training, source)
+        with progress(stream.files, training.epochs, not (options.quiet or options.json)) as bar:
+            _play(run, source, options, bar)
+        certificate = _finish(run, source, options)
+    run.learner.names = stream.log.names
+    save(run.learner, options.output)
+    if options.checkpoint:
+        _remove(options.checkpoint)
+    _tell(options, run, source, certificate, time.monotonic() - began)
+    return 0
+
+
+def _training(options: argparse.Namespace) -> TrainingParameters:
+    return TrainingParameters(**given(options, TrainingParameters, {"progress"}))
+
+
+def _stream(options: argparse.Namespace) -> Stream:
+    from perceptive import streams
+
+    reading = {name: value for name in READING if (value := getattr(options, name)) is not None}
+    common: dict[str, Any] = {
+        "dtype": options.dtype or "float32",
+        "threads": options.threads,
+        "on_error": options.on_error,
+        "remember_names": options.invert_hash,
+    }
+    if not options.model:
+        return streams.open(options.data, format=options.format, **common, **reading)
+    from perceptive.cli.model import load_model, reading_of
+
+    options.learner = learner = load_model(options.model)
+    known = given(options, LinearParameters, NOT_OPTIONS)
+    changed = [option_of(name) for name, value in known.items() if value != getattr(learner.parameters, name)]
+    changed += [option_of(name) for name in reading] + (["--classes"] if options.classes else [])
+    if changed:
+        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+    return streams.open(options.data, reading=reading_of(learner, options), **common)
+
+
+def _begin(options: argparse.Namespace, training: TrainingParameters, source: Source) -> Run:
+    from perceptive.training.stream import Run
+
+    if options.model:
+        before = options.learner.mistakes, options.learner.updates, options.learner.loss
+        return Run(options.learner, training, before=before)
+    if options.checkpoint and os.path.exists(options.checkpoint):
+        from perceptive.persistence import load_checkpoint
+
+        return load_checkpoint(options.checkpoint, _made_from(options, source))
+    parameters = given(options, LinearParameters, NOT_OPTIONS)
+    if options.reference is not None:
+        from perceptive.cli.options import label
+
+        parameters["reference"] = label(options.reference)
+    return Run.start(source, training, options.classes, **parameters)
+
+
+def _made_from(options: argparse.Namespace, source: Source) -> dict[str, Any]:
+    chosen = given(options, LinearParameters, NOT_OPTIONS)
+    return {
+        "data": source.signature,
+        "learner": {**chosen, "classes": options.classes, "reference": options.reference},
+        "training": asdict(_training(options)),
+    }
+
+
+def _play(run: Run, source: Source, options: argparse.Namespace, bar: Any) -> None:
+    last = time.monotonic()
+    total, passes = bar.total, run.training.epochs
+    start = run.learner.rounds, run.learner.mistakes
+
+    def after_block(run: Run) -> None:
+        nonlocal last
+        if run.epoch == 0:
+            done = float(source.stream.log.bytes)
+        else:
+            done = (run.epoch + run.block / source.n_blocks) * (total or 0) / passes
+        bar.update(done, run.learner.rounds - start[0], run.learner.mistakes - start[1])
+        if options.checkpoint and time.monotonic() - last >= options.every:
+            from perceptive.persistence import save_checkpoint
+
+            save_checkpoint(run, options.checkpoint, _made_from(options, source))
+            last = time.monotonic()
+
+    run.play(source, after_block)
+
+
+def _finish(run: Run, source: Source, options: argparse.Namespace) -> Certificate | None:
+    """What remains when the last pass is over: probabilities from the held-out part, and the certificate."""
+    learner = run.learner
+    if source.holdout and learner.parameters.hypothesis != "voted":
+        from perceptive.training.stream import calibrate
+
+        calibrate(learner, source)
+    if options.model or not (options.certify or source.cached):
+        return None
+    from perceptive.certificate import certify_lessons
+
+    lessons = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in source.parsed())
+    return certify_lessons(learner, lessons)
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+def _tell(
+    options: argparse.Namespace, run: Run, source: Source, certificate: Certificate | None, seconds: float
+) -> None:
+    learner, history, log = run.learner, run.history, source.stream.log
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    for complaint in log.complaints:
+        print(f"skipped: {complaint}", file=sys.stderr)
+    if options.json:
+        told = {
+            "model": options.output,
+            "examples": source.examples,
+            "skipped": log.skipped,
+            "unlabelled": source.unlabelled,
+            "classes": learner.classes,
+            "features": learner.n_features,
+            "mistakes": history.mistakes,
+            "updates": history.updates,
+            "converged": history.converged,
+            "held_out": history.held_out,
+            "certificate": None if certificate is None else certificate_json(certificate),
+            "seconds": seconds,
+            "memory": memory,
+        }
+        print(json.dumps(told))
+        return
+    if options.quiet:
+        return
+    from perceptive.cli.console import pairs, size
+
+    classes = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
+    rows: list[tuple[str, Any]] = [
+        ("examples", f"{source.examples:,}"),
+        ("classes", classes),
+        ("features", f"{learner.n_features:,}"),
+        ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
+    ]
+    for name, count in (("skipped lines", log.skipped), ("without label", source.unlabelled)):
+        if count:
+            rows.insert(1, (name, f"{count:,}"))
+    if history.held_out:
+        rows.append(("held-out accuracy", " ".join(f"{a:.2%}" for a in history.held_out)))
+    if certificate is not None:
+        rows.append(("certificate", str(certificate)))
+    rows += [("time", f"{seconds:.2f} s"), ("memory", size(memory)), ("model", options.output)]
+    print(pairs(rows))
+
+
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as JSON has it: infinity and NaN are null."""
+    values = asdict(certificate)
+    values.pop("problems")
+    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+    return {**plain, "holds": certificate.holds, "text": str(certificate)}

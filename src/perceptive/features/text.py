@@ -1,0 +1,245 @@
+"""Text as features: words and n-grams, weighted, in 2^bits buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.features.hashing import MAX_BITS, check_integer
+
+__all__ = ["TextFeatures"]
+
+LONGEST = 32  # n-gram: `TextOptions::longest` in core/text.hpp
+WEIGHTINGS = ("binary", "tf", "log-tf")
+
+
+class TextFeatures:
+    """Texts as rows of hashed features: φ[h] = idf[h] · Σ_{j: bucket(j) = h} ξ(j) weight(tf_j).
+
+    **Words.** A run is a maximal sequence of letters, numbers and connectors such as the underscore, with the marks
+    (accents that stand alone) among and after them. It is one word; but ideographs, Hiragana, Thai, Lao, Khmer and
+    Myanmar letters, which are written without spaces, are words of their own, with the marks that follow. All else
+    separates: apostrophes and hyphens, symbols, bytes that are not UTF-8. Lower-casing is Unicode's simple one. The
+    version of Unicode is ``perceptive._core.UNICODE_VERSION``.
+
+    **Names.** A word n-gram is its words joined by one space; it reaches over punctuation. A character n-gram lies
+    within a run between ``<`` and ``>`` and is called ``c:`` and its characters: ``c:<th``. A run with its brackets
+    that is shorter than the shortest n-gram is one itself. Names are hashed as `HashKernel` hashes them.
+
+    Parameters
+    ----------
+    words : pair of int, or None
+        The shortest and the longest word n-grams: (1, 2) takes words and pairs.
+    chars : pair of int, or None
+        The shortest and the longest character n-grams.
+    lowercase : bool
+    weighting : {"binary", "tf", "log-tf"}
+        A feature that occurs tf times in a text counts 1, tf, or 1 + ln tf. Features are told apart by all 32 bits
+        of their hash.
+    idf : bool
+        Multiply by idf[h] = ln((1 + n) / (1 + df[h])) + 1, where bucket h is in df[h] of the n texts `learn_idf` saw.
+    normalize : bool
+        Divide each row by its length ‖φ‖₂.
+    bits, seed, signed
+        Of the hash kernel: see `perceptive.features.hashing.HashKernel`.
+    remember_names : bool
+        Keep the inverted index, bucket → names, while encoding.
+
+    Examples
+    --------
+    >>> from perceptive.features.text import TextFeatures
+    >>> text = TextFeatures(words=(1, 2), normalize=False, bits=10, remember_names=True)
+    >>> indptr, indices, data = text.encode(["To be, to be!"])
+    >>> for bucket, value in zip(indices, data):
+    ...     print(bucket, value, text.names(bucket))
+    86 -1.0 ['be to']
+    91 2.0 ['to']
+    130 -2.0 ['be']
+    407 2.0 ['to be']
+    """
+
+    def __init__(
+        self,
+        words: tuple[int, int] | None = (1, 1),
+        chars: tuple[int, int] | None = None,
+        lowercase: bool = True,
+        weighting: str = "tf",
+        idf: bool = False,
+        normalize: bool = True,
+        bits: int = 20,
+        seed: int = 0,
+        signed: bool = True,
+        remember_names: bool = False,
+    ) -> None:
+        self.words = _ngrams("words", words)
+        self.chars = _ngrams("chars", chars)
+        if self.words is None and self.chars is None:
+            raise ValueError("words and chars are both None; give one of them, such as words=(1, 1)")
+        if weighting not in WEIGHTINGS:
+            raise ValueError(f"weighting must be one of {', '.join(map(repr, WEIGHTINGS))}, not {weighting!r}")
+        self.lowercase = bool(lowercase)
+        self.weighting = weighting
+        self.idf = bool(idf)
+        self.normalize = bool(normalize)
+        self.bits = check_integer("bits", bits, 1, MAX_BITS)
+        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
+        self.signed = bool(signed)
+        self.remember_names = bool(remember_names)
+        self._factors: NDArray[np.float32] | None = None  # idf, as far as it is known
+        self._counts = False  # whether the core holds the counts behind it
+        self._core = _core.TextFeatures(
+            self.words or (0, 0),
+            self.chars or (0, 0),
+            self.lowercase,
+            self.weighting,
+            self.normalize,
+            self.bits,
+            self.seed,
+            self.signed,
+        )
+
+    @property
+    def width(self) -> int:
+        """The number of buckets."""
+        return 1 << self.bits
+
+    @property
+    def broken(self) -> int:
+        """How many broken sequences were met in texts given as bytes; each separates, as a space does."""
+        return self._core.broken
+
+    @property
+    def idf_(self) -> NDArray[np.float32] | None:
+        """The factor of each bucket, or None before `learn_idf`."""
+        if self._factors is None and self._counts:
+            self._factors = self._core.idf()
+        return self._factors
+
+    def __repr__(self) -> str:
+        return f"TextFeatures({', '.join(f'{name}={value!r}' for name, value in self.options().items())})"
+
+    def options(self) -> dict[str, Any]:
+        """The parameters as plain values, for a model file; `idf_` is the one array that goes with them."""
+        return {
+            "words": None if self.words is None else list(self.words),
+            "chars": None if self.chars is None else list(self.chars),
+            "lowercase": self.lowercase,
+            "weighting": self.weighting,
+            "idf": self.idf,
+            "normalize": self.normalize,
+            "bits": self.bits,
+            "seed": self.seed,
+            "signed": self.signed,
+            "remember_names": self.remember_names,
+        }
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any], idf: NDArray[Any] | None = None) -> TextFeatures:
+        """What `options` took apart.
+
+        Parameters
+        ----------
+        options : mapping
+        idf : ndarray of float32, or None
+            As `idf_` was. `learn_idf` cannot go on from it: it holds no counts.
+
+        Raises
+        ------
+        ValueError
+            For unknown options, impossible values, or factors that are not 2^bits positive numbers.
+        """
+        known = cls().options()
+        if set(options) != set(known):
+            raise ValueError(f"text options must be {', '.join(known)}, not {', '.join(map(str, options))}")
+        text = cls(**options)
+        if idf is not None:
+            sound = isinstance(idf, np.ndarray) and idf.dtype == np.float32 and idf.shape == (text.width,)
+            if not sound or not idf.flags.c_contiguous or not (np.isfinite(idf).all() and (idf > 0).all()):
+                raise ValueError(f"idf must be {text.width} positive numbers of float32; save the model again")
+            text._factors = idf
+        return text
+
+    def learn_idf(self, texts: Iterable[str | bytes]) -> None:
+        """Count how many texts each bucket is in; further calls count on.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of bytes in UTF-8
+
+        Raises
+        ------
+        ValueError
+            For what is not a text. Nothing is then counted.
+        """
+        if self._factors is not None and not self._counts:
+            raise ValueError("these text features were loaded with their idf, without the counts; make new ones")
+        self._core.learn_idf(_several(texts))
+        self._counts, self._factors = True, None
+
+    def encode(
+        self, texts: Iterable[str | bytes], grow: bool = True
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+        """Texts as the rows of a sparse matrix with 2^bits columns.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of bytes in UTF-8
+        grow : bool
+            Whether new names enter the inverted index, if there is one.
+
+        Returns
+        -------
+        indptr, indices, data : ndarray
+            The matrix in CSR form (int32, int32, float64), indices ascending within each row, no zeros.
+
+        Raises
+        ------
+        ValueError
+            For what is not a text. The inverted index is then as before.
+        """
+        factors = self.idf_ if self.idf else None
+        if self.idf and factors is None:
+            raise ValueError("idf=True needs the document frequencies; call learn_idf(texts) first")
+        return self._core.encode(_several(texts), factors, self.remember_names and grow)
+
+    def names(self, bucket: int) -> list[str]:
+        """The names met in a bucket, in the order of their arrival."""
+        self._check_remembers()
+        return self._core.names(check_integer("bucket", bucket, 0, self.width - 1))
+
+    def collisions(self) -> dict[int, list[str]]:
+        """The buckets where two names or more have met, ascending, and the names."""
+        self._check_remembers()
+        return self._core.inverted(2)
+
+    def _check_remembers(self) -> None:
+        if not self.remember_names:
+            raise ValueError("these text features forget the names; make them with remember_names=True")
+
+    def __getstate__(self) -> tuple[dict[str, Any], NDArray[np.float32] | None, list[str]]:
+        names = [name for names in self._core.inverted(1).values() for name in names]
+        return self.options(), self.idf_, names
+
+    def __setstate__(self, state: tuple[dict[str, Any], NDArray[np.float32] | None, list[str]]) -> None:
+        options, factors, names = state
+        self.__dict__.update(self.from_options(options, factors).__dict__)
+        self._core.remember(names)
+
+
+def _ngrams(what: str, pair: Any) -> tuple[int, int] | None:
+    if pair is None:
+        return None
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ValueError(f"{what} must be None or two integers (shortest, longest), not {pair!r}")
+    least = check_integer(f"{what}[0]", pair[0], 1, LONGEST)
+    return least, check_integer(f"{what}[1]", pair[1], least, LONGEST)
+
+
+def _several(texts: Iterable[str | bytes]) -> Iterable[str | bytes]:
+    if isinstance(texts, str | bytes):
+        raise ValueError(f"one {type(texts).__name__} was given for several texts; put it in a list")
+    return texts

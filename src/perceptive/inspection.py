@@ -1,0 +1,103 @@
+"""What a model is made of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from perceptive.learners.kernel import KernelLearner
+from perceptive.learners.linear import LinearLearner
+
+
+class Feature(NamedTuple):
+    """A feature: its names (several where a bucket is shared), its column, and its weight."""
+
+    names: list[str]
+    column: int
+    weight: float
+
+
+def describe(learner: LinearLearner) -> dict[str, Any]:
+    """A few words about a learner, as plain values.
+
+    Examples
+    --------
+    >>> L = LinearLearner(classes=[-1, 1])
+    >>> L.learn_many([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> describe(L)["mistakes"]
+    2
+    """
+    p, names = learner.parameters, learner.names
+    return {
+        "rule": p.rule,
+        "hypothesis": p.hypothesis,
+        "classes": learner.classes,
+        "features": learner.n_features,
+        "format": None if learner.reading is None else learner.reading.format,
+        "bits": None if learner.reading is None else learner.reading.bits,
+        "examples": learner.played,
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes,
+        "updates": learner.updates,
+        "names": None if names is None else sum(len(names.names(bucket)) for bucket in names.buckets(1)),
+        "collisions": None if names is None else len(names.buckets(2)),
+    }
+
+
+def describe_kernel(learner: KernelLearner) -> dict[str, Any]:
+    """The same about a kernel learner."""
+    p, dual = learner.parameters, learner.dual
+    return {
+        "kernel": repr(learner.kernel),
+        "rule": p.rule,
+        "hypothesis": p.hypothesis,
+        "classes": learner.classes,
+        "features": learner.n_features,
+        "supports": 0 if dual is None else len(dual),
+        "budget": p.budget,
+        "examples": learner.played,
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes,
+        "updates": learner.updates,
+    }
+
+
+def heaviest(learner: LinearLearner, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
+    """The features of largest weight, for each class; two classes have one vector, positive for the second class.
+
+    Examples
+    --------
+    >>> L = LinearLearner(classes=["loss", "profit"])
+    >>> L.learn_many([{"critic": 1.0}, {"star": 2.0}], ["loss", "profit"])
+    >>> heaviest(L, 1, "last")["profit"]
+    [Feature(names=['star'], column=1, weight=2.0)]
+    """
+    hypothesis = hypothesis or learner.parameters.hypothesis
+    found = {}
+    for pair, problem in learner.problems.items():
+        w, _ = problem.vector(hypothesis)
+        for k in range(problem.n_classes):
+            if not problem.binary:
+                label = learner.classes[k]
+            elif len(pair) == 2:
+                label = f"{learner.classes[pair[1]]} against {learner.classes[pair[0]]}"
+            else:
+                label = learner.classes[pair[0] if pair else 1]
+            weight = w[:, k].astype(np.float64)
+            size = np.abs(weight)
+            best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
+            best = best[np.lexsort((best, -size[best]))]
+            found[label] = [Feature(_names(learner, int(j)), int(j), float(weight[j])) for j in best if weight[j] != 0]
+    return found
+
+
+def _names(learner: LinearLearner, column: int) -> list[str]:
+    if learner.vocabulary is not None:
+        return [learner.vocabulary.names()[column]]
+    if learner.names is not None:
+        return learner.names.names(column)
+    reading = learner.reading
+    if reading is not None and reading.bits is None:
+        return [str(column if reading.zero_based else column + 1)]  # as the file has it
+    return []

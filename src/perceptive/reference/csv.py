@@ -1,0 +1,144 @@
+"""Comma-separated values (RFC 4180) under a header, also with another delimiter.
+
+A number stays a number: the feature is named as its column. Any other value becomes the feature ``column=value``, as do
+the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature.
+Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one; within,
+two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from perceptive.reference.features import Feature, row
+from perceptive.reference.labelled_text import text_row
+from perceptive.reference.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown
+
+MISSING = (b"", b"na", b"nan", b"null")
+Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label or ignored
+
+
+def records(text: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]:
+    r"""Where records begin, and what they are, without the ends of their lines.
+
+    Examples
+    --------
+    >>> list(records(b'a,"b\nc"\nd\n'))
+    [(0, b'a,"b\nc"'), (8, b'd')]
+    """
+    field = rb'"(?:[^"]|"")*(?:"(?!")[^D\n]*|\Z)|(?!")[^D\n]*'.replace(b"D", re.escape(delimiter))
+    record = re.compile(b"(?:%s)(?:%s(?:%s))*" % (field, re.escape(delimiter), field))
+    begin = 0
+    while begin < len(text):
+        match = record.match(text, begin)
+        assert match is not None
+        yield begin, match[0].removesuffix(b"\r")
+        begin = match.end() + 1
+
+
+def fields(record: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]:
+    """Where the fields of a record begin, and their values.
+
+    Examples
+    --------
+    >>> list(fields(b'a, 2 ,"b, c"'))
+    [(0, b'a'), (2, b'2'), (6, b'b, c')]
+    """
+    at = 0
+    while True:
+        if record[at : at + 1] == b'"':
+            match = re.compile(rb'"((?:[^"]|"")*)("?)').match(record, at)
+            assert match is not None
+            if not match[2]:
+                raise Bad(at, "the quote that opens here is never closed; close it, or double it")
+            end = match.end()
+            if record[end : end + 1] not in (b"", delimiter):
+                raise Bad(end, "there is more after the closing quote; double the quotes within a value")
+            yield at, match[1].replace(b'""', b'"')
+        else:
+            end = record.find(delimiter, at) if delimiter in record[at:] else len(record)
+            if b'"' in record[at:end]:
+                cure = "put the value in quotes, and double those within"
+                raise Bad(record.index(b'"', at), f"there is a quote within a value; {cure}")
+            yield at, record[at:end].strip(b" \t")
+        if end == len(record):
+            return
+        at = end + 1
+
+
+def parse(
+    text: bytes,
+    columns: Columns,
+    *,
+    delimiter: bytes = b",",
+    name: str = "<bytes>",
+    first_line: int = 1,
+    text_options: dict[str, Any] | None = None,
+    **options: Any,
+) -> list[Example]:
+    r"""Parse whole records, the header being above them; options are those of `features.row`.
+
+    Examples
+    --------
+    >>> parse(b'spam,1.5,"a, b"\n', [(b"y", "label"), (b"size", "any"), (b"word", "any")], bits=4)
+    [Example(label=b'spam', weight=None, entries=((7, 1.0), (10, -1.5)))]
+    """
+    examples = []
+    for begin, record in records(text, delimiter):
+        try:
+            if record if delimiter == b"\t" else record.strip(b" \t"):
+                examples.append(_record(record, columns, delimiter, text_options or {}, **options))
+        except Bad as bad:
+            at = begin + bad.at
+            line, column = first_line + text.count(b"\n", 0, at), at - text.rfind(b"\n", 0, at)
+            raise ValueError(f"{name}:{line}:{column}: {bad}") from None
+    return examples
+
+
+def _record(
+    record: bytes,
+    columns: Columns,
+    delimiter: bytes,
+    text_options: dict[str, Any],
+    single: bool = False,
+    **options: Any,
+) -> Example:
+    label: float | bytes | None = None
+    features: list[Feature] = []
+    n = 0
+    for n, (at, value) in enumerate(fields(record, delimiter), 1):
+        column, kind = columns[n - 1] if n <= len(columns) else (b"", "ignored")
+        if kind == "text":
+            features += [(h, x, b"") for h, x in text_row(value, **_hash(options), **text_options)]
+        elif kind == "ignored" or value.lower() in MISSING:
+            continue
+        elif kind == "categorical":
+            features.append((column + b"=" + value, 1.0, column))
+        else:
+            what = "label" if kind == "label" else "value"
+            number = _number(at, value, what, single and kind != "label")
+            if kind == "label":
+                label = value if number is None else number + 0.0  # −0 is 0
+                if number is None:
+                    require_utf8(at, value, what)
+            else:
+                feature = (column + b"=" + value, 1.0) if number is None else (column, number)
+                features.append((*feature, column))
+    if n != len(columns):
+        what = f"the row has {n} field{'s' * (n != 1)}, the header {len(columns)}"
+        raise Bad(0, f"{what}; check the delimiter and the quotes")
+    return Example(label, None, row(features, single=single, at=len(record), **options))
+
+
+def _hash(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in ("bits", "seed", "signed") if name in options}
+
+
+def _number(at: int, value: bytes, what: str, single: bool) -> float | None:
+    if NOT_FINITE.fullmatch(value):
+        raise Bad(at, f"{what} '{shown(value)}' is not finite; drop or impute such examples first")
+    if not DECIMAL.fullmatch(value):
+        return None
+    if not fits(float(value), single):
+        raise Bad(at, f"{what} '{shown(value)}' is too large for {'float32' if single else 'float64'}; rescale")
+    return float(value)

@@ -1,0 +1,52 @@
+"""The named features of one example, and their products, on their way through the hash kernel into a row."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from perceptive.reference.hashing import murmur3
+from perceptive.reference.lines import Bad, fits, rounded
+
+Feature = tuple[bytes | int, float, bytes]  # name, or the bucket of what comes hashed; value; namespace
+Pairs = Sequence[tuple[bytes, bytes]]
+
+
+def interactions(features: Sequence[Feature], pairs: Pairs = (), all_pairs: bool = False) -> list[tuple[bytes, float]]:
+    """The products of every two features, or of those of two namespaces: the names joined by '*', the smaller first.
+
+    Examples
+    --------
+    >>> interactions([(b"a", 2.0, b"x"), (b"c", 1.0, b"x"), (b"b", 3.0, b"y")], [(b"y", b"x")])
+    [(b'a*b', 6.0), (b'b*c', 3.0)]
+    """
+    wanted = {*pairs} | {(b, a) for a, b in pairs}
+    named = [(name, x, space) for name, x, space in features if isinstance(name, bytes) and x != 0]
+    return [
+        (b"*".join(sorted([a, b])), x * y)
+        for (a, x, s), (b, y, t) in combinations(named, 2)
+        if all_pairs or (s, t) in wanted
+    ]
+
+
+def row(
+    features: Sequence[Feature],
+    *,
+    bits: int = 20,
+    seed: int = 0,
+    signed: bool = True,
+    pairs: Pairs = (),
+    all_pairs: bool = False,
+    single: bool = False,
+    at: int = 0,
+) -> tuple[tuple[int, float], ...]:
+    """φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j, added up in the order of the features, their products last."""
+    found: dict[int, float] = {}
+    products = interactions(features, pairs, all_pairs)
+    for name, value in [*((name, x) for name, x, _ in features), *products]:
+        if isinstance(name, bytes):
+            h = murmur3(name, seed)
+            name, value = h % 2**bits, -value if signed and h >> 31 else value
+        found[name] = found.get(name, 0.0) + value
+    kept = [(h, value) for h, value in sorted(found.items()) if value != 0]
+    if not all(fits(value, single) for _, value in kept):
+        raise Bad(at, "the features of one bucket add up to too large a number; rescale")
+    return tuple((h, rounded(value, single)) for h, value in kept)

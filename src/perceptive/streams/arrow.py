@@ -1,0 +1,78 @@
+"""Arrow and Parquet files: the rows that the same table would give as CSV, but that strings never count as numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from perceptive.streams.blocks import STDIN, Block, shown
+from perceptive.streams.reading import Header, Reading
+
+ROWS = 4096  # at a time
+
+
+def open(path: str, reading: Reading) -> tuple[Iterator[Block], Header, int]:
+    """The rows as blocks of comma-separated values; their columns; how many lines of header there are: none."""
+    pa = _module("pyarrow", path)
+    schema, batches = _table(path)
+    try:
+        reading.check_columns(schema.names)
+    except ValueError as error:
+        raise ValueError(f"{shown(path)}: {error}") from None
+    kept = [name for name in schema.names if reading.kind(name) != "ignored"]
+    if not kept:
+        raise ValueError(f"{shown(path)}: all columns are ignored; keep at least one")
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    words = [name for name in kept if not any(is_kind(schema.field(name).type) for is_kind in numbers)]
+    return _written(path, batches, kept, words), Header(kept, ",", words), 0
+
+
+def _table(path: str) -> tuple[Any, Iterator[Any]]:
+    """The schema of a file, and its record batches."""
+    if path == STDIN:
+        stream = _module("pyarrow.ipc", path).open_stream(sys.stdin.buffer)
+        return stream.schema, iter(stream)
+    with Path(path).open("rb") as file:
+        start = file.read(6)
+    try:
+        if start.startswith(b"PAR1"):
+            table = _module("pyarrow.parquet", path).ParquetFile(path, pre_buffer=False)
+            return table.schema_arrow, table.iter_batches(ROWS)
+        ipc = _module("pyarrow.ipc", path)
+        if start == b"ARROW1":
+            table = ipc.open_file(path)
+            return table.schema, map(table.get_batch, range(table.num_record_batches))
+        stream = ipc.open_stream(path)
+        return stream.schema, iter(stream)
+    except _module("pyarrow", path).ArrowException as error:
+        raise ValueError(f"{shown(path)}: neither Parquet nor Arrow, or damaged ({error}); check the file") from None
+
+
+def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str]) -> Iterator[Block]:
+    pa, csv = _module("pyarrow", path), _module("pyarrow.csv", path)
+    options = csv.WriteOptions(include_header=False)
+    offset = 0
+    for batch in batches:
+        columns = []
+        for name in kept:
+            column = batch.column(batch.schema.get_field_index(name))
+            try:
+                columns.append(column.cast(pa.string()) if name in words else column)
+            except pa.ArrowException:
+                cure = f"pass ignore=({name!r},)"
+                raise ValueError(f"{shown(path)}: column {name!r} is of type {column.type}; {cure}") from None
+        sink = pa.BufferOutputStream()
+        csv.write_csv(pa.RecordBatch.from_arrays(columns, kept), sink, options)
+        text = memoryview(sink.getvalue())
+        yield Block(text, offset, [])
+        offset += len(text)
+
+
+def _module(name: str, path: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(f"{shown(path)}: Arrow and Parquet need pyarrow; pip install 'perceptive[arrow]'") from None

@@ -1,0 +1,196 @@
+"""The binary cache: examples parsed once, for later passes at the speed of the disk or of the page cache.
+
+::
+
+    magic           8 bytes
+    blocks          of each the arrays which, indptr, indices, data and perhaps weight, one after the other
+    index           JSON: what the cache was made from, the labels, and where each block lies
+    end             length of the index (8 bytes, little endian), its CRC-32 (4), magic (8)
+
+The index is checked before it is used, the blocks of a cache that is kept are compared with their CRC-32 when they are
+read, and the core checks all rows.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import tempfile
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.streams.blocks import BLOCK, STDIN
+from perceptive.streams.examples import Examples
+from perceptive.streams.reading import Reading
+
+MAGIC = b"PCPTVE1\n"
+END = 8 + 4 + len(MAGIC)
+
+
+def signature(files: Iterable[str], reading: Reading, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
+    """What a cache depends on: the files, their sizes and times, and how they are read."""
+    known = []
+    for path in files:
+        if path != STDIN:
+            status = os.stat(path)
+            known.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])
+    return {"files": known, "reading": reading.to_meta(), "dtype": dtype.str, "block": BLOCK, **options}
+
+
+class Cache:
+    """Blocks of examples in a file.
+
+    Parameters
+    ----------
+    path : path or None
+        Where the file is kept; without one it has no name and goes with the process.
+    made_from : dict
+        `signature` of the source.
+    """
+
+    def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
+        self.path, self.made_from = path, made_from
+        self.blocks: list[list[int]] = []  # offset, examples, entries, whether weighted, CRC-32 where kept
+        self.labels: list[Any] = []
+        self._index: dict[Any, int] = {}
+        self._temporary: str | None = None
+        self._end = len(MAGIC)
+        self._free: list[bytearray] = []
+        self.file: IO[bytes]
+        if path is None:
+            self.file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
+        else:
+            folder = os.path.dirname(os.path.abspath(path))
+            self._temporary = os.path.join(folder, f".perceptive-{secrets.token_hex(8)}.tmp")
+            self.file = io.FileIO(self._temporary, "x+")
+        self.file.write(MAGIC)
+
+    @classmethod
+    def open(cls, path: str, made_from: dict[str, Any]) -> Cache | None:
+        """The cache that was kept under a name; None where there is none, or it was made from something else."""
+        try:
+            file = io.FileIO(path, "r")
+        except FileNotFoundError:
+            return None
+        try:
+            index = _read_index(file)
+            if index is None or index["made_from"] != json.loads(json.dumps(made_from)):
+                file.close()
+                return None
+            cache = cls.__new__(cls)
+            cache.path, cache.made_from, cache.file = path, made_from, file
+            cache.labels, cache.blocks = index["labels"], index["blocks"]
+            cache._temporary, cache._free = None, []
+            return cache
+        except BaseException:
+            file.close()
+            raise
+
+    def append(self, examples: Examples) -> None:
+        """Write a block; all its examples must have labels."""
+        place = []
+        for label in examples.labels:
+            if label not in self._index:
+                self._index[label] = len(self.labels)
+                self.labels.append(label)
+            place.append(self._index[label])
+        which = np.array(place, np.int32)[examples.which]
+        arrays = [which, examples.indptr.astype(np.int32, copy=False), examples.indices, examples.data]
+        if examples.weight is not None:
+            arrays.insert(0, examples.weight)
+        offset, crc = self._end, 0
+        for array in arrays:
+            view = np.ascontiguousarray(array).data.cast("B")
+            if self.path is not None:
+                crc = zlib.crc32(view, crc)
+            self._end += len(view)
+            self._write(view)
+        self.blocks.append([offset, len(examples), len(examples.data), int(examples.weight is not None), crc])
+
+    def _write(self, view: memoryview) -> None:
+        while len(view):
+            view = view[self.file.write(view) :]
+
+    def finish(self) -> None:
+        """Write the index, and give the file its name."""
+        index = json.dumps({"made_from": self.made_from, "labels": self.labels, "blocks": self.blocks}).encode()
+        end = len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC
+        if self._temporary is not None and self.path is not None:
+            self._write(memoryview(index + end))
+            os.fsync(self.file.fileno())
+            os.replace(self._temporary, self.path)
+            self._temporary = None
+
+    def close(self) -> None:
+        """Let go of the file; one that was not finished disappears."""
+        self.file.close()
+        if self._temporary is not None:
+            with suppress(OSError):
+                os.unlink(self._temporary)
+            self._temporary = None
+
+    def read(self, number: int, dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
+        """One block, and the memory it lies in, which is to be given back by `release`."""
+        offset, n, stored, weighted, crc = self.blocks[number]
+        size = 8 * n * weighted + 4 * n + 4 * (n + 1) + (4 + dtype.itemsize) * stored
+        buffer = self._free.pop() if self._free else bytearray()
+        if len(buffer) < size:
+            buffer = bytearray(size + size // 8)
+        view, at = memoryview(buffer)[:size], 0
+        while at < size:
+            got = os.preadv(self.file.fileno(), [view[at:]], offset + at)
+            if got == 0:
+                raise ValueError(f"{self.path or 'the cache'}: ends before it should; delete it")
+            at += got
+        if self.path is not None and zlib.crc32(view) != crc:
+            raise ValueError(f"{self.path}: the cache is damaged; delete it")
+        at = 0
+
+        def take(count: int, kind: Any) -> NDArray[Any]:
+            nonlocal at
+            array: NDArray[Any] = np.frombuffer(buffer, kind, count, at)
+            at += array.nbytes
+            return array
+
+        weight = take(n, np.float64) if weighted else None
+        which, indptr, indices, data = (
+            take(n, np.int32), take(n + 1, np.int32), take(stored, np.int32), take(stored, dtype),
+        )  # fmt: skip
+        if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
+            raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
+        return Examples(self.labels, which, weight, None, indptr, indices, data), buffer
+
+    def release(self, buffer: bytearray) -> None:
+        """Let a later block have the memory."""
+        self._free.append(buffer)
+
+
+def _read_index(file: io.FileIO) -> dict[str, Any] | None:
+    """The index of a finished cache; None where it is not sound."""
+    size = os.fstat(file.fileno()).st_size
+    if size < len(MAGIC) + END or os.pread(file.fileno(), len(MAGIC), 0) != MAGIC:
+        return None
+    end = os.pread(file.fileno(), END, size - END)
+    length, crc = int.from_bytes(end[:8], "little"), int.from_bytes(end[8:12], "little")
+    if end[12:] != MAGIC or length > size - END - len(MAGIC):
+        return None
+    text = os.pread(file.fileno(), length, size - END - length)
+    if zlib.crc32(text) != crc:
+        return None
+    try:
+        index: dict[str, Any] = json.loads(text)
+        itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
+        for offset, n, stored, weighted, _ in index["blocks"]:
+            ends = offset + 8 * n * weighted + 4 * (2 * n + 1) + (4 + itemsize) * stored
+            if min(offset, n, stored) < 0 or weighted not in (0, 1) or ends > size - END - length:
+                return None
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
+    return index

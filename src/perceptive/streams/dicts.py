@@ -1,0 +1,91 @@
+"""Dicts as examples, by the rules of JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from perceptive.streams.examples import Examples
+from perceptive.streams.reading import Reading
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+
+def from_dicts(
+    dicts: Iterable[Mapping[str, Any] | tuple[Mapping[str, Any], Any]],
+    *,
+    batch: int = 4096,
+    dtype: DTypeLike = np.float64,
+    **reading: Any,
+) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
+    """Make batches of ``(X, y)`` of dicts, or of pairs of a dict and a label, however many come.
+
+    A number is the feature ``name``, a string the feature ``name=string``, True the feature ``name`` of value 1; False
+    and None are none. Nested dicts give ``outer.inner``, lists ``name=string`` or ``name[0]``. The value of ``"text"``
+    is a text. Without a pair the label stands under ``"label"``.
+
+    Parameters
+    ----------
+    dicts : iterable
+    batch : int
+        Examples in a batch; the last one may hold fewer.
+    dtype : {float64, float32}
+    **reading
+        What `Reading` takes for JSON lines: ``bits``, ``label``, ``text``, ``interactions``, …
+
+    Raises
+    ------
+    ValueError
+        For values that JSON has no words for, and numbers that are not finite, with the row.
+
+    Examples
+    --------
+    >>> pairs = [({"colour": "red", "size": 2}, "apple"), ({"colour": "blue"}, "plum")]
+    >>> [(X.shape, X.nnz, y.tolist()) for X, y in from_dicts(pairs, bits=10)]
+    [((2, 1024), 3, ['apple', 'plum'])]
+    """
+    how = Reading(format="json", **reading)
+    if batch < 1:
+        raise ValueError(f"batch is {batch}; it must be at least 1")
+    if how.has_idf:
+        raise ValueError("idf reads the texts twice, an iterator gives them once; write them to a file")
+    assert how.width is not None
+    parser = how.parser()
+    rows = iter(dicts)
+    begin = 0
+    while some := list(islice(rows, batch)):
+        text = b"\n".join(_line(begin + i, row, how.label) for i, row in enumerate(some))
+        *arrays, _, _, complaints, _ = parser.parse(text, np.dtype(dtype) == np.float32, False)
+        for line, _, _, message in complaints:
+            raise ValueError(f"row {begin + line}: {message}")
+        examples = Examples(*arrays)
+        yield examples.X(how.width), examples.y()
+        begin += len(some)
+
+
+def _line(number: int, row: Any, label: str) -> bytes:
+    features, y = row if isinstance(row, tuple) and len(row) == 2 else (row, None)
+    if not isinstance(features, Mapping):
+        what = type(features).__name__
+        raise ValueError(f"row {number} is a {what}; give dicts, or pairs of a dict and a label")
+    try:
+        return json.dumps(
+            dict(features) if y is None else {**features, label: y}, allow_nan=False, default=_plain
+        ).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"row {number}: {error}; give strings, finite numbers, dicts and lists") from None
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say of NumPy's numbers and arrays, and of other mappings."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no place in a row")

@@ -1,0 +1,152 @@
+"""Examples as a parser makes them: labels, importance, query, and the arrays of a CSR matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Some examples.
+
+    Attributes
+    ----------
+    labels : list
+        The different labels, numbers or words.
+    which : array of int32
+        Which of them each example has; -1 where it has none.
+    weight : array of float64 or None
+        Importance, where the format has it.
+    qid : array of int64 or None
+        Query of each example, -1 where it has none, where the format has it.
+    indptr, indices, data : arrays
+        The rows; indices rise strictly in each.
+    """
+
+    labels: list[Any]
+    which: NDArray[np.int32]
+    weight: NDArray[np.float64] | None
+    qid: NDArray[np.int64] | None
+    indptr: NDArray[Any]
+    indices: NDArray[np.int32]
+    data: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def cut(self, begin: int, end: int) -> Examples:
+        """Some of the examples, not copied but for their bounds."""
+        indptr = self.indptr[begin : end + 1]
+        entries = slice(indptr[0], indptr[-1])
+        return Examples(
+            self.labels,
+            self.which[begin:end],
+            None if self.weight is None else self.weight[begin:end],
+            None if self.qid is None else self.qid[begin:end],
+            indptr - indptr[0],
+            self.indices[entries],
+            self.data[entries],
+        )
+
+    def take(self, rows: NDArray[np.int64]) -> Examples:
+        """Some of the examples, copied."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.zeros(len(rows) + 1, self.indptr.dtype)
+        np.cumsum(lengths, out=indptr[1:])
+        starts = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths)
+        entries = starts + np.arange(indptr[-1])
+        return Examples(
+            self.labels,
+            self.which[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.qid is None else self.qid[rows],
+            indptr,
+            self.indices[entries],
+            self.data[entries],
+        )
+
+    def narrow(self, n_features: int) -> Examples:
+        """Without the entries of columns from ``n_features`` on."""
+        known = self.indices < n_features
+        if known.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(known)]).astype(self.indptr.dtype)
+        return replace(self, indptr=before[self.indptr], indices=self.indices[known], data=self.data[known])
+
+    def width(self) -> int:
+        """Columns that they need."""
+        return int(self.indices.max(initial=-1)) + 1
+
+    def X(self, n_features: int) -> sp.csr_array:
+        """Make the matrix."""
+        import scipy.sparse as sp
+
+        X = sp.csr_array((self.data, self.indices, self.indptr), shape=(len(self), n_features))
+        X.has_canonical_format = True  # parsers sort, or refuse what is not sorted
+        return X
+
+    def y(self) -> NDArray[Any]:
+        """Labels as an array: of integers, floats or strings where all are such; None stands for no label."""
+        used, which = np.unique(self.which, return_inverse=True)
+        labels = [None if i == UNLABELLED else self.labels[i] for i in used.tolist()]
+        kinds = {type(label) for label in labels}
+        plain = kinds <= {str} or kinds <= {int, float}
+        array = np.array(labels) if labels else np.empty(0, np.int64)
+        return (array if plain else np.array(labels, dtype=object))[which]
+
+
+def join(parts: Sequence[Examples], dtype: np.dtype[Any]) -> Examples:
+    """Put examples one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    stored = sum(len(part.data) for part in parts)
+    lengths = [np.diff(part.indptr) for part in parts]
+    indptr = np.zeros(sum(map(len, parts)) + 1, np.int32 if stored < 2**31 else np.int64)
+    np.cumsum(np.concatenate([np.empty(0, np.int32), *lengths]), out=indptr[1:])
+    index: dict[Any, int] = {}
+    which = [np.empty(0, np.int32)]
+    for part in parts:
+        place = [index.setdefault(label, len(index)) for label in part.labels]
+        which.append(np.array([*place, UNLABELLED], np.int32)[part.which])
+    return Examples(
+        list(index),
+        np.concatenate(which),
+        _join([(part.weight, len(part)) for part in parts], 1.0),
+        _join([(part.qid, len(part)) for part in parts], -1),
+        indptr,
+        np.concatenate([np.empty(0, np.int32), *(part.indices for part in parts)]),
+        np.concatenate([np.empty(0, dtype), *(part.data for part in parts)]),
+    )
+
+
+def _join(parts: list[tuple[NDArray[Any] | None, int]], fill: float) -> NDArray[Any] | None:
+    if all(part is None for part, _ in parts):
+        return None
+    return np.concatenate([np.full(n, fill) if part is None else part for part, n in parts])
+
+
+def batches(parsed: Iterable[Examples], size: int, dtype: np.dtype[Any]) -> Iterator[Examples]:
+    """Cut examples into batches of `size`; the last one holds what is left."""
+    parts: list[Examples] = []
+    missing = size
+    for examples in parsed:
+        begin = 0
+        while len(examples) - begin >= missing:
+            yield join([*parts, examples.cut(begin, begin + missing)], dtype)
+            begin += missing
+            parts, missing = [], size
+        if begin < len(examples):
+            parts.append(examples.cut(begin, len(examples)))
+            missing -= len(examples) - begin
+    if parts:
+        yield join(parts, dtype)

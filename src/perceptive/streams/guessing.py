@@ -1,0 +1,118 @@
+"""The format of a file from its name, else from its first lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from perceptive.streams.blocks import STDIN, peek, shown
+
+ENDINGS = {
+    "svm": "svmlight",
+    "svmlight": "svmlight",
+    "libsvm": "svmlight",
+    "vw": "vw",
+    "csv": "csv",
+    "tsv": "tsv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+    "parquet": "arrow",
+    "arrow": "arrow",
+    "feather": "arrow",
+    "conll": "conll",
+}
+CURE = "say which with format= (--format)"
+ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
+SVMLIGHT = re.compile(rb"[+-]?[0-9.][^ \t:|]*(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
+VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
+
+
+def guess(files: Sequence[str]) -> str:
+    """The one format of all files.
+
+    Examples
+    --------
+    >>> guess(["train.svm.gz", "more.libsvm"])
+    'svmlight'
+    >>> guess(["train.svm", "test.csv"])
+    Traceback (most recent call last):
+    ValueError: train.svm looks like svmlight, test.csv like csv; read them apart, or say which with format= (--format)
+    """
+    found = [(path, guess_one(path)) for path in files]
+    for path, format in found[1:]:
+        if format != found[0][1]:
+            first = f"{shown(found[0][0])} looks like {found[0][1]}"
+            raise ValueError(f"{first}, {shown(path)} like {format}; read them apart, or {CURE}")
+    return found[0][1]
+
+
+def guess_one(path: str) -> str:
+    """The format of a file: by the end of its name, else by its first bytes; .txt says only that it is text."""
+    endings = [ending.lower().lstrip(".") for ending in PurePath(path).suffixes]
+    if endings and endings[-1] in ("gz", "zst"):
+        endings.pop()
+    if path != STDIN and endings and endings[-1] in ENDINGS:
+        return ENDINGS[endings[-1]]
+    try:
+        return guess_text(peek(path))
+    except ValueError as error:
+        raise ValueError(f"{shown(path)}: {error}") from None
+
+
+def guess_text(start: bytes) -> str:
+    r"""The format of a file that begins so.
+
+    Examples
+    --------
+    >>> guess_text(b"+1 1:0.5 3:2\n"), guess_text(b"1 | height:1.5\n"), guess_text(b"spam\thi\nspam\tyo\n")
+    ('svmlight', 'vw', 'text')
+    >>> guess_text(b"age,colour,label\n31,red,1\n")
+    'csv'
+    >>> guess_text(b"to be or not to be\n")
+    Traceback (most recent call last):
+    ValueError: the format cannot be told from the first lines; say which with format= (--format)
+    """
+    if start.startswith((b"PAR1", b"ARROW1")):
+        return "arrow"
+    *whole, last = start.split(b"\n")
+    lines = [line.rstrip(b"\r") for line in (whole or [last])[:100] if line.strip()]
+    if not lines:
+        return "svmlight"  # an empty file has no examples in any format
+    found = []
+    if all(map(_is_object, lines)):
+        found.append("json")
+    if all(SVMLIGHT.fullmatch(line.strip()) or line.lstrip().startswith(b"#") for line in lines):
+        found.append("svmlight")
+    if all(map(VW.fullmatch, lines)):
+        found.append("vw")
+    if all(line.startswith(b"__label__") for line in lines):
+        found.append("text")
+    if not found:
+        found = _by_delimiter(lines)
+    if len(found) != 1:
+        may_be = f"may be {' or '.join(found)}" if found else "cannot be told from the first lines"
+        raise ValueError(f"the format {may_be}; {CURE}")
+    return found[0]
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _by_delimiter(lines: list[bytes]) -> list[str]:
+    tabs = {line.count(b"\t") for line in lines}
+    if tabs == {1} and len({line.split(b"\t")[0] for line in lines}) < len(lines):
+        return ["text"]  # words that come again are labels
+    if tabs == {1}:
+        return ["text", "csv"]
+    for delimiter in (b",", b"\t", b";"):
+        counts = {line.count(delimiter) for line in lines if b'"' not in line}
+        if len(counts) == 1 and counts != {0} and len(lines) > 1:
+            return ["csv"]
+    return []

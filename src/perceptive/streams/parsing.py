@@ -1,0 +1,177 @@
+"""From blocks of text to examples: parsed in worker threads beside the consumer, who gets them in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.streams import tables
+from perceptive.streams.blocks import Block, shown
+from perceptive.streams.examples import Examples
+from perceptive.streams.reading import Reading
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass
+class Log:
+    """What the parsers had to say."""
+
+    lines: int = 0
+    bytes: int = 0  # read so far, unpacked
+    skipped: int = 0
+    complaints: list[str] = field(default_factory=list)  # the first few
+    names: _core.InvertedIndex | None = None
+
+
+def default_threads() -> int:
+    """As many as there are processors to run them."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Iterator[B]:
+    """``map(work, things)``, done by threads, each of which takes the next thing itself; a few results wait, no more.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-1, 2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads <= 1:
+        yield from map(work, things)
+        return
+    numbered, lock = enumerate(things), Lock()
+
+    def take_one() -> tuple[int, B] | None:
+        with lock:
+            taken = next(numbered, None)
+        return None if taken is None else (taken[0], work(taken[1]))
+
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="perceptive-parse")
+    asked = deque(pool.submit(take_one) for _ in range(threads + 2))
+    done: dict[int, B] = {}
+    wanted = 0
+    try:
+        while asked:
+            answer = asked.popleft().result()
+            if answer is None:
+                continue
+            done[answer[0]] = answer[1]
+            while wanted in done:
+                yield done.pop(wanted)
+                asked.append(pool.submit(take_one))
+                wanted += 1
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def parse(
+    files: Iterable[str],
+    reading: Reading,
+    dtype: np.dtype[Any],
+    *,
+    threads: int = 1,
+    skip: bool = False,
+    remember: bool = False,
+    live: bool = False,
+    block: int | None = None,
+    idf: NDArray[np.float32] | None = None,
+    only_text: bool = False,
+    log: Log | None = None,
+    limit: int | None = None,
+    prepare: Callable[[Examples, int], Any] = lambda examples, number: examples,
+) -> Iterator[Any]:
+    """Parse files, block by block, each in order.
+
+    Parameters
+    ----------
+    files : iterable of paths
+    reading : Reading
+    dtype : float32 or float64
+    threads : int
+        Parse in so many threads; the result does not depend on it.
+    skip : bool
+        Leave out bad lines and log them; else the first one raises, after what precedes it has been given.
+    remember : bool
+        Log the names of hashed features.
+    live : bool
+        Give what there is as soon as it is there.
+    block : int or None
+        Bytes at a time.
+    idf : array of float32 or None
+        2^bits factors, where ``reading.has_idf``: what `learn_idf` gives.
+    only_text : bool
+        Leave out all features but those of texts.
+    log : Log or None
+        Is kept up as blocks are given.
+    limit : int or None
+        svmlight: columns at most, where there is no other limit.
+    prepare : callable
+        What the threads also do with the examples of a block and its number.
+    """
+    log = Log() if log is None else log
+    single = dtype == np.float32
+    if reading.has_idf and idf is None:
+        raise ValueError("idf needs the document frequencies; count them first, with learn_idf")
+    number = 0
+    for path in files:
+        source, header, line = tables.open(path, reading, block, live)
+        parser = reading.parser(remember, idf, header, only_text, limit)
+
+        def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
+            number, one = numbered
+            size = len(one.text)
+            try:
+                *arrays, lines, skipped, complaints, names = parser.parse(one.text, single, skip)
+            finally:
+                one.release()
+            return prepare(Examples(*arrays), number), size, one.offset, lines, skipped, complaints, names
+
+        for parsed, size, offset, lines, skipped, complaints, names in in_order(
+            work, enumerate(source, number), 1 if live else threads
+        ):
+            number += 1
+            said = [
+                f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
+                for at, byte, column, message in complaints
+            ]
+            line += lines
+            log.lines += lines
+            log.bytes += size
+            if names is not None:
+                log.names = log.names or _core.InvertedIndex()
+                log.names.merge(names)
+            yield parsed
+            if said and not skip:
+                raise ValueError(said[0])
+            log.skipped += skipped
+            log.complaints += said[: max(0, 10 - len(log.complaints))]
+
+
+def learn_idf(files: Iterable[str], reading: Reading, **options: Any) -> NDArray[np.float32]:
+    """Read texts to count how many hold each bucket: idf[h] = ln((1 + n) / (1 + df[h])) + 1.
+
+    Parameters
+    ----------
+    files : iterable of paths
+    reading : Reading
+    **options
+        Those of `parse`.
+    """
+    assert reading.bits is not None
+    n, df = 0, np.zeros(1 << reading.bits, np.int64)
+    raw = replace(reading, text={**reading.text, "idf": False, "normalize": False}, interactions=())
+    for examples in parse(files, raw, np.dtype(np.float64), only_text=True, **options):
+        n += len(examples)
+        np.add.at(df, examples.indices, 1)
+    return np.asarray(np.log((1.0 + n) / (1.0 + df)) + 1.0, np.float32)

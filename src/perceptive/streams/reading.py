@@ -1,0 +1,242 @@
+"""How files become rows: what a model must remember to read more files of the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+
+FORMATS = ("svmlight", "vw", "text", "csv", "json", "arrow")
+ALIASES = {
+    "libsvm": "svmlight",
+    "fasttext": "text",
+    "tsv": "csv",
+    "jsonl": "json",
+    "ndjson": "json",
+    "parquet": "arrow",
+}
+BITS = 20  # of formats with named features, where none are given
+TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a table."""
+
+    columns: Sequence[str]
+    delimiter: str
+    categorical: Sequence[str] = ()  # besides those that the reading names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The format of files, and how its features become columns.
+
+    Parameters
+    ----------
+    format : str
+        One of `FORMATS`.
+    zero_based : bool
+        svmlight: whether the first feature is 0.
+    n_features : int or None
+        svmlight: columns; larger indices are refused.
+    bits : int or None
+        Hash the features into 2^bits columns; formats with named features always do, into 2^20 if nothing is said.
+    hash_seed : int
+        Where the hash begins.
+    interactions : tuple of str
+        Products of two features: ("all",), or pairs of namespaces ("a:b", …): those of VW, columns of CSV, keys of
+        JSON. The features of texts have no part in it.
+    labelled : bool
+        text: whether lines begin with a label.
+    label : str
+        csv, json, arrow: the column or key of the label. Where there is none, examples have no label.
+    text_column : str or None
+        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text".
+    categorical, ignore : tuple of str
+        csv, arrow: columns whose numbers are names; columns that are left out.
+    delimiter : str or None
+        csv: by default that one of comma, tab and semicolon which divides the header into most columns.
+    text : mapping
+        How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
+        `perceptive.features.text.TextFeatures`.
+
+    Examples
+    --------
+    >>> Reading(format="svmlight", bits=10).width
+    1024
+    """
+
+    format: str = "svmlight"
+    zero_based: bool = False
+    n_features: int | None = None
+    bits: int | None = None
+    hash_seed: int = 0
+    interactions: tuple[str, ...] = ()
+    labelled: bool = True
+    label: str = "label"
+    text_column: str | None = None
+    categorical: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    delimiter: str | None = None
+    text: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.format not in (*FORMATS, *ALIASES):
+            raise ValueError(f"unknown format {self.format!r}; choose one of {', '.join((*FORMATS, *ALIASES))}")
+        if self.format == "tsv" and self.delimiter is None:
+            self._set("delimiter", "\t")
+        self._set("format", ALIASES.get(self.format, self.format))
+        if self.bits is None and self.format != "svmlight":
+            self._set("bits", BITS)
+        self._check_names()
+        if self.n_features is not None and not 0 <= self.n_features < 2**31:
+            raise ValueError(f"n_features is {self.n_features}; it must be from 0 to 2³¹ − 1")
+        if self.bits is not None and not 1 <= self.bits <= 30:
+            raise ValueError(f"bits is {self.bits}; it must be from 1 to 30")
+        if not 0 <= self.hash_seed < 2**32:
+            raise ValueError(f"hash_seed is {self.hash_seed}; it must be from 0 to 2³² − 1")
+        if self.interactions and self.bits is None:
+            raise ValueError("interactions need hashed features; give bits")
+        for pair in self.interactions:
+            if pair != "all" and pair.count(":") != 1:
+                raise ValueError(f"interaction {pair!r} is neither 'all' nor a pair of namespaces 'a:b'")
+        if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
+            raise ValueError(f"delimiter is {self.delimiter!r}; it must be one ASCII character, no quote, no newline")
+        self._check_text()
+
+    @property
+    def width(self) -> int | None:
+        """Columns, where they are known before the data."""
+        return self.n_features if self.bits is None else 1 << self.bits
+
+    @property
+    def has_text(self) -> bool:
+        """Whether texts become features."""
+        return self.format in ("text", "json") or self.text_column is not None
+
+    @property
+    def has_idf(self) -> bool:
+        """Whether these are weighted by how rare they are, which takes a pass before the others."""
+        return self.has_text and bool(self.text["idf"])
+
+    def parser(
+        self,
+        remember: bool = False,
+        idf: NDArray[np.float32] | None = None,
+        header: Header | None = None,
+        only_text: bool = False,
+        limit: int | None = None,
+    ) -> Any:
+        """The parser of the core.
+
+        Parameters
+        ----------
+        remember : bool
+            Whether it gives the names of hashed features too.
+        idf : array of float32 or None
+            2^bits factors, where texts have idf. Without them it counts as 1.
+        header : Header
+            csv: of the file.
+        only_text : bool
+            Leave out all features but those of texts.
+        limit : int or None
+            svmlight: columns at most, where neither ``n_features`` nor ``bits`` sets a limit.
+        """
+        features = self._features(remember)
+        if self.format == "svmlight":
+            most = limit if self.n_features is None and features is None else self.n_features
+            return _core.Svmlight(self.zero_based, most, features)
+        assert features is not None
+        if self.format == "vw":
+            return _core.Vw(features)
+        if self.format == "text":
+            return _core.LabelledText(self._texts(idf), self.labelled, remember)
+        if self.format == "json":
+            return _core.JsonLines(features, self._texts(idf), self.label, self.text_column or "text", only_text)
+        assert header is not None
+        kinds = [(name, self.kind(name, header)) for name in header.columns]
+        if only_text:
+            kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
+        text = None if self.text_column is None else self._texts(idf)
+        return _core.Csv(features, text, header.delimiter, kinds)
+
+    def kind(self, column: str, header: Header | None = None) -> str:
+        """What a column of a table is."""
+        if column in self.ignore:
+            return "ignored"
+        if column == self.label:
+            return "label"
+        if column == self.text_column:
+            return "text"
+        known = self.categorical if header is None else (*self.categorical, *header.categorical)
+        return "categorical" if column in known else "any"
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Raise where an option names a column that there is not. The label may be missing."""
+        asked = [*self.categorical, *self.ignore, *([] if self.text_column is None else [self.text_column])]
+        for name in asked:
+            if name not in columns:
+                raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, columns))}")
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_names(self) -> None:
+        for name in ("interactions", "categorical", "ignore"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+                raise ValueError(f"{name} is {value!r}; give a tuple of strings")
+            self._set(name, tuple(value))
+
+    def _check_text(self) -> None:
+        unknown = set(self.text) - set(TEXT)
+        if unknown:
+            raise ValueError(f"unknown text option {min(unknown)!r}; there are {', '.join(TEXT)}")
+        text = {**TEXT, **self.text}
+        for name in ("words", "chars"):
+            text[name] = None if text[name] is None else tuple(text[name])
+        self._set("text", text)
+        if text["words"] is None and text["chars"] is None:
+            raise ValueError("words and chars are both None; give one of them, such as words=(1, 1)")
+        self._texts(None)  # the core checks the rest
+
+    def _texts(self, idf: NDArray[np.float32] | None) -> _core.TextReading:
+        text = self.text
+        return _core.TextReading(
+            text["words"] or (0, 0),
+            text["chars"] or (0, 0),
+            text["lowercase"],
+            text["weighting"],
+            text["normalize"],
+            self.bits or BITS,
+            self.hash_seed,
+            True,
+            idf if text["idf"] else None,
+        )
+
+    def _features(self, remember: bool) -> _core.FeatureOptions | None:
+        if self.bits is None:
+            return None
+        pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
+        return _core.FeatureOptions(self.bits, self.hash_seed, True, remember, "all" in self.interactions, pairs)
+
+    def to_meta(self) -> dict[str, Any]:
+        """As plain values, for a model file."""
+        meta = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
+        return meta
+
+    @classmethod
+    def from_meta(cls, meta: dict[str, Any]) -> Reading:
+        """What `to_meta` gave; raises where it cannot be."""
+        known = {f.name for f in fields(cls)}
+        if not isinstance(meta, dict) or set(meta) - known:
+            raise ValueError("an unknown way of reading")
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
+        return cls(**values)

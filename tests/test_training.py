@@ -1,0 +1,439 @@
+"""Training from files: the same whatever the threads, the cache, and where it was broken off."""
+
+import os
+import random
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
+
+from perceptive import LinearClassifier, _core, load, save, streams
+from perceptive.certificate import certify
+from perceptive.learners import LinearLearner
+from perceptive.learners.lesson import Labels
+from perceptive.parameters import TrainingParameters
+from perceptive.persistence import load_checkpoint, save_checkpoint
+from perceptive.streams import blocks
+from perceptive.streams.cache import Cache, signature
+from perceptive.training.local import hash_seed
+from perceptive.training.source import Source
+from perceptive.training.stream import Run
+
+pytestmark = pytest.mark.core
+
+
+def made(path, n=400, classes=2, seed=0, d=40):
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, d, 0.2, "csr", random_state=seed)
+    y = (X @ rng.normal(size=(d, classes))).argmax(axis=1)
+    flip = rng.random(n) < 0.1
+    y[flip] = rng.integers(classes, size=flip.sum())
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    return path
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 4000)
+
+
+@pytest.fixture
+def file(tmp_path, small_blocks):
+    return made(tmp_path / "made.svm")
+
+
+def trained(
+    path, *, epochs=3, threads=1, cache=None, holdout=0.0, classes=None, skip="stop", shuffle=True, **parameters
+):
+    stream = streams.open(path, dtype="float32", threads=threads, on_error=skip)
+    training = TrainingParameters(epochs=epochs, validation_fraction=holdout, shuffle=shuffle)
+    with Source(stream, passes=epochs, cache=cache, holdout=holdout) as source:
+        run = Run.start(source, training, classes, **parameters)
+        run.play(source)
+    return run, source
+
+
+def state(learner):
+    parts = []
+    for pair, problem in learner.problems.items():
+        snapshot = problem.snapshot()
+        parts.append((pair, snapshot["run"], [a[: problem.n_features].tobytes() for a in snapshot["arrays"].values()]))
+    return learner.classes, learner.fingerprint, learner.played, learner.first_pass, parts
+
+
+# ---------------------------------------------------------------- what it computes
+
+
+def by_hand(path, epochs, random_state=0):
+    """Block by block, in the order that is promised."""
+    texts = [bytes(block.text) for block in blocks.blocks(str(path))]
+    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state)
+    for epoch in range(epochs):
+        order = np.arange(len(texts))
+        if epoch:
+            _core.shuffle(order, hash_seed(random_state, epoch))
+        for number in order.tolist():
+            labels, which, _, _, indptr, indices, data, *_ = _core.Svmlight(False, None, None).parse(
+                texts[number], True, False
+            )
+            X = sp.csr_array((data, indices, indptr), shape=(len(which), 40))
+            within = np.arange(len(which))
+            _core.shuffle(within, hash_seed(hash_seed(random_state, epoch), number))
+            y = np.array(labels)[which]
+            learner.learn_many(X[within], y[within])
+    return learner
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_it_plays_the_blocks_in_the_promised_order(file, epochs):
+    run, source = trained(file, epochs=epochs)
+    expected = by_hand(file, epochs)
+    assert source.examples == 400
+    assert run.history.epochs == epochs
+    assert sum(run.history.mistakes) == expected.mistakes
+    mine, theirs = run.learner.problems[()].snapshot(), expected.problems[()].snapshot()
+    assert mine["arrays"]["z"][:40].tobytes() == theirs["arrays"]["z"][:40].tobytes()
+    assert mine["run"] == theirs["run"]
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("holdout", [0.0, 0.2])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_threads_change_nothing(tmp_path, small_blocks, threads, holdout, classes):
+    path = made(tmp_path / "a.svm", classes=classes)
+    alone, _ = trained(path, holdout=holdout)
+    together, _ = trained(path, holdout=holdout, threads=threads)
+    assert state(alone.learner) == state(together.learner)
+    assert alone.history == together.history
+    assert len(alone.history.held_out) == (alone.history.epochs if holdout else 0)
+
+
+def test_two_classes_are_one_problem_until_a_third_is_met(tmp_path, small_blocks):
+    path = made(tmp_path / "a.svm")
+    assert trained(path)[0].learner.binary
+    with path.open("a") as more:
+        more.write("7 3:1\n")
+    run, source = trained(path)
+    assert run.learner.classes == [0, 1, 7]
+    assert run.learner.joint
+    assert source.examples == 401
+    assert run.learner.played == 3 * 401
+    with pytest.raises(ValueError, match="label 7 is none of the classes"):
+        trained(path, classes=[0, 1])
+
+
+def test_held_out_examples_are_not_learned_from(file):
+    run, source = trained(file, holdout=0.25, epochs=2)
+    held = sum(block[1] for block in source.held_out.blocks)
+    assert 60 < held < 140
+    assert run.learner.played == 2 * (400 - held)
+    assert all(0.5 < a <= 1 for a in run.history.held_out)
+
+
+def test_patience_goes_back_to_the_best_pass(tmp_path, small_blocks):
+    path = made(tmp_path / "noisy.svm", n=300, d=200, seed=4)
+    run, _ = trained(path, holdout=0.3, epochs=40, hypothesis="last")
+    scores = run.history.held_out
+    assert len(scores) < 40
+    best = int(np.argmax(scores))
+    assert len(scores) - 1 - best == 3 or run.history.converged
+    assert run.learner.played == (best + 1) * run.learner.played // (best + 1)
+    again, _ = trained(path, holdout=0.3, epochs=best + 1, hypothesis="last")
+    assert state(run.learner) == state(again.learner)
+
+
+def test_it_converges(tmp_path):
+    path = tmp_path / "and.svm"
+    path.write_text("0\n0 1:1\n0 2:1\n1 1:1 2:1\n")
+    run, _ = trained(path, epochs=50)
+    assert run.history.converged
+    assert run.history.epochs < 50
+    assert run.learner.predict_many(np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])) == [0, 0, 0, 1]
+
+
+def test_the_certificate_in_parts_is_that_of_the_whole(file):
+    for multiclass in ("joint", "ovr"):
+        clf = LinearClassifier(epochs=2, certify=True, multiclass=multiclass)
+        clf.fit_stream(streams.open(file, dtype="float32"))
+        X, y = streams.load(file, dtype="float32")
+        whole = certify(clf.learner_, X, y)
+        assert not whole.hypothetical
+        assert clf.certificate_.bound == pytest.approx(whole.bound, rel=1e-12)
+        assert clf.certificate_.updates == whole.updates
+        assert clf.certificate_.holds
+
+
+def test_nothing_to_learn_from(tmp_path):
+    path = tmp_path / "empty.svm"
+    path.write_text("# nothing\n\n")
+    with pytest.raises(ValueError, match="there are no labelled examples"):
+        trained(path)
+
+
+def test_a_broken_line_stops_or_is_skipped(file):
+    with file.open("a") as more:
+        more.write("1 5:x\n0 1:1\n")
+    with pytest.raises(ValueError, match=r"made\.svm:4\d\d:5: value 'x' is not a number"):
+        trained(file)
+    run, source = trained(file, skip="skip")
+    assert source.stream.log.skipped == 1
+    assert source.examples == 401
+    assert "value 'x'" in source.stream.log.complaints[0]
+    assert run.learner.played == 3 * 401
+
+
+def test_too_many_features_name_the_cure(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 99999999:1\n0 1:1\n")
+    with pytest.raises(ValueError, match="beyond n_features=16777216; raise it, or hash with bits"):
+        trained(path)
+
+
+def test_delta_is_for_one_pass(file):
+    assert trained(file, epochs=1, delta=0.5)[0].history.epochs == 1
+    with pytest.raises(ValueError, match="delta needs the examples in memory"):
+        trained(file, epochs=2, delta=0.5)
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def test_a_kept_cache_gives_the_same_model(file, tmp_path):
+    cache = str(tmp_path / "kept.cache")
+    fresh, _ = trained(file)
+    first, source = trained(file, cache=cache)
+    assert os.listdir(tmp_path).count("kept.cache") == 1
+    second, again = trained(file, cache=cache, threads=3, holdout=0.0)
+    assert state(fresh.learner) == state(first.learner) == state(second.learner)
+    assert source.stream.log.bytes == file.stat().st_size
+    assert again.stream.log.bytes == 0  # it was not parsed
+    assert again.examples == 400
+    held, _ = trained(file, cache=cache, holdout=0.2)
+    parsed, _ = trained(file, holdout=0.2)
+    assert state(held.learner) == state(parsed.learner)
+
+
+def test_a_stale_cache_is_never_used(file, tmp_path):
+    cache = str(tmp_path / "kept.cache")
+    trained(file, cache=cache)
+    stamp = file.stat().st_mtime_ns
+    with file.open("a") as more:
+        more.write("1 3:1\n")
+    os.utime(file, ns=(stamp, stamp))
+    assert trained(file, cache=cache)[1].examples == 401  # another size
+    os.utime(file, ns=(stamp, stamp + 1))
+    run, source = trained(file, cache=cache)  # another time
+    assert source.stream.log.bytes == file.stat().st_size
+    stream = streams.open(file, dtype="float32", bits=10)
+    assert Cache.open(cache, signature(stream.files, stream.reading, stream.dtype, skip=False)) is None
+    assert run.learner.played == 3 * 401
+
+
+def test_a_damaged_cache_is_made_anew_or_refused(file, tmp_path):
+    cache = tmp_path / "kept.cache"
+    fresh, _ = trained(file, cache=str(cache))
+    whole = cache.read_bytes()
+    rng = random.Random(0)
+    refused = 0
+    for _ in range(60):
+        broken = bytearray(whole)
+        kind = rng.randrange(3)
+        if kind == 0:
+            del broken[rng.randrange(len(broken)) :]
+        elif kind == 1:
+            broken[rng.randrange(len(broken) - 400, len(broken))] ^= 1 << rng.randrange(8)
+        else:
+            at = rng.randrange(8, len(broken) - 2000)
+            broken[at : at + 4] = bytes(rng.choices(range(256), k=4))
+        cache.write_bytes(broken)
+        try:
+            run, _ = trained(file, cache=str(cache))
+        except ValueError:
+            refused += 1
+        else:
+            assert state(run.learner) == state(fresh.learner)
+    assert 0 < refused < 40
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+
+
+def test_nothing_is_left_behind_when_parsing_fails(file, tmp_path):
+    with file.open("a") as more:
+        more.write("1 5:x\n")
+    with pytest.raises(ValueError, match="value 'x'"):
+        trained(file, cache=str(tmp_path / "kept.cache"))
+    assert sorted(os.listdir(tmp_path)) == ["made.svm"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0, 1, 2.5, "a"]), st.sets(st.integers(0, 99), max_size=5)), max_size=20))
+def test_a_cache_gives_back_what_was_put_in(rows):
+    from perceptive.streams.examples import Examples
+
+    labels = sorted({label for label, _ in rows}, key=str)
+    indptr = np.cumsum([0, *(len(r) for _, r in rows)]).astype(np.int32)
+    indices = np.array([j for _, r in rows for j in sorted(r)], np.int32)
+    data = np.arange(len(indices), dtype=np.float32)
+    which = np.array([labels.index(label) for label, _ in rows], np.int32)
+    cache = Cache(None, {})
+    examples = Examples(labels, which, np.arange(len(rows)) + 0.5, None, indptr, indices, data)
+    cache.append(examples)
+    cache.append(examples)
+    back, _ = cache.read(1, np.dtype(np.float32))
+    assert [back.labels[i] for i in back.which] == [label for label, _ in rows]
+    for name in ("weight", "indptr", "indices", "data"):
+        assert np.array_equal(getattr(back, name), getattr(examples, name))
+    cache.close()
+
+
+# ---------------------------------------------------------------- checkpoints
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("holdout", [0.0, 0.2])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"rule": "pa1", "hypothesis": "voted"}, {"rule": "arow", "dtype": "float64"}]
+)
+def test_a_run_can_be_taken_up_anywhere(file, tmp_path, holdout, parameters):
+    whole, _ = trained(file, holdout=holdout, **parameters)
+    path = tmp_path / "run.checkpoint"
+    dtype = parameters.get("dtype", "float32")
+    training = TrainingParameters(epochs=3, validation_fraction=holdout)
+    if dtype == "float64":
+        whole = None  # `trained` reads float32
+    total = 3 * sum(1 for _ in blocks.blocks(str(file)))
+    for stop in [1, 2, total // 3, total // 3 + 1, total // 2, total - 1]:
+        played = 0
+
+        def after_block(run, stop=stop):
+            nonlocal played
+            played += 1
+            if played == stop:
+                save_checkpoint(run, path, {"n": 1})
+                raise Killed
+
+        def source_of():
+            stream = streams.open(file, dtype=dtype, threads=1)
+            return Source(stream, passes=3, holdout=holdout)
+
+        with source_of() as source, pytest.raises(Killed):
+            Run.start(source, training, None, **parameters).play(source, after_block)
+        run = load_checkpoint(path, {"n": 1})
+        with source_of() as source:
+            run.play(source)
+        if whole is None:
+            with source_of() as source:
+                whole = Run.start(source, training, None, **parameters)
+                whole.play(source)
+        assert state(run.learner) == state(whole.learner)
+        assert run.history == whole.history
+
+
+def test_a_checkpoint_of_something_else_is_refused(file, tmp_path):
+    run, _ = trained(file)
+    path = tmp_path / "a.checkpoint"
+    save_checkpoint(run, path, {"n": 1})
+    with pytest.raises(ValueError, match="was made from other data or with other options"):
+        load_checkpoint(path, {"n": 2})
+    save(run.learner, path)
+    with pytest.raises(ValueError, match="not a checkpoint"):
+        load_checkpoint(path, {"n": 1})
+
+
+# ---------------------------------------------------------------- the estimator
+
+
+def test_fit_stream(file, tmp_path):
+    clf = LinearClassifier(epochs=3, probability=True, keep="all").fit_stream(file, cache=str(tmp_path / "c"))
+    X, y = streams.load(file)
+    assert clf.score(X, y) > 0.8
+    assert clf.predict_proba(X).shape == (400, 2)
+    assert clf.n_iter_ == 3
+    assert clf.n_features_in_ == 40
+    save(clf, tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert np.array_equal(again.predict(X), clf.predict(X))
+    assert again.learner_.reading == streams.Reading()
+    with pytest.raises(ValueError, match="class_weight and warm_start are for examples in memory"):
+        LinearClassifier(class_weight="balanced").fit_stream(file)
+
+
+def test_hashed_svmlight_is_the_hash_kernel_of_its_indices(file):
+    from perceptive.features.hashing import HashKernel
+
+    X, y = streams.load(file, bits=8)
+    plain, _ = streams.load(file)
+    kernel = HashKernel(8)
+    buckets, signs = kernel.hash([str(j + 1) for j in range(40)])
+    M = sp.csr_array((signs, buckets, np.arange(41)), shape=(40, 256))
+    assert abs(X - plain @ M).max() < 1e-12
+    assert X.shape == (400, 256)
+    clf = LinearClassifier(bits=8, epochs=2).fit_stream(file)
+    assert clf.score(X, y) > 0.7
+
+
+def test_interactions_are_products(tmp_path):
+    from perceptive.features.hashing import HashKernel
+
+    path = tmp_path / "a.svm"
+    path.write_text("1 1:2 3:5 10:7\n")
+    X, _ = streams.load(path, bits=20, interactions=("all",))
+    kernel = HashKernel(20)
+    expected = {"1": 2, "3": 5, "10": 7, "1*3": 10, "1*10": 14, "10*3": 35}
+    buckets, signs = kernel.hash(list(expected))
+    assert dict(zip(X.indices.tolist(), X.data.tolist(), strict=True)) == {
+        b: s * v for b, s, v in zip(buckets.tolist(), signs.tolist(), expected.values(), strict=True)
+    }
+    with pytest.raises(ValueError, match="interactions need hashed features; give bits"):
+        streams.open(path, interactions=("all",))
+
+
+def test_names_are_remembered_in_the_same_pass(file):
+    stream = streams.open(file, bits=4, remember_names=True, threads=3)
+    for _ in stream:
+        pass
+    found = {name for bucket in stream.log.names.buckets(1) for name in stream.log.names.names(bucket)}
+    assert found == {str(j + 1) for j in range(40)}
+    assert stream.log.names.buckets(2)  # 40 names in 16 buckets collide
+
+
+def test_learners_hash_dicts_by_themselves(tmp_path):
+    dicts = [{"a": 1.0, "b": "x"}, {"a": -1.0, "c": 2}, {"d": 1}] * 5
+    y = ["p", "q", "q"] * 5
+    clf = LinearClassifier(bits=12).fit(dicts, y)
+    assert clf.predict(dicts).tolist() == y
+    assert clf.learner_.n_features == 4096
+    clf.learn_one({"unheard": 1.0}, "p")
+    save(clf, tmp_path / "m")
+    assert load(tmp_path / "m").predict(dicts).tolist() == clf.predict(dicts).tolist()
+    learner = LinearLearner(classes=["p", "q"], bits=12)
+    assert learner.learn({"a": 1.0}, "q")
+    with pytest.raises(ValueError, match="n_features=7 does not go with bits=3"):
+        LinearLearner(bits=3, n_features=7)
+
+
+def test_labels_of_a_stream_are_plain(file):
+    labels = next(streams.open(file).blocks()).labels
+    assert all(type(label) is int for label in labels)
+    assert Labels.of([1, 2]).values == [1, 2]
+
+
+@pytest.mark.skipif("sanitize" in _core.__file__, reason="speed means nothing there")
+def test_the_cache_is_faster_than_parsing(tmp_path):
+    path = made(tmp_path / "big.svm", n=20000, d=300)
+    stream = streams.open(path, dtype="float32", threads=1)
+    with Source(stream, passes=2) as source:
+        began = time.process_time()
+        for batch in source.parsed():
+            batch.release()
+        parsed = time.process_time() - began
+        began = time.process_time()
+        for batch in source.again(np.arange(source.n_blocks)):
+            batch.release()
+        assert time.process_time() - began < parsed
