@@ -9,8 +9,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as RichTable
 
-MARKERS = ("<!-- measured: begin -->", "<!-- measured: end -->")
-
 
 @dataclass
 class Table:
@@ -59,10 +57,11 @@ def show(tables: Sequence[Table], targets: Sequence[Target]) -> None:
         print(f"{target.verdict:>7}  {target.text}: {target.measured}")
 
 
-def write(path: Path, tables: Sequence[Table], targets: Sequence[Target], machine: str) -> None:
-    """Replace what stands between the markers of a Markdown file."""
-    before, rest = path.read_text(encoding="utf-8").split(MARKERS[0])
-    after = rest.split(MARKERS[1])[1]
+def write(path: Path, tables: Sequence[Table], targets: Sequence[Target], machine: str, part: str = "measured") -> None:
+    """Replace what stands between the markers of a part of a Markdown file."""
+    markers = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    before, rest = path.read_text(encoding="utf-8").split(markers[0])
+    after = rest.split(markers[1])[1]
     summary = Table("Targets", ["target", "measured", ""], [(t.text, t.measured, t.verdict) for t in targets])
     body = "\n\n".join([machine, *(table.markdown() for table in (summary, *tables))])
-    path.write_text(f"{before}{MARKERS[0]}\n\n{body}\n\n{MARKERS[1]}{after}", encoding="utf-8")
+    path.write_text(f"{before}{markers[0]}\n\n{body}\n\n{markers[1]}{after}", encoding="utf-8")
