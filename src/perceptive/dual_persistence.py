@@ -21,6 +21,7 @@ from perceptive.learners.dual import Dual
 from perceptive.learners.dual_run import DualRun
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameters import KernelParameters
+from perceptive.streams.reading import Reading
 from perceptive.training import History
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def take_apart(learner: KernelLearner) -> tuple[dict[str, Any], Arrays]:
         "fingerprint": str(learner.fingerprint),
         "first_pass": learner.first_pass,
         **{name: getattr(learner, name) for name in COUNTS},
+        "reading": None if learner.reading is None else learner.reading.to_meta(),
+        "takes_objects": learner.takes_objects,
         "dual": None,
     }
     if learner.dual is not None:
@@ -87,6 +90,8 @@ def put_together(meta: dict[str, Any], arrays: Arrays, functions: Functions) -> 
             raise ValueError(f"{name} is impossible")
         setattr(learner, name, meta[name])
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
+    learner.reading = None if meta["reading"] is None else Reading.from_meta(meta["reading"])
+    learner.takes_objects = bool(meta["takes_objects"])
     if meta["dual"] is not None:
         learner.dual = _dual_together(learner, meta["dual"], arrays)
     return learner

@@ -30,8 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if not any(argument.startswith("--kernel") for argument in arguments):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
     options = parser(arguments).parse_args(arguments)
     try:
         code = _module(options.command).run(options)

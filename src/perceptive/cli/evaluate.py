@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_model, scored, stream_for
+    from perceptive.cli.model import load_any, scored, stream_for
     from perceptive.metrics import Confusion, auc
     from perceptive.streams.examples import UNLABELLED
 
-    learner = load_model(options.model)
+    learner = load_any(options.model)
     stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))
     index = dict(learner.index)

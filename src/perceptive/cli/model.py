@@ -10,6 +10,7 @@ import numpy as np
 
 from perceptive import _core, streams
 from perceptive.cli.console import Bar
+from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
@@ -21,6 +22,20 @@ def load_model(path: str) -> LinearLearner:
     learner = load_learner(path)
     if not isinstance(learner, LinearLearner):
         raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
+    return _ready(learner, path)
+
+
+def load_any(path: str) -> LinearLearner | KernelLearner:
+    """The learner of a model file, linear or kernel."""
+    learner = load_learner(path)
+    if isinstance(learner, LinearLearner):
+        return _ready(learner, path)
+    if learner.dual is None:
+        raise ValueError(f"{path}: this model has learned nothing; train it first")
+    return learner
+
+
+def _ready(learner: LinearLearner, path: str) -> LinearLearner:
     if not learner.problems:
         raise ValueError(f"{path}: this model has learned nothing; train it first")
     if learner.vocabulary is not None:
@@ -29,8 +44,10 @@ def load_model(path: str) -> LinearLearner:
     return learner
 
 
-def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
+def reading_of(learner: LinearLearner | KernelLearner, options: argparse.Namespace) -> Reading:
     """How a model reads files; one that learned from arrays reads svmlight, unless another format is given."""
+    if isinstance(learner, KernelLearner) and not learner.kernel.vectors:
+        raise ValueError(f"the kernel {learner.kernel!r} takes JSON lines, for `perceptive predict` only")
     if learner.reading is None:
         return Reading(format=options.format or "svmlight")
     if options.format not in (None, learner.reading.format):
@@ -38,7 +55,7 @@ def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
     return learner.reading
 
 
-def stream_for(learner: LinearLearner, options: argparse.Namespace) -> Stream:
+def stream_for(learner: LinearLearner | KernelLearner, options: argparse.Namespace) -> Stream:
     """The files of a command."""
     return streams.open(
         options.data,
@@ -59,15 +76,23 @@ def known_rows(learner: LinearLearner, examples: Examples) -> _core.Rows:
 
 
 def scored(
-    learner: LinearLearner, stream: Stream, bar: Bar, hypothesis: str | None, then: Callable[[Examples, Any], Any]
+    learner: LinearLearner | KernelLearner,
+    stream: Stream,
+    bar: Bar,
+    hypothesis: str | None,
+    then: Callable[[Examples, Any], Any],
 ) -> Iterator[Any]:
     """Scores of all examples, block by block; the parsing threads compute them, and do ``then`` with them."""
-    learner.scores_of(
-        _core.dense_rows(np.zeros((1, learner.n_features or 0)), False), hypothesis
-    )  # vectors are made once
+    if isinstance(learner, LinearLearner):  # vectors are made once
+        learner.scores_of(_core.dense_rows(np.zeros((1, learner.n_features or 0)), False), hypothesis)
 
     def prepare(examples: Examples, number: int) -> tuple[int, Any]:
-        return len(examples), then(examples, learner.scores_of(known_rows(learner, examples), hypothesis))
+        if isinstance(learner, LinearLearner):
+            scores = learner.scores_of(known_rows(learner, examples), hypothesis)
+        else:
+            width = learner.n_features or 0
+            scores = learner.scores(examples.narrow(width).X(width), hypothesis)
+        return len(examples), then(examples, scores)
 
     done = 0
     for n, result in stream.blocks(prepare=prepare):

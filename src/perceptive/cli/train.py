@@ -26,6 +26,7 @@ EXAMPLE = """\
 examples:
   perceptive train train.svm -o a9a.model --rule pa1 --C 0.1 --epochs 5 --holdout 0.1
   perceptive train 'logs/*.vw.gz' -o clicks.model --bits 22 --epochs 1
+  perceptive train train.svm -o a9a.model --kernel 'gaussian(gamma=0.05)' --budget 2000
   perceptive train more.svm --continue a9a.model -o a9a.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
@@ -42,6 +43,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_parameters(group, LinearParameters, NOT_OPTIONS)
     group.add_argument("--reference", type=str, help="ovr: the class that has no problem of its own")
     group.add_argument("--classes", type=labels, metavar="A,B,…", help="all classes, where they are known before")
+    group = parser.add_argument_group("kernels")
+    group.add_argument(
+        "--kernel", metavar="TEXT", help="learn in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …"
+    )
+    group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
+    group.add_argument("--forget", choices=["oldest", "random", "projectron"], help="kernels: what makes room then")
     group = parser.add_argument_group("training")
     add_parameters(group, TrainingParameters, {"progress"})
     group.add_argument("--continue", dest="model", metavar="MODEL", help="go on learning with a model")
@@ -76,6 +83,13 @@ def run(options: argparse.Namespace) -> int:
     """Learn."""
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
+    if options.kernel is not None:
+        from perceptive.cli.kernel import train
+        from perceptive.kernels import as_kernel
+
+        return train(options, _stream(options) if as_kernel(options.kernel).vectors else None)
+    if options.budget is not None or options.forget is not None:
+        raise ValueError("--budget and --forget are about kernels; give --kernel too")
     began = time.monotonic()
     training, stream = _training(options), _stream(options)
     if options.follow:

@@ -16,6 +16,7 @@ from perceptive.learners.lesson import Labels, plain_label
 from perceptive.learners.linear import as_floats, in_order_of_labels
 from perceptive.learners.passes import Passes
 from perceptive.parameters import KernelParameters
+from perceptive.streams.reading import Reading
 
 
 class KernelLearner:
@@ -58,6 +59,9 @@ class KernelLearner:
         self.played = 0  # the same, counted once for each time they were played
         self.fingerprint = 0
         self.first_pass: tuple[int, int] | None = None
+        self.temperature: float | None = None  # scores are not calibrated
+        self.reading: Reading | None = None  # how files become rows, where it learned from files
+        self.takes_objects = False  # whether these were JSON lines
         if classes is not None:
             labels = [plain_label(label) for label in classes]
             if len(set(labels)) < max(2, len(labels)):
