@@ -153,6 +153,7 @@ def test_gram_in_tiles_is_gram(monkeypatch):
     strings = ["abcab", "bca", "", "ccccab", "abab"]
     text = Subsequence(2, 0.7).gram(strings)
     monkeypatch.setattr(gram, "TILE", 3)
+    monkeypatch.setattr(gram, "WHOLE", 3)
     assert np.allclose(Gaussian(gamma=0.1).gram(X), whole[0])
     assert np.allclose(Quadratic().normalized().gram(X), whole[1])
     assert np.allclose(Subsequence(2, 0.7).gram(strings), text)

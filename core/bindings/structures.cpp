@@ -1,5 +1,6 @@
-// Kernels of strings and trees.
+// Kernels of strings and trees, and the exponents of Gaussian ones.
 #include "arrays.hpp"
+#include "gaussian.hpp"
 #include "strings.hpp"
 #include "trees.hpp"
 
@@ -32,6 +33,15 @@ void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i6
         string_kernels<float>(a, b, n, decay, symmetric, threads, out.data());
     else
         string_kernels<double>(a, b, n, decay, symmetric, threads, out.data());
+}
+
+template <class T>
+void exponents_of(const nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K, double factor,
+                  const Vector<const T>& a, const Vector<const T>& b) {
+    require(a.size() == K.shape(0) && b.size() == K.shape(1), "one number per row and per column");
+    nb::gil_scoped_release release;
+    gaussian_exponents(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), static_cast<T>(factor),
+                       a.data(), b.data());
 }
 
 // Prepared examples for the kernels of trees; see perceptive.kernels.examples.
@@ -126,6 +136,10 @@ void bind_structures(nb::module_& m) {
     m.def("string_kernels", &strings_of, "a_codes"_a.noconvert(), "a_offsets"_a.noconvert(), "b_codes"_a.noconvert(),
           "b_offsets"_a.noconvert(), "n"_a, "decay"_a, "single"_a, "symmetric"_a, "threads"_a, "out"_a.noconvert(),
           "Gap-weighted subsequences of length n (0: all subsequences) of all pairs.");
+    m.def("gaussian_exponents", &exponents_of<float>, "K"_a.noconvert(), "factor"_a, "a"_a.noconvert(),
+          "b"_a.noconvert());
+    m.def("gaussian_exponents", &exponents_of<double>, "K"_a.noconvert(), "factor"_a, "a"_a.noconvert(),
+          "b"_a.noconvert(), "K_ij becomes min(0, factor·K_ij − a_i − b_j).");
     m.attr("LONGEST_SUBSEQUENCE") = LONGEST_SUBSEQUENCE;
     nb::class_<Trees>(m, "Trees", "Parsed trees, for the kernels of trees.")
         .def(nb::init<>())

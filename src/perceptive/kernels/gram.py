@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive.kernels.kernel import Kernel, Values
 
 TILE = 1024  # rows and columns that are made at a time, so that they stay in the cache while they are worked on
+WHOLE = 8192  # rows up to which a Gram matrix of vectors is made at once
 TOLERANCE = 1e-8  # eigenvalues above −this × the largest count as rounding
 
 
@@ -29,8 +30,12 @@ def blocked(kernel: Kernel, A: Any, B: Any, dtype: Any) -> Values:
 
 
 def symmetric(kernel: Kernel, A: Any, dtype: Any) -> Values:
-    """The Gram matrix: the lower half in tiles, the upper mirrored, the diagonal from the norms."""
+    """The Gram matrix: by halves, the other mirrored; the diagonal of vectors from their norms."""
     check_memory(len(A), len(A), dtype)
+    if kernel.vectors and len(A) <= WHOLE:  # one large matrix product is faster than many, and its halves are alike
+        K = kernel.compare(A, A).astype(dtype, copy=False)
+        np.fill_diagonal(K, kernel.norms(A))
+        return K
     K = np.empty((len(A), len(A)), dtype)
     for i in range(0, len(A), TILE):
         rows = A.take(slice(i, i + TILE))

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from perceptive import _core
 from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.examples import Dense, Sparse
 from perceptive.kernels.feature_maps import gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values
+
+
+IN_CACHE = 2**18  # numbers that are worked on at a time
 
 
 class VectorKernel(Kernel):
@@ -221,11 +225,13 @@ class Gaussian(VectorKernel):
     def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
         K = dots(A, B)
         rate = self.rate()
-        K *= K.dtype.type(2 * rate)  # −γ(‖x‖² + ‖x'‖² − 2x·x')
-        K -= (rate * A.norms2).astype(K.dtype)[:, None]
-        K -= (rate * B.norms2).astype(K.dtype)[None, :]
-        np.minimum(K, 0, out=K)
-        return np.asarray(np.exp(K, out=K))
+        a, b = ((rate * Z.norms2).astype(K.dtype) for Z in (A, B))
+        rows = max(1, IN_CACHE // max(1, K.shape[1]))
+        for i in range(0, len(K), rows):
+            part = K[i : i + rows]
+            _core.gaussian_exponents(part, 2 * rate, a[i : i + rows], b)  # −γ(‖x‖² + ‖x'‖² − 2x·x')
+            np.exp(part, out=part)
+        return K
 
     def norms(self, A: Dense | Sparse) -> NDArray[np.float64]:
         return np.ones(len(A))
