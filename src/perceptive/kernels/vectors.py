@@ -16,7 +16,6 @@ from perceptive.kernels.examples import Dense, Sparse
 from perceptive.kernels.feature_maps import gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values
 
-
 IN_CACHE = 2**18  # numbers that are worked on at a time
 
 
