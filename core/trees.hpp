@@ -235,10 +235,13 @@ using Forest = std::vector<std::shared_ptr<const Tree>>;
 inline void tree_kernels(const Forest& a, const Forest& b, double decay, double sigma, bool symmetric, int threads,
                          double* out) {
     const i64 n = static_cast<i64>(a.size()), m = static_cast<i64>(b.size());
-    in_parallel(n, threads, [&] {
+    constexpr i64 PART = 128;  // of a row, so that a single row has work for all threads
+    const i64 parts = (m + PART - 1) / PART;
+    in_parallel(n * parts, threads, [&] {
         return [&, match = std::vector<std::int32_t>(), start = std::vector<std::size_t>(),
-                values = std::vector<double>()](i64 i) mutable {
-            for (i64 j = symmetric ? i : 0; j < m; ++j) {
+                values = std::vector<double>()](i64 task) mutable {
+            const i64 i = task / parts, begin = task % parts * PART;
+            for (i64 j = symmetric ? std::max(i, begin) : begin; j < std::min(begin + PART, m); ++j) {
                 out[i * m + j] = tree_kernel(*a[i], *b[j], decay, sigma, match, start, values);
                 if (symmetric) out[j * m + i] = out[i * m + j];
             }

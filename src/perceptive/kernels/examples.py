@@ -174,7 +174,12 @@ def in_double(examples: Any) -> Any:
         return Dense(examples.array.astype(np.float64))
     if isinstance(examples, Sparse):
         return Sparse(examples.matrix.astype(np.float64))
-    return Parts([in_double(part) for part in examples.parts]) if isinstance(examples, Parts) else examples
+    if isinstance(examples, Parts):
+        return Parts([in_double(part) for part in examples.parts])
+    if getattr(examples, "single", False):
+        examples = examples.take(slice(None))
+        examples.single = False
+    return examples
 
 
 def size_of(examples: Any) -> int:

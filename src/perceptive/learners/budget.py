@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.kernels.examples import in_double
+
 if TYPE_CHECKING:
     from perceptive.learners.dual import Dual, Weights
 
@@ -41,14 +43,14 @@ class ForgetOne:
         """Replace one support."""
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         self.next = (slot + 1) % self.budget
-        lost = dual.values(others, dual.supports.take([slot])).astype(np.float64) * dual.alpha[slot]
+        lost = dual.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
         del dual.slot_of[dual.ids[slot]]
         dual.supports.put(slot, x)
         dual.ids[slot] = number
         dual.slot_of[number] = slot
         dual.alpha[slot] = step
         dual.sums[slot] = dual.rounds * step
-        return np.asarray(dual.values(others, x).astype(np.float64) * step - lost)
+        return np.asarray(dual.row(x, others)[:, None] * step - lost)
 
     def state(self) -> dict[str, Any]:
         """What a model file must know to go on forgetting as before."""
@@ -76,19 +78,20 @@ class Projectron:
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
-        self._inverse: NDArray[Any] | None = None
+        self._double: Dual | None = None  # in float64: what is rounded away here, the inverse would blow up
+        self._inverse: NDArray[Any] = np.zeros((0, 0))
 
     def added(self) -> None:
         """The inverse is made when it is first needed."""
-        self._inverse = None
+        self._double = None
 
     def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
         """Spread the step over the supports."""
-        if self._inverse is None:
-            G = dual.values(dual.supports, dual.supports).astype(np.float64)
+        if self._double is None:
+            self._double = dual.in_double()
+            G = self._double.values(self._double.supports, self._double.supports)
             self._inverse = np.linalg.pinv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)), hermitian=True)
-        inverse: NDArray[Any] = self._inverse
-        d = inverse @ dual.values(dual.supports, x)[:, 0].astype(np.float64)
+        d = self._inverse @ self._double.row(in_double(x), self._double.supports)
         spread = np.outer(d, step)
         dual.alpha[:] += spread
         dual.sums[:] += dual.rounds * spread

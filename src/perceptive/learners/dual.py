@@ -117,6 +117,11 @@ class Dual:
             K += self.dtype.type(self.bias2)
         return K
 
+    def row(self, x: Any, others: Any) -> Weights:
+        """K + b² of one example with others."""
+        values = self.values(others, x)[:, 0] if self.kernel.one_way else self.values(x, others)[0]
+        return values.astype(np.float64)
+
     def norms(self, A: Any) -> Weights:
         """K(x, x) + b²."""
         return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
@@ -257,7 +262,7 @@ class Dual:
             self.forgetting.added()
         self.alpha[slot] += step
         self.sums[slot] += self.rounds * step
-        return self.values(others, x).astype(np.float64) * step
+        return self.row(x, others)[:, None] * step
 
     def meet_output(self, place: int) -> None:
         """A class that nobody announced gets its own output, all zeros, in this place."""

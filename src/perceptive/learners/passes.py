@@ -177,12 +177,11 @@ class Passes:
     def _row(self, i: int, x: Any, X: Any, chunk: NDArray[np.int64], first: int) -> Weights:
         """K(x_i, ·) + b² for the block from ``first`` on."""
         if not self.cached:
-            return self.dual.values(X.take(slice(first, None)), x)[:, 0].astype(np.float64)
+            return self.dual.row(x, X.take(slice(first, None)))
         column = self._columns.get(i)
         if column is None:
-            column = self.dual.values(self.X, x)[:, 0]
-            self._columns[i] = column
-        return column[chunk[first:]].astype(np.float64)
+            column = self._columns[i] = self.dual.row(x, self.X).astype(self.dual.dtype)
+        return np.asarray(column[chunk[first:]], dtype=np.float64)
 
     def _catch_up(self) -> None:
         """Add to each block's scores what was learned after it was played; the last block comes first."""
