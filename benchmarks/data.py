@@ -67,7 +67,7 @@ def sparse(X: NDArray[Any]) -> sp.csr_array:
     return sp.csr_array(scaled(X))
 
 
-def _part(name: str) -> Path | None:
+def part(name: str) -> Path | None:
     """A file of the data folder, or None and a word about it."""
     folder = os.environ.get("PERCEPTIVE_DATA")
     if folder is None:
@@ -79,9 +79,31 @@ def _part(name: str) -> Path | None:
     return None
 
 
+def zipf_files(n_rows: int, n_features: int) -> tuple[Path, Path]:
+    """Zipfian text as svmlight and as VW text, written once."""
+    version = zlib.crc32(f"{inspect.getsource(zipf_text)} {inspect.getsource(zipf_files)}".encode())
+    paths = [CACHE / f"zipf-{n_rows}-{n_features}-{version:08x}.{ending}" for ending in ("svm", "vw")]
+    if not all(path.exists() for path in paths):
+        print("writing files …")
+        X, y = zipf_text(n_rows, n_features, mean_length=MEAN_LENGTH)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        partial = [path.with_suffix(f"{path.suffix}.partial") for path in paths]
+        with partial[0].open("w") as svm, partial[1].open("w") as vw:
+            for begin in range(0, n_rows, 5000):
+                rows = X[begin : begin + 5000]
+                entries = [f"{j}:{x:.6g}" for j, x in zip((rows.indices + 1).tolist(), rows.data.tolist(), strict=True)]
+                for i, label in enumerate(y[begin : begin + 5000].tolist()):
+                    text = " ".join(entries[rows.indptr[i] : rows.indptr[i + 1]])
+                    svm.write(f"{'+1' if label else '-1'} {text}\n")
+                    vw.write(f"{1 if label else -1} | {text}\n")
+        for one, path in zip(partial, paths, strict=True):
+            one.rename(path)
+    return paths[0], paths[1]
+
+
 def a9a() -> list[Dataset]:
     """Adult, binarised: 123 features, 14 of them in a row."""
-    parts = [_part(f"a9a/{part}.svm") for part in ("train", "test")]
+    parts = [part(f"a9a/{part}.svm") for part in ("train", "test")]
     if None in parts:
         return []
     arrays: list[Any] = []
@@ -93,7 +115,7 @@ def a9a() -> list[Dataset]:
 
 def digits() -> Dataset:
     """Handwritten digits as given: MNIST, or those that come with scikit-learn."""
-    path = _part("mnist/mnist.npz")
+    path = part("mnist/mnist.npz")
     if path is not None:
         with np.load(path) as file:
             arrays = [file[f"{kind}_{part}"] for part in ("train", "test") for kind in ("x", "y")]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import platform
 import random
 import resource
 import time
 from collections.abc import Callable
-from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -18,6 +15,7 @@ from numpy.typing import NDArray
 
 import data
 from data import Dataset
+from machine import machine
 from perceptive import KernelClassifier
 from perceptive.kernels import Gaussian, Polynomial, Subsequence, SubsetTree
 from perceptive.kernels.strings import threads
@@ -25,13 +23,6 @@ from perceptive.learners import KernelLearner, dual, passes
 from report import Table, Target, show, write
 
 HYPOTHESES = ("last", "averaged", "voted", "random")
-PART = "kernels"  # what is written between its own markers in README.md
-
-
-def machine() -> str:
-    """What it was measured on and with."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
-    return f"Measured on {threads()} cores, Python {platform.python_version()}, {packages}."
 
 
 def seconds(job: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -246,7 +237,8 @@ def main() -> None:
         targets += more
     show(tables, targets)
     if options.write:
-        write(Path(__file__).with_name("README.md"), tables, targets, machine(), PART)
+        on = machine(f"{threads()} cores", "numpy", "scipy", "scikit-learn")
+        write("kernels", tables, targets, on)
 
 
 if __name__ == "__main__":

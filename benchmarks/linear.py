@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 from statistics import mean, median, variance
 from typing import Any
 
@@ -23,6 +20,7 @@ import scipy.sparse as sp
 import data
 import rivals
 from data import Dataset
+from machine import machine
 from perceptive import LinearClassifier
 from report import Table, Target, show, write
 from rivals import Rival, ours
@@ -267,21 +265,6 @@ def targets(
 # ---------------------------------------------------------------- the run
 
 
-def machine() -> str:
-    """What it was measured on and with."""
-    cpu = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), cpu)
-    packages = []
-    for name in ("numpy", "scipy", "scikit-learn", "liblinear-official", "river"):
-        try:
-            packages.append(f"{name} {version(name)}")
-        except ModuleNotFoundError:
-            continue
-    return f"Measured on one core of {cpu}, Python {platform.python_version()}, {', '.join(packages)}."
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     size = parser.add_mutually_exclusive_group()
@@ -332,7 +315,8 @@ def main() -> None:
     found = [*targets(two, many, dots, ones, large.name), import_target]
     show(tables, found)
     if options.write:
-        write(Path(__file__).with_name("README.md"), tables, found, machine())
+        packages = ("numpy", "scipy", "scikit-learn", "liblinear-official", "river")
+        write("linear", tables, found, machine("one core", *packages))
 
 
 if __name__ == "__main__":

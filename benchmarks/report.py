@@ -57,11 +57,14 @@ def show(tables: Sequence[Table], targets: Sequence[Target]) -> None:
         print(f"{target.verdict:>7}  {target.text}: {target.measured}")
 
 
-def write(path: Path, tables: Sequence[Table], targets: Sequence[Target], machine: str, part: str = "measured") -> None:
-    """Replace what stands between the markers of a part of a Markdown file."""
-    markers = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
-    before, rest = path.read_text(encoding="utf-8").split(markers[0])
-    after = rest.split(markers[1])[1]
+def write(name: str, tables: Sequence[Table], targets: Sequence[Target], machine: str) -> None:
+    """Replace what stands between the markers of a benchmark in README.md."""
+    path, (begin, end) = (
+        Path(__file__).with_name("README.md"),
+        (f"<!-- {name}: {edge} -->" for edge in ("begin", "end")),
+    )
+    before, rest = path.read_text(encoding="utf-8").split(begin)
+    after = rest.split(end)[1]
     summary = Table("Targets", ["target", "measured", ""], [(t.text, t.measured, t.verdict) for t in targets])
     body = "\n\n".join([machine, *(table.markdown() for table in (summary, *tables))])
-    path.write_text(f"{before}{markers[0]}\n\n{body}\n\n{markers[1]}{after}", encoding="utf-8")
+    path.write_text(f"{before}{begin}\n\n{body}\n\n{end}{after}", encoding="utf-8")

@@ -192,7 +192,7 @@ class CsvParser {
 
     static bool missing(std::string_view value) {
         if (value.empty()) return true;
-        if (value.size() > 4) return false;
+        if (value.size() > 4 || (value.front() | 0x20) != 'n') return false;
         char lower[4];
         std::transform(value.begin(), value.end(), lower, [](char c) { return static_cast<char>(c | 0x20); });
         const std::string_view word(lower, value.size());
@@ -213,7 +213,7 @@ class CsvParser {
             throw BadLine{at, std::string(label ? "label" : "value") + " '" + shown(value) + "' is " + why};
         };
         if (!number && is_not_finite(value)) refuse("not finite; drop or impute such examples first");
-        if (std::isinf(label ? x : static_cast<V>(x)))
+        if (number && std::isinf(label ? x : static_cast<V>(x)))
             refuse(std::string("too large for ") + (label ? "float64" : type_name<V>)+"; rescale");
         if (label && number) {
             number_ = x;

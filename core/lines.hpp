@@ -63,12 +63,13 @@ constexpr const char* type_name = std::is_same_v<V, float> ? "float32" : "float6
 
 // nan, inf or infinity, in any case.
 inline bool is_not_finite(std::string_view token) {
-    if (token.size() > 9) return false;
-    std::string word(token);
-    for (char& c : word)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    if (!word.empty() && (word[0] == '+' || word[0] == '-')) word.erase(0, 1);
-    return word == "nan" || word == "inf" || word == "infinity";
+    if (!token.empty() && (token[0] == '+' || token[0] == '-')) token.remove_prefix(1);
+    const auto is = [&](std::string_view word) {
+        return token.size() == word.size() && std::equal(token.begin(), token.end(), word.begin(), [](char a, char b) {
+                   return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+               });
+    };
+    return is("nan") || is("inf") || is("infinity");
 }
 
 // Says what is wrong with a token that should have been a number.

@@ -207,13 +207,23 @@ def test_inspect(data, model):
     w = load(model).problems[()].vector("averaged")[0][:, 0]
     heaviest = np.argsort(-abs(w))[:3]
     assert [feature["column"] for feature in one["features"]] == heaviest.tolist()
-    assert [feature["names"] for feature in one["features"]] == [[str(j + 1)] for j in heaviest]
+    assert [feature["name"] for feature in one["features"]] == [str(j + 1) for j in heaviest]
     perceptive("inspect", model, "--class", "7", code=1)
     perceptive("train", data / "train.svm", "-o", data / "h.model", "--bits", 3, "--invert-hash", "--quiet")
     told = json.loads(perceptive("inspect", data / "h.model", "--json").stdout)
     assert told["names"] == 30
     assert told["collisions"] > 0
-    assert len([name for f in told["classes"][0]["features"] for name in f["names"]]) == 30
+    features = told["classes"][0]["features"]
+    assert sorted(int(feature["name"]) for feature in features) == list(range(1, 31))
+    learner = load(data / "h.model")
+    for feature in features:  # a name's own weight: what one unit of it adds to the score
+        (data / "one.svm").write_text(f"0 {feature['name']}:1\n0\n")
+        rows = perceptive("predict", data / "h.model", data / "one.svm", "--scores").stdout.splitlines()
+        with_it, without = (float(row.split("\t")[1]) for row in rows)
+        assert with_it - without == pytest.approx(feature["weight"], abs=2e-3 * max(1, abs(with_it)))
+        if feature["column"] > 2:
+            break
+    assert learner.names is not None
 
 
 def test_certify(data):
@@ -321,7 +331,10 @@ def test_follow_saves_on_ctrl_c_and_on_a_broken_line(data):
     assert load(data / "live.model").rounds == 2
     process.stdin.close()
     process.stdout.close()
-    done = perceptive("train", "--follow", "-", "-o", data / "other.model", input="1 1:1\n0 2:1\n1 x\n", code=1)
+    broken = "1 1:1\n0 2:1\n1 x\n"
+    done = perceptive(
+        "train", "--follow", "-", "--format", "svmlight", "-o", data / "other.model", input=broken, code=1
+    )
     assert "<stdin>:3:3: 'x' is not an entry" in done.stderr
     assert load(data / "other.model").rounds == 2
 
@@ -417,6 +430,41 @@ def test_several_classes_and_reductions(tmp_path):
     perceptive("predict", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "nonsense", code=1)
 
 
+# ---------------------------------------------------------------- other formats
+
+
+def test_text(tmp_path):
+    texts = ["ham\tsee you at home", "spam\tWIN a free prize", "ham\tat home", "spam\tfree prize now"]
+    (tmp_path / "sms.txt").write_text("\n".join(texts * 5))
+    how = ["--text", "--words", "1-2", "--chars", "3", "--idf", "--bits", 14, "--invert-hash", "--quiet"]
+    perceptive("train", tmp_path / "sms.txt", "-o", tmp_path / "m", *how)
+    done = perceptive("predict", tmp_path / "m", "-", "--unlabelled", input="a free prize for you\nhome\n")
+    assert done.stdout == "spam\nham\n"
+    told = json.loads(perceptive("eval", tmp_path / "m", tmp_path / "sms.txt", "--json").stdout)
+    assert told["accuracy"] == 1
+    told = json.loads(perceptive("inspect", tmp_path / "m", "--json", "--top", 1000).stdout)
+    names = [feature["name"] for feature in told["classes"][0]["features"]]
+    assert "free prize" in names
+    learner = load(tmp_path / "m")
+    assert learner.reading.text["words"] == (1, 2)
+    assert learner.idf.shape == (2**14,)
+
+
+def test_csv_json_and_vw(tmp_path):
+    rows = [(i, "clerk" if i % 3 else "boss", "low" if i % 3 else "high") for i in range(60)]
+    (tmp_path / "t.csv").write_text("age,job,income\n" + "".join(f"{a},{j},{y}\n" for a, j, y in rows))
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"job": j, "label": y}) + "\n" for a, j, y in rows))
+    (tmp_path / "t.vw").write_text("".join(f"{1 if y == 'high' else -1} |f job={j}\n" for a, j, y in rows))
+    for name, extra in (("t.csv", ["--label", "income", "--ignore", "age"]), ("t.jsonl", []), ("t.vw", [])):
+        perceptive("train", tmp_path / name, "-o", tmp_path / "m", "--quiet", "--bits", 12, "--normalize", *extra)
+        told = json.loads(perceptive("eval", tmp_path / "m", tmp_path / name, "--json").stdout)
+        assert told["accuracy"] > 0.95, name
+        assert told["examples"] == 60
+    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", code=1)
+    assert "no labelled examples" in done.stderr  # there is no column "label"
+    perceptive("train", tmp_path / "t.vw", "-o", tmp_path / "m", "--text", "--format", "vw", code=1)
+
+
 # ---------------------------------------------------------------- demo
 
 
@@ -431,3 +479,86 @@ def test_a_reader_that_goes_away(data, model):
     shell = f"{sys.executable} -m perceptive predict {model} {data}/test.svm | head -1"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+# ---------------------------------------------------------------- taggers
+
+CHUNKS = """\
+the DT B-NP
+dog NN I-NP
+barks VBZ B-VP
+
+a DT B-NP
+big JJ I-NP
+cat NN I-NP
+sleeps VBZ B-VP
+. . O
+"""
+
+
+@pytest.fixture
+def chunks(tmp_path):
+    (tmp_path / "train.conll").write_text(CHUNKS * 10)
+    return tmp_path
+
+
+def test_a_tagger_from_file_to_labels(chunks):
+    train, model = chunks / "train.conll", chunks / "a.model"
+    done = perceptive(
+        "train", train, "--task", "tag", "--template", "chunking", "--rule", "pa1", "--dev", train, "-o", model
+    )
+    assert "held-out F1 100.00" in done.stderr
+    assert "sentences/s" in done.stderr
+    table = perceptive("eval", model, train).stdout
+    assert table.startswith("processed 80 tokens with 40 phrases; found: 40 phrases; correct: 40.\naccuracy: 100.00%;")
+    assert "               NP: precision: 100.00%; recall: 100.00%; FB1: 100.00  20\n" in table
+    assert json.loads(perceptive("eval", model, train, "--json").stdout)["f1"] == 100.0
+    tagged = perceptive("tag", model, "-", input="the DT\ncat NN\n\n").stdout
+    assert tagged == "the DT B-NP\ncat NN I-NP\n\n"
+    with_margins = perceptive("tag", model, "-", "--kbest", 2, "--margin", input="the DT\ncat NN\n").stdout.splitlines()
+    assert with_margins[0].startswith("# 1 ")
+    assert with_margins[1].startswith("the DT B-NP ")
+    assert float(with_margins[1].split()[3]) > 0
+    assert with_margins[4].startswith("# 2 ")
+    spans = perceptive("tag", model, "-", "--spans", input="the DT\ncat NN\nbarks VBZ\n").stdout
+    assert spans == "0\t2\tNP\tthe cat\n2\t3\tVP\tbarks\n\n"
+    told = json.loads(perceptive("tag", model, "-", "--json", "--kbest", 1, input="the DT\ncat NN\n").stdout)
+    assert told["labels"] == ["B-NP", "I-NP"]
+    assert "pos[0] = NN" in perceptive("inspect", model, "--top", 50).stdout
+    assert json.loads(perceptive("inspect", model, "--json", "--class", "B-NP").stdout)["features"]
+
+
+def test_a_tagger_of_raw_text(chunks):
+    words = "\n".join(" ".join([line.split()[0], line.split()[2]]) if line else "" for line in CHUNKS.splitlines())
+    (chunks / "words.conll").write_text((words + "\n\n") * 10)
+    perceptive(
+        "train", chunks / "words.conll", "--task", "tag", "--template", "ner", "-o", chunks / "a.model", "--quiet"
+    )
+    done = perceptive("tag", chunks / "a.model", "--text", "the big  cat sleeps.", "--spans")
+    assert done.stdout == "0\t12\tNP\tthe big cat\n13\t19\tVP\tsleeps\n\n"
+    perceptive("tag", chunks / "a.model", "--text", "", code=0)
+    perceptive("tag", chunks / "a.model", code=1)
+    more = perceptive(
+        "train", chunks / "words.conll", "--task", "tag", "--continue", chunks / "a.model", "-o", chunks / "b.model",
+        "--json", "--epochs", 1,
+    )  # fmt: skip
+    assert json.loads(more.stdout)["mistakes"] == [0]
+
+
+def test_taggers_say_what_is_wrong(chunks, model):
+    train = chunks / "train.conll"
+    (chunks / "bad.conll").write_text("the DT B-NP\ndog NN\n")
+    done = perceptive("train", chunks / "bad.conll", "--task", "tag", "-o", chunks / "x.model", code=1)
+    assert "bad.conll:2: 2 columns where line 1 has 3" in done.stderr
+    (chunks / "t.template").write_text("word\nsufix(3)\n")
+    done = perceptive("train", train, "--task", "tag", "--template", chunks / "t.template", "-o", "x", code=1)
+    assert "t.template, line 2: unknown directive 'sufix'" in done.stderr
+    done = perceptive("train", train, "--task", "tag", "--bits", 3, "-o", "x", code=1)
+    assert "--bits does not go with --task tag" in done.stderr
+    done = perceptive("train", train, "--template", "ner", "-o", "x", code=1)
+    assert "--template needs --task tag" in done.stderr
+    assert "is a classifier" in perceptive("tag", model, train, code=1).stderr
+    perceptive("train", train, "--task", "tag", "--quiet", "-o", chunks / "t.model")
+    assert "use perceptive tag" in perceptive("predict", chunks / "t.model", train, code=1).stderr
+    assert "but the templates read 2" in perceptive("tag", chunks / "t.model", "-", input="the\n", code=1).stderr
+    assert not (chunks / "x.model").exists()

@@ -2,12 +2,31 @@
 
 import gzip
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 README = Path(__file__).parent.parent / "README.md"
+
+
+def test_commands_run(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    for name in ("train.svm", "test.svm", "events.svm"):
+        dump_svmlight_file(X, 2 * y - 1, str(tmp_path / name), zero_based=False)
+    (tmp_path / "SMSSpamCollection").write_text("ham\thello you\nspam\twin a prize\n" * 9)
+    (tmp_path / "inbox.txt").write_text("win\nhello\n")
+    [block] = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    commands = [line.split(" #")[0].replace("tail -f", "cat") for line in block.splitlines()]
+    assert len(commands) == 6
+    program = f'"{sys.executable}" -m perceptive'
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-c", re.sub(r"\bperceptive\b", program, command)], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, (command, done.stderr)
 
 
 def test_examples_run(tmp_path, monkeypatch):

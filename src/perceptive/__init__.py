@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, HashedText, KernelClassifier, LinearClassifier
+    from perceptive.estimators import HashedFeatures, HashedText, KernelClassifier, LinearClassifier, SequenceTagger
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -17,6 +17,7 @@ _HOME = {
     "KernelClassifier": "estimators",
     "HashedText": "estimators",
     "LinearClassifier": "estimators",
+    "SequenceTagger": "estimators",
     "certify": "certificate",
     "load": "persistence",
     "save": "persistence",
@@ -29,6 +30,7 @@ __all__ = [
     "HashedText",
     "KernelClassifier",
     "LinearClassifier",
+    "SequenceTagger",
     "certify",
     "load",
     "save",

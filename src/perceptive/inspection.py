@@ -6,16 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from perceptive.features.hashing import HashKernel
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 
 
 class Feature(NamedTuple):
-    """A feature: its names (several where a bucket is shared), its column, and its weight."""
+    """A feature: its name, where it has one, its column, its weight, and how many names share the column.
 
-    names: list[str]
+    What a hashed feature weighs is its column's weight times its own sign.
+    """
+
+    name: str | None
     column: int
     weight: float
+    sharing: int = 1
 
 
 def describe(learner: LinearLearner) -> dict[str, Any]:
@@ -64,14 +69,16 @@ def describe_kernel(learner: KernelLearner) -> dict[str, Any]:
 
 
 def heaviest(learner: LinearLearner, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
-    """The features of largest weight, for each class; two classes have one vector, positive for the second class.
+    """The columns of largest weight, for each class, feature by feature; two classes have one vector.
+
+    It is positive for the second class.
 
     Examples
     --------
     >>> L = LinearLearner(classes=["loss", "profit"])
     >>> L.learn_many([{"critic": 1.0}, {"star": 2.0}], ["loss", "profit"])
     >>> heaviest(L, 1, "last")["profit"]
-    [Feature(names=['star'], column=1, weight=2.0)]
+    [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
     hypothesis = hypothesis or learner.parameters.hypothesis
     found = {}
@@ -88,16 +95,21 @@ def heaviest(learner: LinearLearner, top: int, hypothesis: str | None = None) ->
             size = np.abs(weight)
             best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
             best = best[np.lexsort((best, -size[best]))]
-            found[label] = [Feature(_names(learner, int(j)), int(j), float(weight[j])) for j in best if weight[j] != 0]
+            found[label] = [f for j in best.tolist() if weight[j] for f in _features(learner, j, float(weight[j]))]
     return found
 
 
-def _names(learner: LinearLearner, column: int) -> list[str]:
+def _features(learner: LinearLearner, column: int, weight: float) -> list[Feature]:
+    """All features that lie in a column."""
     if learner.vocabulary is not None:
-        return [learner.vocabulary.names()[column]]
-    if learner.names is not None:
-        return learner.names.names(column)
+        return [Feature(learner.vocabulary.names()[column], column, weight)]
     reading = learner.reading
-    if reading is not None and reading.bits is None:
-        return [str(column if reading.zero_based else column + 1)]  # as the file has it
-    return []
+    if reading is None:
+        return [Feature(None, column, weight)]
+    if reading.bits is None:
+        return [Feature(str(column if reading.zero_based else column + 1), column, weight)]  # as the file has it
+    names = [] if learner.names is None else learner.names.names(column)
+    if not names:
+        return [Feature(None, column, weight)]
+    _, signs = HashKernel(reading.bits, reading.hash_seed).hash(names)
+    return [Feature(n, column, sign * weight, len(names)) for n, sign in zip(names, signs.tolist(), strict=True)]

@@ -29,7 +29,6 @@ import json
 import math
 import os
 import re
-import secrets
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -106,7 +105,7 @@ def write(
 
     target = os.path.realpath(os.fsdecode(path))  # through a symbolic link, as open() does
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".perceptive-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".perceptive-{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(header)

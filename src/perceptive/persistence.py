@@ -20,11 +20,13 @@ from perceptive.learners.problem import Problem, stride_of
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams.reading import Reading
+from perceptive.tagger_file import load_tagger, save_tagger
 from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import KernelClassifier, LinearClassifier
+    from perceptive.estimators import KernelClassifier, LinearClassifier, SequenceTagger
+    from perceptive.learners import SequenceLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -39,7 +41,8 @@ NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
 def save(
-    model: LinearLearner | KernelLearner | LinearClassifier | KernelClassifier, path: str | os.PathLike[str]
+    model: LinearLearner | KernelLearner | SequenceLearner | LinearClassifier | KernelClassifier | SequenceTagger,
+    path: str | os.PathLike[str],
 ) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
 
@@ -63,10 +66,12 @@ def save(
         meta, arrays = take_apart(model)
         model_file.write(path, "KernelLearner", meta, arrays)
         return
+    if save_tagger(model, path):
+        return
     from perceptive.estimators import KernelClassifier, LinearClassifier
 
     if not isinstance(model, LinearClassifier | KernelClassifier):
-        raise TypeError(f"cannot save a {type(model).__name__}; give a classifier or a learner of perceptive")
+        raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):
         raise ValueError(f"this {type(model).__name__} has not learned anything; fit it before it is saved")
     if isinstance(model, KernelClassifier):
@@ -103,14 +108,16 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
     return _load(path, verify, True, functions)
 
 
-def load_learner(path: str | os.PathLike[str]) -> LinearLearner | KernelLearner:
+def load_learner(path: str | os.PathLike[str]) -> LinearLearner | KernelLearner | SequenceLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | KernelLearner = _load(path, None, False)
+    learner: LinearLearner | KernelLearner | SequenceLearner = _load(path, None, False)
     return learner
 
 
 def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, functions: Functions | None = None) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
+    if kind in ("SequenceLearner", "SequenceTagger"):
+        return load_tagger(path, kind if dressed else "SequenceLearner", meta, arrays)
     if kind not in ("LinearLearner", "LinearClassifier", "KernelLearner", "KernelClassifier"):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
@@ -199,6 +206,8 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
         if problem.initial is not None:
             arrays[f"{i}.initial"], arrays[f"{i}.initial_bias"] = problem.initial
     meta["reading"] = None if learner.reading is None else learner.reading.to_meta()
+    if learner.idf is not None:
+        arrays["idf"] = learner.idf
     if learner.names is not None:
         arrays |= zip(NAMES, learner.names.to_arrays(), strict=True)
     if learner.vocabulary is not None:
@@ -216,6 +225,10 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
         learner.vocabulary = Vocabulary.from_arrays(*(arrays[f"vocabulary.{name}"] for name in names))
     if meta.get("reading") is not None:  # models from before files could be read have none
         learner.reading = Reading.from_meta(meta["reading"])
+        if learner.reading.has_idf:
+            learner.idf = np.ascontiguousarray(arrays["idf"], np.float32)
+            if learner.idf.shape != (learner.reading.width,) or not np.isfinite(learner.idf).all():
+                raise ValueError("idf does not fit")
     if NAMES[0] in arrays:
         learner.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
     n_features = meta["n_features"]

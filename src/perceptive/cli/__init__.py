@@ -15,6 +15,7 @@ from perceptive import __version__
 COMMANDS = {
     "train": "learn from files, or go on learning",
     "predict": "label the examples of files",
+    "tag": "label the tokens of sentences, in files or in a text",
     "eval": "compare predictions with the labels of files",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
@@ -77,4 +78,5 @@ def _message(error: BaseException) -> str:
         return "there is not enough memory; hash the features into fewer with --bits"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return str(error) or type(error).__name__
+    cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
+    return (str(error) or type(error).__name__) + cure

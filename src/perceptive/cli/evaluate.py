@@ -22,7 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area under "
-        "the ROC curve. Labels that the model has never met count as mistakes; examples without a label are left out."
+        "the ROC curve; for taggers, the table of conlleval. Labels that the model has never met count as mistakes; "
+        "examples without a label are left out."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
@@ -36,10 +37,13 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_any, scored, stream_for
+    from perceptive.cli.model import load_any, scored, stream_for, tagger_in
+    from perceptive.cli.tagging import evaluate_tagger
     from perceptive.metrics import Confusion, auc
     from perceptive.streams.examples import UNLABELLED
 
+    if (tagger := tagger_in(options.model)) is not None:
+        return evaluate_tagger(options, tagger)
     learner = load_any(options.model)
     stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))

@@ -27,7 +27,7 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
     if learner is None:
         parameters = given(options, LinearParameters, NOT_OPTIONS)
         learner = LinearLearner(classes=options.classes, n_features=stream.reading.width, **parameters)
-        learner.reading = stream.reading
+        learner.reading, learner.idf = stream.reading, stream.idf
     start = learner.rounds, learner.mistakes
     told, told_at, saved_at, window = 0, 0.0, time.monotonic(), (0, 0)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_json, whole
+
+if TYPE_CHECKING:
+    from perceptive.inspection import Feature
 
 EXAMPLE = """\
 examples:
@@ -31,11 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
-    from perceptive.inspection import Feature, describe, describe_kernel, heaviest
+    from perceptive.cli.tagging import inspect_tagger
+    from perceptive.inspection import describe, describe_kernel, heaviest
     from perceptive.learners.linear import LinearLearner
+    from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
+    if isinstance(learner, SequenceLearner):
+        return inspect_tagger(options, learner)
     tops: dict[Any, list[Feature]] = {}
     if isinstance(learner, LinearLearner):
         learner.finish()
@@ -50,8 +57,7 @@ def run(options: argparse.Namespace) -> None:
         tops = {label: tops[label] for label in wanted}
     if options.json:
         classes: list[dict[str, Any]] = [
-            {"class": label, "features": [{"names": f.names, "column": f.column, "weight": f.weight} for f in top]}
-            for label, top in tops.items()
+            {"class": label, "features": [f._asdict() for f in top]} for label, top in tops.items()
         ]
         print(json.dumps({**about, "classes": classes}))
         return
@@ -60,5 +66,9 @@ def run(options: argparse.Namespace) -> None:
     print(pairs([(name, value) for name, value in about.items() if value is not None]))
     for label, top in tops.items():
         print(f"\n{label}")
-        rows = [[" | ".join(f.names) if f.names else f"#{f.column}", f"{f.weight:+.5g}"] for f in top]
+        rows = [[f.name or f"#{f.column}", f"{f.weight:+.5g}", _shares(f)] for f in top]
         print(table(rows) if rows else "no feature has a weight")
+
+
+def _shares(feature: Feature) -> str:
+    return f"shares #{feature.column} with {feature.sharing - 1} more" if feature.sharing > 1 else ""

@@ -78,6 +78,8 @@ def _rows(stream: Stream) -> tuple[Any, list[Any], Any]:
 
     from perceptive.streams.examples import UNLABELLED, join
 
+    if stream.reading.has_idf:
+        raise ValueError("idf does not go with --kernel; leave it out")
     parts = list(stream.blocks())
     if not parts:
         raise ValueError("there are no examples; check the files and the format")

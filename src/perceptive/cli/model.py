@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from perceptive import _core, streams
 from perceptive.cli.console import Bar
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
 from perceptive.streams.examples import Examples
@@ -20,7 +22,7 @@ from perceptive.streams.examples import Examples
 def load_model(path: str) -> LinearLearner:
     """The learner of a model file, which must have learned from rows."""
     learner = load_learner(path)
-    if not isinstance(learner, LinearLearner):
+    if isinstance(learner, KernelLearner):
         raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
     return _ready(learner, path)
 
@@ -28,14 +30,16 @@ def load_model(path: str) -> LinearLearner:
 def load_any(path: str) -> LinearLearner | KernelLearner:
     """The learner of a model file, linear or kernel."""
     learner = load_learner(path)
-    if isinstance(learner, LinearLearner):
+    if not isinstance(learner, KernelLearner):
         return _ready(learner, path)
     if learner.dual is None:
         raise ValueError(f"{path}: this model has learned nothing; train it first")
     return learner
 
 
-def _ready(learner: LinearLearner, path: str) -> LinearLearner:
+def _ready(learner: LinearLearner | SequenceLearner, path: str) -> LinearLearner:
+    if isinstance(learner, SequenceLearner):
+        raise ValueError(f"{path}: is a tagger, which labels the tokens of sentences; use perceptive tag")
     if not learner.problems:
         raise ValueError(f"{path}: this model has learned nothing; train it first")
     if learner.vocabulary is not None:
@@ -44,15 +48,30 @@ def _ready(learner: LinearLearner, path: str) -> LinearLearner:
     return learner
 
 
+def load_tagger_model(path: str) -> SequenceLearner:
+    """The learner of a tagger's file."""
+    learner = load_learner(path)
+    if not isinstance(learner, SequenceLearner):
+        raise ValueError(f"{path}: is a classifier, which labels examples; use perceptive predict")
+    return learner
+
+
+def tagger_in(path: str) -> SequenceLearner | None:
+    """The learner of a file if it is a tagger's."""
+    learner = load_learner(path)
+    return learner if isinstance(learner, SequenceLearner) else None
+
+
 def reading_of(learner: LinearLearner | KernelLearner, options: argparse.Namespace) -> Reading:
     """How a model reads files; one that learned from arrays reads svmlight, unless another format is given."""
     if isinstance(learner, KernelLearner) and not learner.kernel.vectors:
         raise ValueError(f"the kernel {learner.kernel!r} takes JSON lines, for `perceptive predict` only")
     if learner.reading is None:
         return Reading(format=options.format or "svmlight")
-    if options.format not in (None, learner.reading.format):
-        raise ValueError(f"the model has learned from {learner.reading.format} files; it cannot read {options.format}")
-    return learner.reading
+    given = options.format
+    if given is not None and Reading(format=given).format != learner.reading.format:
+        raise ValueError(f"the model has learned from {learner.reading.format} files; it cannot read {given}")
+    return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
 def stream_for(learner: LinearLearner | KernelLearner, options: argparse.Namespace) -> Stream:
@@ -63,6 +82,7 @@ def stream_for(learner: LinearLearner | KernelLearner, options: argparse.Namespa
         dtype="float32",
         threads=options.threads,
         on_error=options.on_error,
+        idf=learner.idf if isinstance(learner, LinearLearner) else None,
     )
 
 

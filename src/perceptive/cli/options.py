@@ -89,6 +89,20 @@ def duration(text: str) -> float:
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def span(text: str) -> tuple[int, int]:
+    """A type for argparse: from so many to so many.
+
+    Examples
+    --------
+    >>> span("1-2"), span("3")
+    ((1, 2), (3, 3))
+    """
+    match = re.fullmatch(r"([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor two, such as 1-2")
+    return int(match[1]), int(match[2] or match[1])
+
+
 def words(text: str) -> tuple[str, ...]:
     """A type for argparse: words separated by commas."""
     return tuple(word for word in text.split(",") if word)

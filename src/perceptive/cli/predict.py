@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ examples:
   perceptive predict a9a.model test.svm > labels.txt
   perceptive predict a9a.model test.svm --scores -o scores.tsv
   cat new.svm | perceptive predict a9a.model - --json
+  perceptive predict spam.model inbox.txt --unlabelled --proba
 """
 
 
@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--scores", action="store_true", help="add the score, or one for each class")
     shown.add_argument("--proba", action="store_true", help="add the probability of each class")
+    parser.add_argument("--unlabelled", action="store_true", help="text: lines are texts, without a label before them")
     parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
     add_json(parser)
 
@@ -99,7 +100,7 @@ def output(path: str | None) -> Iterator[IO[bytes]]:
     if path is None:
         yield sys.stdout.buffer
         return
-    temporary = os.path.join(os.path.dirname(os.path.abspath(path)), f".perceptive-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(os.path.dirname(os.path.abspath(path)), f".perceptive-{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             yield file

@@ -12,8 +12,20 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_files, add_json, add_parameters, duration, given, labels, option_of, whole, words
-from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.cli.options import (
+    add_files,
+    add_json,
+    add_parameters,
+    duration,
+    given,
+    labels,
+    option_of,
+    span,
+    whole,
+    words,
+)
+from perceptive.cli.tagging import SHARED, add_tagging, train_tag
+from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
@@ -28,6 +40,9 @@ examples:
   perceptive train 'logs/*.vw.gz' -o clicks.model --bits 22 --epochs 1
   perceptive train train.svm -o a9a.model --kernel 'gaussian(gamma=0.05)' --budget 2000
   perceptive train more.svm --continue a9a.model -o a9a.model
+  perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
+  perceptive train adult.csv --label income -o adult.model
+  perceptive train train.conll --task tag --template chunking --rule pa1 --min-count 2 --dev dev.conll -o chunk.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
 
@@ -38,6 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_files(parser, "examples to learn from")
+    tasks = "classify examples (default), or tag the tokens of sentences in columns"
+    parser.add_argument("--task", choices=["classify", "tag"], default="classify", help=tasks)
     add_reading(parser)
     group = parser.add_argument_group("learner")
     add_parameters(group, LinearParameters, NOT_OPTIONS)
@@ -60,6 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--follow", action="store_true", help="learn as examples arrive, until the input ends or Ctrl-C")
     group.add_argument("--certify", action="store_true", help="make the certificate, which reads the files once more")
     group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
+    add_tagging(parser)
     add_json(parser)
 
 
@@ -74,13 +92,55 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--zero-based", action="store_const", const=True, help="svmlight: the first feature is 0, not 1")
     group.add_argument("--features", dest="n_features", type=whole(1), help="svmlight: number of features, if known")
+    group = parser.add_argument_group("tables (csv, tsv, parquet) and JSON lines")
+    group.add_argument("--label", help="column or key of the label (default: label)")
+    group.add_argument("--categorical", type=words, metavar="A,B,…", help="columns whose numbers are names")
+    group.add_argument("--ignore", type=words, metavar="A,B,…", help="columns to leave out")
+    group.add_argument("--delimiter", help="between columns (default: comma, tab or semicolon, as the header has it)")
+    group.add_argument("--text-column", metavar="NAME", help="column or key whose value is a text")
+    group = parser.add_argument_group("text")
+    group.add_argument("--text", action="store_true", help="the files are texts: label TAB text, or __label__x text")
+    group.add_argument(
+        "--words", type=span, metavar="N[-M]", help="n-grams of words, e.g. 1-2 (default: 1); 0 for none"
+    )
+    group.add_argument("--chars", type=span, metavar="N[-M]", help="n-grams of characters within words, e.g. 3-5")
+    group.add_argument("--weighting", choices=["binary", "tf", "log-tf"], help="of repeated features (default: tf)")
+    group.add_argument(
+        "--idf", action="store_const", const=True, help="rare features count more: reads the files once more"
+    )
+    group.add_argument(
+        "--lowercase", action=argparse.BooleanOptionalAction, default=None, help="fold upper case (default: yes)"
+    )
+    group.add_argument(
+        "--unit-length", dest="normalize_text", action=argparse.BooleanOptionalAction, default=None,
+        help="scale texts to length 1 (default: yes)",
+    )  # fmt: skip
 
 
-READING = ("bits", "hash_seed", "interactions", "zero_based", "n_features")
+READING = (
+    "bits", "hash_seed", "interactions", "zero_based", "n_features", "label", "categorical", "ignore", "delimiter",
+    "text_column",
+)  # fmt: skip
+TEXT = {"words": "words", "chars": "chars", "weighting": "weighting", "idf": "idf", "lowercase": "lowercase",
+        "normalize_text": "normalize"}  # fmt: skip
+
+
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
+    """What was given of how features become columns."""
+    reading = {name: value for name in READING if (value := getattr(options, name)) is not None}
+    text = {name: value for option, name in TEXT.items() if (value := getattr(options, option)) is not None}
+    for name in ("words", "chars"):
+        if name in text and text[name] == (0, 0):
+            text[name] = None
+    return {**reading, "text": text} if text else reading
 
 
 def run(options: argparse.Namespace) -> int:
     """Learn."""
+    if options.task == "tag":
+        return train_tag(options)
+    if wrong := given(options, SequenceParameters, SHARED):
+        raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     if options.kernel is not None:
@@ -123,7 +183,13 @@ def _training(options: argparse.Namespace) -> TrainingParameters:
 def _stream(options: argparse.Namespace) -> Stream:
     from perceptive import streams
 
-    reading = {name: value for name in READING if (value := getattr(options, name)) is not None}
+    reading = reading_options(options)
+    if options.text:
+        if options.format not in (None, "text", "fasttext"):
+            raise ValueError(
+                f"--text and --format {options.format} do not go together; for a table, give --text-column"
+            )
+        options.format = "text"
     common: dict[str, Any] = {
         "dtype": options.dtype or "float32",
         "threads": options.threads,
@@ -140,7 +206,7 @@ def _stream(options: argparse.Namespace) -> Stream:
     changed += [option_of(name) for name in reading] + (["--classes"] if options.classes else [])
     if changed:
         raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
-    return streams.open(options.data, reading=reading_of(learner, options), **common)
+    return streams.open(options.data, reading=reading_of(learner, options), idf=learner.idf, **common)
 
 
 def _begin(options: argparse.Namespace, training: TrainingParameters, source: Source) -> Run:

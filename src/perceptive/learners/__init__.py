@@ -2,5 +2,6 @@
 
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.sequence import SequenceLearner
 
-__all__ = ["KernelLearner", "LinearLearner"]
+__all__ = ["KernelLearner", "LinearLearner", "SequenceLearner"]

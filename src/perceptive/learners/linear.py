@@ -55,6 +55,7 @@ class LinearLearner:
         self.vocabulary: Vocabulary | None = None
         self.kernel = HashKernel(self.parameters.bits) if self.parameters.bits is not None else None
         self.reading: Reading | None = None  # how files become rows, where it learned from files
+        self.idf: NDArray[np.float32] | None = None  # of the features of texts, where that is part of the reading
         self.names: _core.InvertedIndex | None = None  # of hashed features, where they are remembered
         self.n_features: int | None = self.parameters.n_features if self.kernel is None else self.kernel.width
         self.problems: dict[Pair, Problem] = {}

@@ -63,9 +63,7 @@ class Stream:
     @cached_property
     def idf(self) -> NDArray[np.float32] | None:
         """How rare the features of the texts are, where that is asked for: the files are read for it once."""
-        if not self.reading.has_idf:
-            return None
-        if self.known_idf is not None:
+        if not self.reading.has_idf or self.known_idf is not None:
             return self.known_idf
         if STDIN in self.files:
             raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
@@ -73,7 +71,7 @@ class Stream:
 
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
-        idf = self.idf
+        options.setdefault("idf", self.idf)
         self.log.__init__()  # type: ignore[misc]
         return parse(
             self.files,
@@ -82,7 +80,6 @@ class Stream:
             threads=self.threads,
             skip=self.skip,
             remember=self.remember_names,
-            idf=idf,
             log=self.log,
             **options,
         )
@@ -122,7 +119,7 @@ def open(
     remember_names : bool
         Keep the names of hashed features in ``stream.log.names``.
     idf : array of float32, optional
-        How rare the features of texts are, where that is asked for and known; else the files are read for it once.
+        2^bits factors of an earlier stream's ``idf``, where texts have idf; else they come of a pass over the files.
     reading : Reading, optional
         How the files are read, all in one; or:
     **how

@@ -67,8 +67,8 @@ def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str
         sink = pa.BufferOutputStream()
         csv.write_csv(pa.RecordBatch.from_arrays(columns, kept), sink, options)
         text = memoryview(sink.getvalue())
-        yield Block(text, offset, [])
-        offset += len(text)
+        begin, offset = offset, offset + len(text)
+        yield Block(text, begin, [])
 
 
 def _module(name: str, path: str) -> Any:

@@ -26,7 +26,7 @@ ENDINGS = {
 }
 CURE = "say which with format= (--format)"
 ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
-SVMLIGHT = re.compile(rb"[+-]?[0-9.][^ \t:|]*(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
+SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
 
 
@@ -81,15 +81,7 @@ def guess_text(start: bytes) -> str:
     lines = [line.rstrip(b"\r") for line in (whole or [last])[:100] if line.strip()]
     if not lines:
         return "svmlight"  # an empty file has no examples in any format
-    found = []
-    if all(map(_is_object, lines)):
-        found.append("json")
-    if all(SVMLIGHT.fullmatch(line.strip()) or line.lstrip().startswith(b"#") for line in lines):
-        found.append("svmlight")
-    if all(map(VW.fullmatch, lines)):
-        found.append("vw")
-    if all(line.startswith(b"__label__") for line in lines):
-        found.append("text")
+    found = [format for format, looks in LOOKS.items() if 2 * sum(map(looks, lines)) > len(lines)]  # some may be broken
     if not found:
         found = _by_delimiter(lines)
     if len(found) != 1:
@@ -98,19 +90,33 @@ def guess_text(start: bytes) -> str:
     return found[0]
 
 
+def _is_svmlight(line: bytes) -> bool:
+    return line.lstrip().startswith(b"#") or SVMLIGHT.fullmatch(line.strip()) is not None
+
+
+def _is_vw(line: bytes) -> bool:
+    return VW.fullmatch(line) is not None
+
+
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
+def _is_fasttext(line: bytes) -> bool:
+    return line.startswith(b"__label__")
+
+
+LOOKS = {"json": _is_object, "svmlight": _is_svmlight, "vw": _is_vw, "text": _is_fasttext}
+
+
 def _by_delimiter(lines: list[bytes]) -> list[str]:
-    tabs = {line.count(b"\t") for line in lines}
-    if tabs == {1} and len({line.split(b"\t")[0] for line in lines}) < len(lines):
-        return ["text"]  # words that come again are labels
-    if tabs == {1}:
-        return ["text", "csv"]
+    tabbed = [line for line in lines if b"\t" in line]
+    if {line.count(b"\t") for line in tabbed} == {1} and 2 * len(tabbed) > len(lines):
+        words = {line.split(b"\t")[0] for line in tabbed}
+        return ["text"] if len(words) < len(tabbed) else ["text", "csv"]  # words that come again are labels
     for delimiter in (b",", b"\t", b";"):
         counts = {line.count(delimiter) for line in lines if b'"' not in line}
         if len(counts) == 1 and counts != {0} and len(lines) > 1:

@@ -23,6 +23,10 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
+class BrokenLine(ValueError):
+    """A line that is not of the format: which one, where, and what would be right."""
+
+
 @dataclass
 class Log:
     """What the parsers had to say."""
@@ -126,7 +130,7 @@ def parse(
     number = 0
     for path in files:
         source, header, line = tables.open(path, reading, block, live)
-        parser = reading.parser(remember, idf, header, only_text, limit)
+        parser = reading.parser(remember, limit, idf, header, only_text)
 
         def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
             number, one = numbered
@@ -153,7 +157,7 @@ def parse(
                 log.names.merge(names)
             yield parsed
             if said and not skip:
-                raise ValueError(said[0])
+                raise BrokenLine(said[0])
             log.skipped += skipped
             log.complaints += said[: max(0, 10 - len(log.complaints))]
 

@@ -128,10 +128,10 @@ class Reading:
     def parser(
         self,
         remember: bool = False,
+        limit: int | None = None,
         idf: NDArray[np.float32] | None = None,
         header: Header | None = None,
         only_text: bool = False,
-        limit: int | None = None,
     ) -> Any:
         """The parser of the core.
 
@@ -139,14 +139,14 @@ class Reading:
         ----------
         remember : bool
             Whether it gives the names of hashed features too.
+        limit : int or None
+            svmlight: columns at most, where neither ``n_features`` nor ``bits`` sets a limit.
         idf : array of float32 or None
             2^bits factors, where texts have idf. Without them it counts as 1.
         header : Header
             csv: of the file.
         only_text : bool
             Leave out all features but those of texts.
-        limit : int or None
-            svmlight: columns at most, where neither ``n_features`` nor ``bits`` sets a limit.
         """
         features = self._features(remember)
         if self.format == "svmlight":

@@ -2,5 +2,6 @@
 
 from perceptive.training.kernel import train_kernel
 from perceptive.training.local import History, train
+from perceptive.training.tagging import train_tagger
 
-__all__ = ["History", "train", "train_kernel"]
+__all__ = ["History", "train", "train_kernel", "train_tagger"]

@@ -69,7 +69,7 @@ class Run:
                 guessed = in_order_of_labels(first.labels.values)
         parameters["n_features"] = source.stream.reading.width
         learner = LinearLearner(classes=classes or guessed, **parameters)
-        learner.reading = source.stream.reading
+        learner.reading, learner.idf = source.stream.reading, source.stream.idf
         return cls(learner, training, may_widen=guessed is not None)
 
     def play(self, source: Source, after_block: Callable[[Run], None] = lambda run: None) -> None:
@@ -118,7 +118,7 @@ class Run:
         """Start over, with classes that may appear at any time."""
         old = self.learner
         self.learner = LinearLearner(**{f.name: getattr(old.parameters, f.name) for f in fields(old.parameters)})
-        self.learner.reading = old.reading
+        self.learner.reading, self.learner.idf = old.reading, old.idf
         self.history, self.best = History(), None
         self.epoch = self.block = self.best_epoch = 0
         self.before, self.may_widen = (0, 0, 0.0), False

@@ -1,0 +1,418 @@
+"""Files of every format as streams: guessed, packed, several, cut anywhere, in threads; texts, tables, dicts."""
+
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from perceptive import _core, streams
+from perceptive.features.text import TextFeatures
+from perceptive.reference import csv, json_lines, labelled_text, svmlight, vw
+from perceptive.streams import Reading, guessing, parsing
+from test_formats import COLUMNS, core_csv, core_json, core_text, core_vw, outcome
+
+pytestmark = pytest.mark.core
+
+FILES = {
+    "vw": (b"1 2 | height:1.5 tall |f tall\n-1 | height:1\n0 0.5 't|f small\n", {}),
+    "text": (b"spam\tBuy now, buy!\n__label__ham see you\nspam\tnow\n", {}),
+    "csv": (b'label,size,"colour",note\n1,2.5,red,"a, b"\n0,,blue,"two\nlines"\n1,1e3,red,x\n', {}),
+    "json": (b'{"label": "a", "size": 2.5}\n\n{"label": "b", "colour": ["red", "blue"], "weight": 2}\n', {}),
+}
+BROKEN = {"vw": b"x | a\n", "text": b"no label\n", "csv": b"1,2\n", "json": b'{"a": 1\n'}
+
+
+def load(path, **options):
+    X, y = streams.load(path, **options)
+    return X.toarray().tolist() if X.shape[1] < 5000 else X, y.tolist()
+
+
+@pytest.fixture
+def made(tmp_path):
+    def make(format, text=None, name="data"):
+        path = tmp_path / name
+        path.write_bytes(FILES[format][0] if text is None else text)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_files_are_what_their_parsers_read(made, format):
+    path = made(format)
+    X, y = load(path, format=format, bits=6)
+    assert (len(X), len(X[0])) == (len(y), 64)
+    assert load(made(format, gzip.compress(path.read_bytes()), "data.gz"), format=format, bits=6) == (X, y)
+    assert load([path, path], format=format, bits=6) == (X + X, y + y)
+    for block in range(1, 60):
+        for threads in (1, 4):
+            stream = streams.open(path, format=format, bits=6, threads=threads)
+            parts = list(stream.blocks(block=block))
+            assert np.concatenate([part.X(64).toarray() for part in parts]).tolist() == X
+            assert [label for part in parts for label in part.y().tolist()] == y
+            assert stream.log.lines == path.read_bytes().count(b"\n") - (1 if format == "csv" else 0)
+    assert load(path, format=format)[0].shape[1] == 1 << 20
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_broken_lines_are_named_or_skipped(made, format):
+    text = FILES[format][0] + BROKEN[format] + FILES[format][0].split(b"\n", 1)[1] * (format == "csv")
+    path = made(format, text)
+    line = FILES[format][0].count(b"\n") + 1
+    for block in (None, 16):
+        with pytest.raises(ValueError, match=rf"data:{line}:\d+: .* \(byte \d+\)"):
+            list(streams.open(path, format=format).blocks(block=block))
+        for threads in (1, 3):
+            stream = streams.open(path, format=format, on_error="skip", threads=threads)
+            found = sum(len(part) for part in stream.blocks(block=block))
+            assert found == (6 if format == "csv" else len(load(made(format, name="sound"), format=format)[1]))
+            assert stream.log.skipped == 1
+            assert stream.log.complaints[0].startswith(f"{path}:{line}:")
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input(made, format, pack):
+    program = """if True:
+        from perceptive import streams
+        X, y = streams.load("-", bits=8)
+        print(X.toarray().tolist(), y.tolist())"""
+    text = FILES[format][0].replace(b"__label__ham ", b"ham\t")
+    answer = subprocess.run([sys.executable, "-c", program], input=pack(text), capture_output=True)
+    X, y = load(made(format), format=format, bits=8)
+    assert answer.stdout.decode().strip() == f"{X} {y}", answer.stderr.decode()
+
+
+def test_weights_come_along(made):
+    [vw_part] = streams.open(made("vw"), format="vw").blocks()
+    assert vw_part.weight.tolist() == [2.0, 1.0, 0.5]
+    [json_part] = streams.open(made("json"), format="json").blocks()
+    assert json_part.weight.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("format", "names"),
+    [
+        ("vw", {"height", "tall", "f^tall", "f^small"}),
+        ("text", {"buy", "now", "see", "you"}),
+        ("csv", {"size", "colour=red", "colour=blue", "note=a, b", "note=two\nlines", "note=x"}),
+        ("json", {"size", "colour=red", "colour=blue"}),
+    ],
+)
+def test_names_are_remembered(made, format, names):
+    stream = streams.open(made(format), format=format, remember_names=True)
+    for _ in stream:
+        pass
+    index = stream.log.names
+    assert {name for bucket in index.buckets(1) for name in index.names(bucket)} == names
+    kernel = _core.HashKernel(20, 0, True)
+    for bucket in index.buckets(1):
+        assert kernel.hash(index.names(bucket), False)[0].tolist() == [bucket] * len(index.names(bucket))
+
+
+@pytest.mark.parametrize(
+    ("format", "pair", "name"),
+    [("vw", ":f", "f^tall*height"), ("csv", "size:colour", "colour=red*size"), ("json", "size:colour", None)],
+)
+def test_interactions(made, format, pair, name):
+    stream = streams.open(made(format), format=format, interactions=(pair,), remember_names=True)
+    [(X, _)] = stream
+    index = stream.log.names
+    products = {n for b in index.buckets(1) for n in index.names(b) if "*" in n}
+    assert (name in products) if name else not products
+    if format == "csv":
+        assert products == {"colour=red*size"}
+        bucket = _core.HashKernel(20, 0, True).hash([name], False)[0][0]
+        assert abs(X[0, bucket]) == 2.5
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_texts_are_those_of_the_text_features(made):
+    path = made("text", "a\tTo be, or not\nb\tto be: 東京\na\tbe\n".encode())
+    texts = ["To be, or not", "to be: 東京", "be"]
+    for options in ({}, {"words": (1, 2), "weighting": "log-tf"}, {"words": None, "chars": (2, 4), "normalize": False}):
+        indptr, indices, data = TextFeatures(bits=12, seed=3, **options).encode(texts)
+        X, y = streams.load(path, format="text", bits=12, hash_seed=3, text=options)
+        assert (X.indptr.tolist(), X.indices.tolist()) == (indptr.tolist(), indices.tolist())
+        assert X.data.tolist() == data.tolist()
+        assert y.tolist() == ["a", "b", "a"]
+    alone = made("text", "\n".join(texts).encode(), "alone")
+    assert (streams.load(alone, format="text", labelled=False, bits=12, hash_seed=3, text=options)[0] != X).nnz == 0
+
+
+def test_idf_takes_a_pass_of_its_own(tmp_path):
+    texts = ["to be", "be", "or not"]
+    known = TextFeatures(bits=10, idf=True)
+    known.learn_idf(texts)
+    indptr, indices, data = known.encode(texts)
+    files = {
+        "text": "\n".join("y\t" + text for text in texts),
+        "json": "\n".join(json.dumps({"text": text, "label": 1}) for text in texts),
+        "csv": "label,body\n" + "\n".join(f'1,"{text}"' for text in texts),
+    }
+    for format, content in files.items():
+        path = tmp_path / format
+        path.write_text(content)
+        column = "body" if format == "csv" else None
+        stream = streams.open(path, format=format, bits=10, text={"idf": True}, text_column=column)
+        [(X, _)] = list(stream)
+        assert np.allclose(stream.idf, known.idf_, rtol=1e-6)
+        assert (X.indptr.tolist(), X.indices.tolist()) == (indptr.tolist(), indices.tolist())
+        assert np.allclose(X.data, data, rtol=1e-6)
+    path.write_text("label,size,body\n" + "\n".join(f'1,3,"{text}"' for text in texts))
+    assert np.array_equal(
+        streams.open(path, format="csv", bits=10, text={"idf": True}, text_column="body").idf, stream.idf
+    )
+    other = streams.open(path, reading=stream.reading, idf=known.idf_)
+    assert other.idf is known.idf_
+    assert np.allclose(next(iter(other))[0].data, next(iter(stream))[0].data, rtol=1e-6)
+    with pytest.raises(ValueError, match="standard input comes but once"):
+        list(streams.open("-", format="text", text={"idf": True}))
+    with pytest.raises(ValueError, match="count them first, with learn_idf"):
+        list(parsing.parse([str(path)], stream.reading, np.dtype(float)))
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_columns_of_tables(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("y;zip;id;body;size\nspam;8001;1;to be;2\n7;8002;2;;NA\n")
+    stream = streams.open(
+        path, label="y", categorical=("zip",), ignore=["id"], text_column="body", bits=20, remember_names=True
+    )
+    [(_, y)] = stream
+    assert y.tolist() == ["spam", 7]
+    index = stream.log.names
+    assert {n for b in index.buckets(1) for n in index.names(b)} == {"zip=8001", "zip=8002", "to", "be", "size"}
+    assert streams.load(path)[1].tolist() == [None, None]  # there is no column "label"
+    for wrong in ({"ignore": ("x",)}, {"categorical": ("x",)}, {"text_column": "x"}):
+        with pytest.raises(
+            ValueError, match=r"a\.csv:1: there is no column 'x'; there are 'y', 'zip', 'id', 'body', 'size'"
+        ):
+            list(streams.open(path, **wrong))
+    path.write_text("a;b;a\n")
+    with pytest.raises(ValueError, match=r"a\.csv:1:5: there are two columns 'a'"):
+        list(streams.open(path))
+    tabs = tmp_path / "a.tsv"
+    tabs.write_text("label\ta,b\n1\t2,5\n")
+    assert streams.open(tabs).reading.delimiter == "\t"
+    assert streams.load(tabs, categorical=("a,b",))[0].nnz == 1
+
+
+@pytest.mark.parametrize("text", [b"", b"a,label", b"a,label\n", b"a,label\r\n\r\n"])
+def test_tables_without_rows(tmp_path, text):
+    path = tmp_path / "empty.csv"
+    path.write_bytes(text)
+    assert streams.load(path)[0].shape == (0, 1 << 20)
+
+
+def test_arrow_and_parquet_are_as_csv(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    table = pa.table(
+        {
+            "label": ["a", "b", "a"],
+            "size": [1.5, None, float("nan")],
+            "count": pa.array([3, 0, -1], pa.int64()),
+            "colour": pa.array(["red", "NA", None]).dictionary_encode(),
+            "note": ['say "x",', "two\nlines", ""],
+            "flag": [True, False, None],
+        }
+    )
+    pyarrow.csv.write_csv(table, tmp_path / "a.csv")
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(table, str(tmp_path / "a.arrow"))
+    with pa.OSFile(str(tmp_path / "stream"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    expected, y = streams.load(tmp_path / "a.csv")
+    assert y.tolist() == ["a", "b", "a"]
+    for name in ("a.parquet", "a.arrow", "stream"):
+        X, labels = streams.load(tmp_path / name, format="arrow" if name == "stream" else None)
+        assert (expected != X).nnz == 0
+        assert labels.tolist() == y.tolist()
+    X, _ = streams.load(tmp_path / "a.parquet", ignore=("note", "flag"), text_column="colour")
+    assert X.nnz == 2 + 1 + 1 + 1
+    digits = pa.table({"label": [1, 0], "zip": ["8001", "8002"]})
+    pyarrow.parquet.write_table(digits, tmp_path / "zip.parquet")
+    X, y = streams.load(tmp_path / "zip.parquet")
+    assert (np.abs(X.data).tolist(), y.tolist()) == ([1.0, 1.0], [1, 0])  # strings are never numbers
+    nested = pa.table({"label": [1], "many": [[1, 2]]})
+    pyarrow.parquet.write_table(nested, tmp_path / "nested.parquet")
+    with pytest.raises(ValueError, match=r"column 'many' is of type list.*; pass ignore=\('many',\)"):
+        streams.load(tmp_path / "nested.parquet")
+    with pytest.raises(ValueError, match="there is no column 'x'"):
+        streams.load(tmp_path / "nested.parquet", ignore=("x",))
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(ValueError, match="neither Parquet nor Arrow, or damaged"):
+        streams.load(tmp_path / "bad.parquet")
+
+
+def test_pyarrow_missing(tmp_path, monkeypatch):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"need pyarrow; pip install 'perceptive\[arrow\]'"):
+        streams.load(tmp_path / "a.parquet")
+
+
+# ---------------------------------------------------------------- dicts
+
+
+def test_dicts_are_as_json(tmp_path):
+    rows = [
+        {"size": np.float32(0.5), "colour": "red", "tags": ["a", "b"], "inner": {"x": np.int64(2)}, "label": "p"},
+        {"text": "To be", "new": True, "gone": None, "array": np.array([1.0, 2.0]), "label": "q"},
+    ] * 3
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps(row, default=lambda x: x.tolist()) for row in rows))
+    X, y = streams.load(path, bits=10)
+    parts = list(streams.from_dicts(iter(rows), batch=4, bits=10))
+    assert [len(labels) for _, labels in parts] == [4, 2]
+    assert np.array_equal(np.concatenate([part.toarray() for part, _ in parts]), X.toarray())
+    assert np.concatenate([labels for _, labels in parts]).tolist() == y.tolist()
+    pairs = [({k: v for k, v in row.items() if k != "label"}, row["label"]) for row in rows]
+    [(Z, labels)] = streams.from_dicts(pairs, bits=10)
+    assert (Z != X).nnz == 0
+    assert labels.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"a": float("nan")}, "row 1: .*not JSON compliant.*; give strings, finite numbers"),
+        ({"a": object()}, "row 1: object has no place in a row; give"),
+        ([1], "row 1 is a list; give dicts, or pairs"),
+        ({"weight": -1}, "row 1: the weight is negative"),
+        ({"a": "\ud800"}, "row 1: there is half a surrogate pair"),
+    ],
+)
+def test_broken_dicts(row, message):
+    with pytest.raises(ValueError, match=message):
+        list(streams.from_dicts([{"a": 1}, row]))
+
+
+# ---------------------------------------------------------------- guessing
+
+
+@pytest.mark.parametrize(
+    ("start", "format"),
+    [
+        (b"+1 1:0.5 3:2 # c\n-1\n", "svmlight"),
+        (b"# head\n1 qid:3 1:1\n", "svmlight"),
+        (b"", "svmlight"),
+        (b"1 | a b:2\n", "vw"),
+        (b"-1 2 'tag|ns:3 a\n| b\n", "vw"),
+        (b'{"a": 1}\n{"b": 2}\n{"c', "json"),
+        (b"__label__x to be\n__label__y not\n", "text"),
+        (b"ham\tto be\nham\tor not\n", "text"),
+        (b"ham\tto be\nbroken\nham\tor not\n", "text"),
+        (b"1 1:1\nbroken\n-1 2:1\n", "svmlight"),
+        (b"a,b,label\n1,2,x\n", "csv"),
+        (b"a;b\n1;2\n3;4\n", "csv"),
+        (b"a\tb\tc\n1\t2\t3\n", "csv"),
+        (b"PAR1\x15", "arrow"),
+        (b"ARROW1\0\0", "arrow"),
+    ],
+)
+def test_guessed_by_the_first_lines(tmp_path, start, format):
+    assert guessing.guess_text(start) == format
+    path = tmp_path / "unnamed.txt"
+    path.write_bytes(gzip.compress(start))
+    assert guessing.guess([str(path)]) == format
+
+
+@pytest.mark.parametrize("start", [b"to be or not\n", b"a\tb\nc\td\n", b"\x00\xff\xfe"])
+def test_what_cannot_be_guessed(tmp_path, start):
+    path = tmp_path / "data.txt"
+    path.write_bytes(start)
+    with pytest.raises(
+        ValueError, match=r"data\.txt: the format (may be|cannot be told).*; say which with format= \(--format\)"
+    ):
+        streams.open(path)
+
+
+def test_guessed_by_name():
+    endings = {"svm": "svmlight", "libsvm": "svmlight", "svmlight": "svmlight", "vw": "vw", "csv": "csv", "tsv": "tsv"}
+    endings |= {"jsonl": "json", "ndjson": "json", "json": "json", "parquet": "arrow", "arrow": "arrow"}
+    for ending, format in endings.items():
+        for more in ("", ".gz", ".zst"):
+            assert guessing.guess([f"no.such.{ending.upper()}{more}"]) == format
+    assert Reading(format="tsv").format == "csv"
+
+
+# ---------------------------------------------------------------- readings
+
+
+def test_readings_survive_a_model_file():
+    reading = Reading(
+        format="csv",
+        label="y",
+        ignore=("a",),
+        text_column="t",
+        text={"words": (1, 2), "idf": True},
+        interactions=("a:b",),
+    )
+    meta = json.loads(json.dumps(reading.to_meta()))
+    assert Reading.from_meta(meta) == reading
+    assert reading.width == 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": {"stem": True}}, "unknown text option 'stem'; there are words, chars"),
+        ({"text": {"words": None}}, "words and chars are both None"),
+        ({"text": {"words": (2, 1)}}, "n-grams must be"),
+        ({"text": {"weighting": "bm25"}}, "weighting must be"),
+        ({"format": "csv", "delimiter": '"'}, "delimiter is '\"'; it must be one ASCII character"),
+        ({"format": "csv", "delimiter": "ab"}, "delimiter is 'ab'"),
+        ({"ignore": "abc"}, "ignore is 'abc'; give a tuple of strings"),
+    ],
+)
+def test_readings_that_cannot_be(options, message):
+    with pytest.raises(ValueError, match=message):
+        Reading(**options)
+
+
+# ---------------------------------------------------------------- the fuzzers' corpus
+
+CORPUS = pathlib.Path(__file__).parent.parent / "fuzz" / "corpus"
+
+
+@pytest.mark.parametrize("parser", ["svmlight", "vw", "csv", "json", "text"])
+def test_the_corpus_of_the_fuzzers(parser):
+    files = sorted((CORPUS / parser).iterdir())
+    assert files
+    for file in files:
+        choice, text = file.read_bytes()[:1], file.read_bytes()[1:]
+        for single in (False, True):
+            options = {"bits": 3 if choice and choice[0] & 1 else 20, "single": single}
+            if parser == "svmlight":
+                core = _core.Svmlight(False, None, None).parse(text, single, False)
+                assert bool(core[9]) == isinstance(outcome_of(svmlight.parse, text, single), str)
+                _core.Svmlight(True, 50, _core.FeatureOptions(3, 0, True, True, True, [])).parse(text, single, True)
+            elif parser == "vw":
+                assert outcome(core_vw, text, **options) == outcome(vw.parse, text, **options)
+            elif parser == "csv":
+                assert outcome(core_csv, text, COLUMNS, **options) == outcome(csv.parse, text, COLUMNS, **options)
+            elif parser == "json":
+                assert outcome(core_json, text, **options) == outcome(json_lines.parse, text, **options)
+            else:
+                assert outcome(core_text, text, **options) == outcome(labelled_text.parse, text, **options)
+
+
+def outcome_of(parse, text, single):
+    try:
+        return parse(text, single=single)
+    except ValueError as error:
+        return str(error)
