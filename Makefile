@@ -25,7 +25,7 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear bench-files bench-tagger docs sanitize fuzz clean
+.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels docs sanitize fuzz clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -44,10 +44,13 @@ lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: bench-linear bench-files bench-tagger ## all benchmarks against their rivals
+bench: bench-linear bench-files bench-tagger bench-kernels ## all benchmarks against their rivals
 
 bench-linear: $(CORE) $(BENCH) ## the linear learners against their rivals
 	$(BIN)/python benchmarks/linear.py
+
+bench-kernels: $(CORE) $(BENCH) ## kernels and the kernel classifier, beside NumPy and SVC
+	$(BIN)/python benchmarks/kernels.py
 
 bench-files: $(CORE) $(BENCH) ## from files to models, against their rivals
 	$(BIN)/python benchmarks/files.py

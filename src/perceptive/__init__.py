@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, HashedText, LinearClassifier, SequenceTagger
+    from perceptive.estimators import HashedFeatures, HashedText, KernelClassifier, LinearClassifier, SequenceTagger
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "certificate",
     "HashedFeatures": "estimators",
+    "KernelClassifier": "estimators",
     "HashedText": "estimators",
     "LinearClassifier": "estimators",
     "SequenceTagger": "estimators",
@@ -21,12 +22,13 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
 }
-_MODULES = ("datasets", "games", "learners", "streams")
+_MODULES = ("datasets", "games", "kernels", "learners", "streams")
 
 __all__ = [
     "Certificate",
     "HashedFeatures",
     "HashedText",
+    "KernelClassifier",
     "LinearClassifier",
     "SequenceTagger",
     "certify",

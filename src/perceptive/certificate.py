@@ -204,22 +204,27 @@ def certify_lessons(
         for pair, problem in learner.problems.items()
     ]
     if len(made) > 1:
-        return replace(
-            made[0],
-            mistakes=sum(c.mistakes for c in made),
-            updates=sum(c.updates for c in made),
-            rounds=sum(c.rounds for c in made),
-            bound=sum(c.bound for c in made),
-            radius=max(c.radius for c in made),
-            margin=min(c.margin for c in made),
-            deviation=math.sqrt(sum(c.deviation**2 for c in made)),
-            witness="each problem has its own",
-            separable=all(c.separable for c in made),
-            theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),
-            problems=tuple(made),
-        )
+        return add_up(made)
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
     return replace(made[0], first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+
+
+def add_up(made: list[Certificate]) -> Certificate:
+    """One certificate for several binary problems."""
+    return replace(
+        made[0],
+        mistakes=sum(c.mistakes for c in made),
+        updates=sum(c.updates for c in made),
+        rounds=sum(c.rounds for c in made),
+        bound=sum(c.bound for c in made),
+        radius=max(c.radius for c in made),
+        margin=min(c.margin for c in made),
+        deviation=math.sqrt(sum(c.deviation**2 for c in made)),
+        witness="each problem has its own",
+        separable=all(c.separable for c in made),
+        theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),
+        problems=tuple(made),
+    )
 
 
 def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
@@ -292,7 +297,7 @@ class _Evidence(NamedTuple):
             if not math.isfinite(length) or length == 0.0:
                 continue
             scores = problem.linear(lesson.rows, w.astype(np.float64, copy=False), b) / length
-            margins[name] = _margins(scores, targets, problem.binary)[present]
+            margins[name] = margins_of(scores, targets, problem.binary)[present]
             if weights is not None:
                 margins[name] = margins[name] * weights
         return cls(margins, lengths2 if weights is None else lengths2 * weights**2, weights)
@@ -404,7 +409,7 @@ def _length(w: NDArray[Any], b: NDArray[np.float64]) -> float:
     return math.sqrt(float(np.vdot(w, w)) + float(np.vdot(b, b)))
 
 
-def _margins(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:
+def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:
     """u·δ against the closest competitor."""
     if binary:
         return scores[:, 0] * targets

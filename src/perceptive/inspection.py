@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptive.features.hashing import HashKernel
+from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 
 
@@ -46,6 +47,24 @@ def describe(learner: LinearLearner) -> dict[str, Any]:
         "updates": learner.updates,
         "names": None if names is None else sum(len(names.names(bucket)) for bucket in names.buckets(1)),
         "collisions": None if names is None else len(names.buckets(2)),
+    }
+
+
+def describe_kernel(learner: KernelLearner) -> dict[str, Any]:
+    """The same about a kernel learner."""
+    p, dual = learner.parameters, learner.dual
+    return {
+        "kernel": repr(learner.kernel),
+        "rule": p.rule,
+        "hypothesis": p.hypothesis,
+        "classes": learner.classes,
+        "features": learner.n_features,
+        "supports": 0 if dual is None else len(dual),
+        "budget": p.budget,
+        "examples": learner.played,
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes,
+        "updates": learner.updates,
     }
 
 

@@ -134,6 +134,46 @@ class LinearParameters(_Checked):
         return self.hypothesis == "averaged" or self.keeps_journal
 
 
+DUAL_RULES = ("perceptron", "pa1", "pa2")  # those whose step the dual can take without looking at v
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelParameters(_Checked):
+    """What a kernel learner is: kernel, task, rule, hypothesis, and how much it may remember."""
+
+    kernel: Any = _parameter("gaussian", "a kernel, its name as in 'poly(4)', a function, or 'precomputed'", _anything)
+    rule: str = _parameter("perceptron", "when and how far to move on an example", _one_of(*DUAL_RULES))
+    learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
+    margin: float = _parameter(0.0, "β: the perceptron also updates on right answers with y·score ≤ β", _not_negative)
+    C: float = _parameter(1.0, "aggressiveness of pa1 and pa2", _positive)
+    hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
+    normalized: bool = _parameter(False, "divide each v_k by its length, as Freund & Schapire do", _boolean)
+    multiclass: str = _parameter("joint", "how more than two classes are learned", _one_of("joint", "ovr"))
+    bias: float = _parameter(0.0, "b: the kernel becomes K + b²", _not_negative)
+    delta: float = _parameter(0.0, "Δ-trick: train with K + Δ²I", _not_negative)
+    ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
+    budget: int | None = _parameter(None, "how many supports are kept at most", _whole(1, "all"))
+    forget: str = _parameter(
+        "oldest", "what makes room when the budget is used up", _one_of("oldest", "random", "projectron")
+    )
+    cache_size: float = _parameter(200.0, "megabytes for kernel values that later passes use again", _not_negative)
+    dtype: str = _parameter("float32", "of the kernel values", _one_of("float32", "float64"))
+    random_state: int = _parameter(0, "seed of the shuffling, of forgetting and of the random hypothesis", _whole(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.margin and self.rule != "perceptron":
+            raise ValueError(f"margin does not go with rule={self.rule!r}, which has a margin of its own")
+        if self.budget is not None:
+            if HYPOTHESES[self.hypothesis].needs_journal or self.normalized:
+                what = "normalized=True" if self.normalized else f"hypothesis={self.hypothesis!r}"
+                raise ValueError(
+                    f"{what} needs every v_k, which a budget forgets; take 'last' or 'averaged', or budget=None"
+                )
+            if self.delta:
+                raise ValueError("delta needs every example to be remembered; it does not go with a budget")
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingParameters(_Checked):
     """How the examples are played: passes, order, when to stop."""
@@ -147,6 +187,17 @@ class TrainingParameters(_Checked):
     )
     patience: int = _parameter(3, "passes without a better held-out score before stopping", _whole(1))
     progress: bool = _parameter(False, "show a progress bar", _boolean)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTrainingParameters(_Checked):
+    """How a kernel learner plays its examples, and what its estimator knows beside."""
+
+    epochs: int = _parameter(10, "passes at most; a pass without an update ends the training", _whole(1))
+    shuffle: bool = _parameter(True, "play each pass in a new random order", _boolean)
+    progress: bool = _parameter(False, "show a progress bar", _boolean)
+    class_weight: Any = _parameter(None, "weights of the classes: a dict, 'balanced', or None", _anything)
+    certify: bool = _parameter(False, "make certificate_ at the end of fit", _boolean)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core, model_file
+from perceptive.dual_persistence import estimator_apart, estimator_together, put_together, take_apart
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.kernels.storage import Functions, MissingFunction
+from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
 from perceptive.model_file import ModelFileError
@@ -22,7 +25,7 @@ from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearClassifier, SequenceTagger
+    from perceptive.estimators import KernelClassifier, LinearClassifier, SequenceTagger
     from perceptive.learners import SequenceLearner
 
 JOURNAL = (
@@ -38,7 +41,8 @@ NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
 def save(
-    model: LinearLearner | LinearClassifier | SequenceLearner | SequenceTagger, path: str | os.PathLike[str]
+    model: LinearLearner | KernelLearner | SequenceLearner | LinearClassifier | KernelClassifier | SequenceTagger,
+    path: str | os.PathLike[str],
 ) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
 
@@ -58,14 +62,22 @@ def save(
         meta, arrays = _take_apart(model)
         model_file.write(path, "LinearLearner", meta, arrays)
         return
+    if isinstance(model, KernelLearner):
+        meta, arrays = take_apart(model)
+        model_file.write(path, "KernelLearner", meta, arrays)
+        return
     if save_tagger(model, path):
         return
-    from perceptive.estimators import LinearClassifier
+    from perceptive.estimators import KernelClassifier, LinearClassifier
 
-    if not isinstance(model, LinearClassifier):
+    if not isinstance(model, LinearClassifier | KernelClassifier):
         raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):
-        raise ValueError("this LinearClassifier has not learned anything; fit it before it is saved")
+        raise ValueError(f"this {type(model).__name__} has not learned anything; fit it before it is saved")
+    if isinstance(model, KernelClassifier):
+        meta, arrays = estimator_apart(model)
+        model_file.write(path, "KernelClassifier", meta, arrays)
+        return
     meta, arrays = _take_apart(model.learner_)
     meta["estimator"] = _plain_values(model.get_params())
     meta["history"] = asdict(model._history)
@@ -77,7 +89,7 @@ def save(
     model_file.write(path, "LinearClassifier", meta, arrays)
 
 
-def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
+def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions: Functions | None = None) -> Any:
     """Read what `save` wrote.
 
     Parameters
@@ -85,34 +97,41 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
     path : path
     verify : bool or None
         Whether the checksum of the data is compared: None means for files below 64 MB.
+    functions : mapping of names to functions, or None
+        Those that the kernel of a saved model is made of (see `kernels.Custom`): no file holds them.
 
     Raises
     ------
     ModelFileError
         Where the file is damaged, foreign, or newer than this version of perceptive.
     """
-    return _load(path, verify, _dress)
+    return _load(path, verify, True, functions)
 
 
-def load_learner(path: str | os.PathLike[str]) -> LinearLearner | SequenceLearner:
+def load_learner(path: str | os.PathLike[str]) -> LinearLearner | KernelLearner | SequenceLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | SequenceLearner = _load(path, None, lambda learner, meta: learner)
+    learner: LinearLearner | KernelLearner | SequenceLearner = _load(path, None, False)
     return learner
 
 
-def _load(path: str | os.PathLike[str], verify: bool | None, dress: Any) -> Any:
+def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, functions: Functions | None = None) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
     if kind in ("SequenceLearner", "SequenceTagger"):
-        return load_tagger(path, kind if dress is _dress else "SequenceLearner", meta, arrays)
+        return load_tagger(path, kind if dressed else "SequenceLearner", meta, arrays)
     if kind == "Checkpoint":
         raise ModelFileError(f"{os.fspath(path)}: is a checkpoint of a run; let it end: perceptive train --checkpoint")
-    if kind not in ("LinearLearner", "LinearClassifier"):
+    if kind not in ("LinearLearner", "LinearClassifier", "KernelLearner", "KernelClassifier"):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
     try:
+        dressed = dressed and kind.endswith("Classifier")
+        if kind.startswith("Kernel"):
+            return (estimator_together if dressed else put_together)(meta, arrays, functions or {})
         learner = _put_together(meta, arrays)
-        return learner if kind == "LinearLearner" else dress(learner, meta)
+        return _dress(learner, meta) if dressed else learner
+    except MissingFunction:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
 

@@ -35,8 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if not any(argument.startswith("--kernel") for argument in arguments):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
     try:
         signal.signal(signal.SIGTERM, _terminated)
         options = parser(arguments).parse_args(arguments)

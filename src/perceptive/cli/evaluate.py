@@ -38,14 +38,14 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_model, scored, stream_for, tagger_in
+    from perceptive.cli.model import load_any, scored, stream_for, tagger_in
     from perceptive.cli.tagging import evaluate_tagger
     from perceptive.metrics import Confusion, auc
     from perceptive.streams.examples import UNLABELLED
 
     if (tagger := tagger_in(options.model)) is not None:
         return evaluate_tagger(options, tagger)
-    learner = load_model(options.model)
+    learner = load_any(options.model)
     stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))
     index = learner.index

@@ -35,16 +35,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
     from perceptive.cli.tagging import inspect_tagger
-    from perceptive.inspection import describe, heaviest
+    from perceptive.inspection import describe, describe_kernel, heaviest
+    from perceptive.learners.linear import LinearLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
     if isinstance(learner, SequenceLearner):
         return inspect_tagger(options, learner)
-    learner.finish()
-    about = describe(learner)
-    tops = heaviest(learner, options.top, options.hypothesis)
+    tops: dict[Any, list[Feature]] = {}
+    if isinstance(learner, LinearLearner):
+        learner.finish()
+        about = describe(learner)
+        tops = heaviest(learner, options.top, options.hypothesis)
+    else:
+        about = describe_kernel(learner)
     if options.label is not None:
         wanted = [label for label in tops if str(label) == options.label]
         if not wanted:

@@ -11,6 +11,7 @@ import numpy as np
 
 from perceptive import _core, streams
 from perceptive.cli.console import Bar
+from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
@@ -21,6 +22,22 @@ from perceptive.streams.examples import Examples
 def load_model(path: str) -> LinearLearner:
     """The learner of a model file, which must have learned from rows."""
     learner = load_learner(path)
+    if isinstance(learner, KernelLearner):
+        raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
+    return _ready(learner, path)
+
+
+def load_any(path: str) -> LinearLearner | KernelLearner:
+    """The learner of a model file, linear or kernel."""
+    learner = load_learner(path)
+    if not isinstance(learner, KernelLearner):
+        return _ready(learner, path)
+    if learner.dual is None:
+        raise ValueError(f"{path}: this model has learned nothing; train it first")
+    return learner
+
+
+def _ready(learner: LinearLearner | SequenceLearner, path: str) -> LinearLearner:
     if isinstance(learner, SequenceLearner):
         raise ValueError(f"{path}: is a tagger, which labels the tokens of sentences; use perceptive tag")
     if not learner.problems:
@@ -45,15 +62,17 @@ def tagger_in(path: str) -> SequenceLearner | None:
     return learner if isinstance(learner, SequenceLearner) else None
 
 
-def reading_of(learner: LinearLearner, options: argparse.Namespace, fixed: bool = True) -> Reading:
+def reading_of(learner: LinearLearner | KernelLearner, options: argparse.Namespace, fixed: bool = True) -> Reading:
     """How a model reads files.
 
     One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
     out later.
     """
+    if isinstance(learner, KernelLearner) and not learner.kernel.vectors:
+        raise ValueError(f"the kernel {learner.kernel!r} takes JSON lines, for `perceptive predict` only")
     given = options.format
     if learner.reading is None:
-        bits = learner.parameters.bits
+        bits = getattr(learner.parameters, "bits", None)
         if bits is None and given not in (None, "svmlight", "libsvm"):
             raise ValueError(f"the model has learned from columns, which {given} files do not number; give svmlight")
         if bits is not None and given is None:
@@ -66,7 +85,7 @@ def reading_of(learner: LinearLearner, options: argparse.Namespace, fixed: bool 
     return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
-def stream_for(learner: LinearLearner, options: argparse.Namespace, fixed: bool = False) -> Stream:
+def stream_for(learner: LinearLearner | KernelLearner, options: argparse.Namespace, fixed: bool = False) -> Stream:
     """The files of a command."""
     return streams.open(
         options.data,
@@ -74,7 +93,7 @@ def stream_for(learner: LinearLearner, options: argparse.Namespace, fixed: bool 
         dtype="float32",
         threads=options.threads,
         on_error=options.on_error,
-        idf=learner.idf,
+        idf=learner.idf if isinstance(learner, LinearLearner) else None,
     )
 
 
@@ -88,15 +107,23 @@ def known_rows(learner: LinearLearner, examples: Examples) -> _core.Rows:
 
 
 def scored(
-    learner: LinearLearner, stream: Stream, bar: Bar, hypothesis: str | None, then: Callable[[Examples, Any], Any]
+    learner: LinearLearner | KernelLearner,
+    stream: Stream,
+    bar: Bar,
+    hypothesis: str | None,
+    then: Callable[[Examples, Any], Any],
 ) -> Iterator[Any]:
     """Scores of all examples, block by block; the parsing threads compute them, and do ``then`` with them."""
-    learner.scores_of(
-        _core.dense_rows(np.zeros((1, learner.n_features or 0)), False), hypothesis
-    )  # vectors are made once
+    if isinstance(learner, LinearLearner):  # vectors are made once
+        learner.scores_of(_core.dense_rows(np.zeros((1, learner.n_features or 0)), False), hypothesis)
 
     def prepare(examples: Examples, number: int) -> tuple[int, Any]:
-        return len(examples), then(examples, learner.scores_of(known_rows(learner, examples), hypothesis))
+        if isinstance(learner, LinearLearner):
+            scores = learner.scores_of(known_rows(learner, examples), hypothesis)
+        else:
+            width = learner.n_features or 0
+            scores = learner.scores(examples.narrow(width).X(width), hypothesis)
+        return len(examples), then(examples, scores)
 
     done = 0
     for n, result in stream.blocks(prepare=prepare):

@@ -41,10 +41,20 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_model, scored, stream_for
+    from perceptive.cli.model import load_any, scored, stream_for
     from perceptive.learners.calibration import probabilities
+    from perceptive.learners.kernel import KernelLearner
 
-    learner = load_model(options.model)
+    learner = load_any(options.model)
+    if isinstance(learner, KernelLearner):
+        if options.proba:
+            raise ValueError(f"{options.model}: a kernel model has scores, no probabilities; ask for --scores")
+        if learner.takes_objects:
+            from perceptive.cli.kernel import predict
+
+            with output(options.output) as file:
+                predict(options, learner, file)
+            return
     stream = stream_for(learner, options)
     voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
     if options.proba and learner.temperature is None and not voted:

@@ -40,6 +40,7 @@ EXAMPLE = """\
 examples:
   perceptive train train.svm -o a9a.model --rule pa1 --C 0.1 --epochs 5 --holdout 0.1
   perceptive train 'logs/*.vw.gz' -o clicks.model --bits 22 --epochs 1
+  perceptive train train.svm -o a9a.model --kernel 'gaussian(gamma=0.05)' --budget 2000
   perceptive train more.svm --continue a9a.model -o a9a.model
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train adult.csv --label income -o adult.model
@@ -61,6 +62,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_parameters(group, LinearParameters, NOT_OPTIONS)
     group.add_argument("--reference", type=str, help="ovr: the class that has no problem of its own")
     group.add_argument("--classes", type=words, metavar="A,B,…", help="all classes, where they are known before")
+    group = parser.add_argument_group("kernels")
+    group.add_argument(
+        "--kernel", metavar="TEXT", help="learn in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …"
+    )
+    group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
+    group.add_argument("--forget", choices=["oldest", "random", "projectron"], help="kernels: what makes room then")
     group = parser.add_argument_group("training")
     add_parameters(group, TrainingParameters, {"progress"})
     group.add_argument("--continue", dest="model", metavar="MODEL", help="go on learning with a model")
@@ -138,6 +145,16 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
+    if options.kernel is not None:
+        from perceptive.cli.kernel import train
+        from perceptive.kernels import as_kernel
+
+        check_target(options.output, options.data)
+        rows = _stream(options) if as_kernel(options.kernel).vectors else None
+        _read_labels(options, rows)
+        return train(options, rows)
+    if options.budget is not None or options.forget is not None:
+        raise ValueError("--budget and --forget are about kernels; give --kernel too")
     began = time.monotonic()
     training = _training(options)
     LinearParameters(**given(options, LinearParameters, NOT_OPTIONS))  # raises for what cannot be
@@ -180,9 +197,9 @@ def remember_names(learner: LinearLearner, stream: Stream) -> None:
         learner.names = met
 
 
-def _read_labels(options: argparse.Namespace, stream: Stream) -> None:
-    """Labels that were given, as the files have them."""
-    format = stream.reading.format
+def _read_labels(options: argparse.Namespace, stream: Stream | None) -> None:
+    """Labels that were given, as the files have them; what is no stream of rows is JSON."""
+    format = "json" if stream is None else stream.reading.format
     options.classes = None if options.classes is None else [label(word, format) for word in options.classes]
     options.reference = None if options.reference is None else label(options.reference, format)
 

@@ -11,14 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.learners.rows import as_rows
 
 
 def fingerprint(
     rows: _core.Rows, y: NDArray[np.int64], classes: Sequence[Any], weights: NDArray[np.float64] | None
 ) -> int:
     """Sum of a 64-bit hash of each (row, label, weight): the same in any order, for dense and sparse rows alike."""
+    return combine(rows.hashes, y, classes, weights)
+
+
+def combine(
+    row_hashes: NDArray[np.uint64], y: NDArray[np.int64], classes: Sequence[Any], weights: NDArray[np.float64] | None
+) -> int:
+    """The same from hashes of the rows."""
     label_hash = np.array([hash_label(label) for label in classes], dtype=np.uint64)
-    hashes = rows.hashes * _ODD + label_hash[y]
+    hashes = row_hashes * _ODD + label_hash[y]
     if weights is not None:
         hashes = (hashes ^ (hashes >> np.uint64(32))) * (np.asarray(weights).view(np.uint64) | np.uint64(1))
         hashes = hashes[weights > 0]
@@ -35,3 +43,13 @@ def hash_label(label: Any) -> int:
     if isinstance(label, np.generic):
         label = label.item()
     return int.from_bytes(hashlib.blake2b(repr(label).encode(), digest_size=8).digest(), "little")
+
+
+def hash_examples(X: Any) -> NDArray[np.uint64]:
+    """64 bits of each example: of its numbers, or of its text."""
+    shape, kind = getattr(X, "shape", ()), getattr(getattr(X, "dtype", None), "kind", "O")
+    if len(shape) == 2 and kind in "fiub":
+        return np.asarray(as_rows(X, None, fingerprint=True).hashes)
+    items = X.to_numpy().tolist() if hasattr(X, "iloc") else list(X)
+    digests = [hashlib.blake2b(repr(item).encode("utf-8", "replace"), digest_size=8).digest() for item in items]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)

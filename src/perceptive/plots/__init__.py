@@ -1,5 +1,6 @@
-"""Pictures, with matplotlib (``pip install perceptive[plot]``)."""
+"""Pictures; matplotlib (``pip install perceptive[plot]``) is imported when one is drawn."""
 
+from perceptive.plots.kernels import DecisionSurfaceDisplay, GramDisplay
 from perceptive.plots.trellis import plot_trellis
 
-__all__ = ["plot_trellis"]
+__all__ = ["DecisionSurfaceDisplay", "GramDisplay", "plot_trellis"]

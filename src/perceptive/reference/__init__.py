@@ -6,6 +6,7 @@ The tests hold the core equal to these pages: bit for bit in float64.
 """
 
 from perceptive.reference.binary import Binary
+from perceptive.reference.dual import DualBinary, DualJoint, average_alpha
 from perceptive.reference.hashing import hash_kernel
 from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
 from perceptive.reference.joint import Joint
@@ -14,11 +15,14 @@ from perceptive.reference.rules import Rule
 
 __all__ = [
     "Binary",
+    "DualBinary",
+    "DualJoint",
     "Joint",
     "OneVsOne",
     "OneVsRest",
     "Rule",
     "average",
+    "average_alpha",
     "best",
     "draw",
     "hash_kernel",

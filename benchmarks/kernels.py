@@ -1,0 +1,245 @@
+"""Kernels and KernelClassifier: speed and accuracy. `python benchmarks/kernels.py --help`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import data
+from data import Dataset
+from machine import machine
+from perceptive import KernelClassifier
+from perceptive.kernels import Gaussian, Polynomial, Subsequence, SubsetTree
+from perceptive.kernels.strings import threads
+from perceptive.learners import KernelLearner, dual, passes
+from report import Table, Target, show, write
+
+HYPOTHESES = ("last", "averaged", "voted", "random")
+
+
+def seconds(job: Callable[[], Any]) -> tuple[float, float, Any]:
+    """Wall and CPU seconds of a job (the CPU time counts all threads), and its result."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = job()
+    return time.perf_counter() - wall, time.process_time() - cpu, result
+
+
+# ---------------------------------------------------------------- MNIST
+
+
+def products(X: NDArray[np.float32], supports: NDArray[np.int64]) -> None:
+    """The matrix products alone of one pass in order: each block with the supports that it finds."""
+    S = X[supports]
+    found = np.searchsorted(supports, np.arange(0, len(X), passes.BLOCK))
+    for i, end in zip(range(0, len(X), passes.BLOCK), found, strict=True):
+        for j in range(0, end, dual.COLUMNS):
+            S[j : min(j + dual.COLUMNS, end)] @ X[i : i + passes.BLOCK].T
+
+
+def one_pass(mnist: Dataset, repetitions: int) -> tuple[Table, list[Target], float]:
+    """One epoch of the ten one-vs-rest problems beside its matrix products, in turns."""
+
+    def fit() -> KernelClassifier:
+        kernel = Polynomial(degree=4)
+        return KernelClassifier(kernel=kernel, multiclass="ovr", epochs=1, shuffle=False).fit(mnist.X, mnist.y)
+
+    clf = fit()  # warm
+    fits, bare = [], []
+    for _ in range(repetitions):
+        fits.append(seconds(fit)[:2])
+        bare.append(seconds(lambda: products(mnist.X, clf.support_))[:2])
+    ratios = [median(f[k] / b[k] for f, b in zip(fits, bare, strict=True)) for k in (0, 1)]
+    table = Table(
+        f"{mnist.name}, (x·x' + 1)⁴, one epoch in order, one-vs-rest",
+        ["", "wall, s", "CPU, s"],
+        [
+            ("fit", *(f"{median(f[k] for f in fits):.2f}" for k in (0, 1))),
+            ("its matrix products alone", *(f"{median(b[k] for b in bare):.2f}" for k in (0, 1))),
+            ("ratio", *(f"{r:.2f}" for r in ratios)),
+        ],
+    )
+    targets = [
+        Target(
+            "one epoch ≤ 1.25 × its matrix products", f"{ratios[0]:.2f} wall, {ratios[1]:.2f} CPU", ratios[1] <= 1.25
+        )
+    ]
+    return table, targets, median(f[1] for f in fits)
+
+
+def errors_of(learner: KernelLearner, X: NDArray[np.float32], truth: NDArray[Any]) -> dict[str, float]:
+    """Test errors of all hypotheses, in per cent; those with an α of their own share their kernel values."""
+    dual = learner.dual
+    assert dual is not None
+    single = [name for name in HYPOTHESES if name != "voted"]
+    stacked = np.hstack([dual.coefficients(name) for name in single])
+    scores = np.split(dual.weighted(learner.kernel.prepare(X, dual.dtype), dual.supports, stacked), len(single), axis=1)
+    decided = {name: learner.decide(part) for name, part in zip(single, scores, strict=True)}
+    decided["voted"] = learner.decide(learner.scores(X, "voted"))
+    return {name: 100 * float(np.mean(decided[name] != truth)) for name in HYPOTHESES}
+
+
+def freund_schapire(
+    mnist: Dataset, degrees: list[int], parts: list[float]
+) -> tuple[Table, dict[tuple[int, float], tuple[dict[str, float], float]]]:
+    """Errors after T = 0.1, 1, 2, … epochs, as in the tables of Freund & Schapire 1999; one run for all T ≥ 1."""
+    table = Table(
+        f"{mnist.name}, one-vs-rest, shuffled: test errors in %, mistakes (all problems) and supports",
+        ["d", "T", *HYPOTHESES, "mistakes", "supports", "fit, CPU s"],
+    )
+    found: dict[tuple[int, float], tuple[dict[str, float], float]] = {}
+
+    def look(learner: KernelLearner, degree: int, part: float, cpu: float) -> None:
+        errors = errors_of(learner, mnist.X_test, mnist.y_test)
+        found[degree, part] = errors, cpu
+        assert learner.dual is not None
+        counts = f"{learner.mistakes:,}", f"{len(learner.dual):,}"
+        table.rows.append(
+            (str(degree), f"{part:g}", *(f"{errors[name]:.2f}" for name in HYPOTHESES), *counts, f"{cpu:.1f}")
+        )
+        print(" ", *table.rows[-1], flush=True)
+
+    for degree in degrees:
+        for some in ([part for part in parts if part < 1], [part for part in parts if part >= 1]):
+            if not some:
+                continue
+            n = round(min(1, some[0]) * len(mnist.y))
+            learner = KernelLearner(classes=range(10), kernel=Polynomial(degree), multiclass="ovr")
+            lesson = learner.prepare(mnist.X[:n], mnist.y[:n], several=max(some) > 1)
+            cpu = 0.0
+            for epoch in range(max(1, int(max(some)))):
+                order = np.random.default_rng(epoch).permutation(n)
+                cpu += seconds(lambda lesson=lesson, order=order: lesson.play(order))[1]
+                if epoch + 1 in some or some[0] < 1:
+                    look(learner, degree, epoch + 1 if some[0] >= 1 else some[0], cpu)
+    return table, found
+
+
+def against_svc(
+    mnist: Dataset, ours: dict[tuple[int, float], tuple[dict[str, float], float]], one: float
+) -> tuple[Table, list[Target]]:
+    """scikit-learn's SVC with the same kernel on all examples."""
+    from sklearn.svm import SVC
+
+    print("  SVC …", flush=True)
+    svc = SVC(kernel="poly", degree=4)
+    _, cpu, _ = seconds(lambda: svc.fit(mnist.X, mnist.y))
+    _, predict, predicted = seconds(lambda: svc.predict(mnist.X_test))
+    theirs = 100 * float(np.mean(predicted != mnist.y_test))
+    table = Table("Beside SVC(kernel='poly', degree=4)", ["", "fit, CPU s", "error, %"])
+    table.rows.append((f"SVC (predict: {predict:.1f} s)", f"{cpu:.1f}", f"{theirs:.2f}"))
+    table.rows.append(("KernelClassifier, 1 epoch, averaged", f"{one:.1f}", f"{ours[4, 1][0]['averaged']:.2f}"))
+    targets = [Target("one epoch ≤ 0.1 × SVC's fit", f"{one / cpu:.3f} (CPU)", one <= 0.1 * cpu)]
+    if (4, 3) in ours:
+        errors, three = ours[4, 3]
+        best = min(errors["averaged"], errors["voted"])
+        table.rows.append(("KernelClassifier, 3 epochs, averaged", f"{three:.1f}", f"{errors['averaged']:.2f}"))
+        targets.append(
+            Target("three epochs: at least SVC's accuracy", f"{best:.2f} % and {theirs:.2f} %", best <= theirs)
+        )
+    return table, targets
+
+
+# ---------------------------------------------------------------- strings, trees, Gaussian
+
+
+def random_texts(n: int, length: int) -> list[str]:
+    """Texts of letters and blanks."""
+    rng = random.Random(0)
+    return ["".join(rng.choice("abcdefghijklmnopqrstuvwxyz      ") for _ in range(length)) for _ in range(n)]
+
+
+def random_trees(n: int, low: int = 40, high: int = 56) -> list[str]:
+    """Binary parse trees of some 48 nodes, in brackets."""
+    rng = random.Random(0)
+
+    def grow(depth: int) -> tuple[str, int]:
+        if depth == 0 or rng.random() < 0.15:
+            return f"({rng.choice('NVDP')} {rng.choice(['the', 'dog', 'cat', 'runs', 'a', 'big', 'sees', 'man'])})", 1
+        (left, m), (right, k) = grow(depth - 1), grow(depth - 1)
+        return f"({rng.choice(['S', 'NP', 'VP', 'PP'])} {left} {right})", 1 + m + k
+
+    trees: list[str] = []
+    while len(trees) < n:
+        tree, size = grow(6)
+        if low <= size <= high:
+            trees.append(tree)
+    return trees
+
+
+def structures(quick: bool) -> tuple[Table, list[Target]]:
+    """Gram matrices of strings and trees, and of vectors beside NumPy."""
+    n = 100 if quick else 500
+    texts, trees = random_texts(n, n), random_trees(n)
+    table = Table("Gram matrices", ["", "wall, s", "CPU, s"])
+    targets = []
+    text_wall, text_cpu, _ = seconds(lambda: Subsequence(4, 0.5).gram(texts, dtype=np.float32))
+    table.rows.append((f"Subsequence(4, 0.5), {n} texts of {n}, float32", f"{text_wall:.2f}", f"{text_cpu:.2f}"))
+    if quick:
+        wall, cpu, _ = seconds(lambda: Subsequence(4, 0.5).gram(texts))
+        table.rows.append(("the same, float64", f"{wall:.2f}", f"{cpu:.2f}"))
+    runs = [seconds(lambda: SubsetTree(0.5).gram(trees))[:2] for _ in range(5)]
+    tree_wall, tree_cpu = (median(run[k] for run in runs) for k in (0, 1))
+    table.rows.append((f"SubsetTree, {n} trees of 48 nodes, brackets read", f"{tree_wall:.3f}", f"{tree_cpu:.3f}"))
+    targets.append(Target("Subsequence ≤ 7 s", f"{text_wall:.1f} s wall, {text_cpu:.1f} s CPU", text_wall <= 7))
+    targets.append(Target("SubsetTree ≤ 0.15 s", f"{tree_wall:.3f} s wall, {tree_cpu:.3f} s CPU", tree_wall <= 0.15))
+    X = np.random.default_rng(0).normal(size=(1000 if quick else 5000, 100)).astype(np.float32)
+
+    def bare() -> None:
+        K = X @ X.T
+        np.exp(K, out=K)
+
+    X *= 0.1  # products that e to the power of does not make infinite
+    kernel = Gaussian(gamma=0.5)
+    pairs = [(seconds(lambda: kernel.gram(X))[:2], seconds(bare)[:2]) for _ in range(9)]
+    ratios = [median(ours[k] / theirs[k] for ours, theirs in pairs) for k in (0, 1)]
+    for name, i in (("Gaussian", 0), ("X @ X.T and np.exp of it", 1)):
+        walls, cpus = ([pair[i][k] for pair in pairs] for k in (0, 1))
+        table.rows.append((f"{name}, {len(X):,} × 100, float32", f"{median(walls):.3f}", f"{median(cpus):.3f}"))
+    told = f"{ratios[0]:.2f} wall, {ratios[1]:.2f} CPU"
+    targets.append(Target("Gaussian ≤ 1.2 × the product and the exponentials by NumPy", told, ratios[1] <= 1.2))
+    return table, targets
+
+
+def main() -> None:
+    """Measure, print, and perhaps write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sets: to try the script out")
+    parser.add_argument("--write", action="store_true", help="write the tables into README.md")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--degrees", type=int, nargs="+", default=[1, 2, 3, 4, 5, 6])
+    parser.add_argument("--epochs", type=float, nargs="+", default=[0.1, 1, 2, 3, 4, 10])
+    parser.add_argument("--no-svc", action="store_true", help="leave out SVC, which takes minutes")
+    options = parser.parse_args()
+    mnist = data.digits()
+    mnist = mnist.map(mnist.name, data.scaled)
+    if options.quick:
+        mnist = Dataset("part of MNIST", mnist.X[:2000], mnist.y[:2000], mnist.X_test[:500], mnist.y_test[:500])
+    print("strings, trees, vectors …", flush=True)
+    grams, targets = structures(options.quick)
+    print(f"{mnist.name} …", flush=True)
+    passes_table, more, one = one_pass(mnist, options.repetitions)
+    targets += more
+    errors, found = freund_schapire(mnist, options.degrees, options.epochs)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    targets.append(Target("memory ≤ 2 GB", f"{memory:.2f} GB at most", memory <= 2))
+    tables = [grams, passes_table, errors]
+    if not options.no_svc and (4, 1) in found:
+        svc, more = against_svc(mnist, found, one)
+        tables.append(svc)
+        targets += more
+    show(tables, targets)
+    if options.write:
+        on = machine(f"{threads()} cores", "numpy", "scipy", "scikit-learn")
+        write("kernels", tables, targets, on)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+// String kernels over sequences of symbols (numbers ≥ 0), several target strings at a time in the lanes of a vector.
+//
+// Gap-weighted subsequences (Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins 2002), O(n|s||t|):
+//
+//   K''_i(sx, tu) = λK''_i(sx, t) + [u = x]·λ²K'_{i−1}(s, t)
+//   K'_i(sx, t)   = λK'_i(s, t) + K''_i(sx, t),   K'_0 = 1
+//   K_n(sx, t)    = K_n(s, t) + Σ_{j: t_j = x} λ²K'_{n−1}(s, t_1 … t_{j−1})
+//
+// The factors λ² of all levels are taken out: K'_i is kept as λ^{2i} times what stands here, and K_n gets λ^{2n} at
+// last.
+//
+// All subsequences (Shawe-Taylor & Cristianini 2004, 11.2), the empty one included:
+//
+//   K(sx, t) = K(s, t) + Σ_{j: t_j = x} K(s, t_1 … t_{j−1}),   K(·, ε) = 1
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace perceptive {
+
+// Lanes of a vector of 32 bytes: eight targets in float, four in double.
+template <class T>
+constexpr int STRING_LANES = 32 / sizeof(T);
+constexpr std::int32_t NO_SYMBOL = -1;  // behind the end of a target; equals no symbol
+
+struct Sequences {
+    const std::int32_t* codes;
+    const i64* offsets;  // n + 1
+    i64 n;
+
+    const std::int32_t* begin(i64 i) const { return codes + offsets[i]; }
+    i64 length(i64 i) const { return offsets[i + 1] - offsets[i]; }
+};
+
+// Targets side by side: symbols[j·LANES + lane].
+template <int LANES>
+struct Targets {
+    std::vector<std::int32_t> symbols;
+    i64 which[LANES], lengths[LANES], length = 0;
+    int n = 0;
+
+    Targets(const Sequences& from, const i64* chosen, int count) : n(count) {
+        for (int l = 0; l < count; ++l) {
+            which[l] = chosen[l];
+            lengths[l] = from.length(chosen[l]);
+            length = std::max(length, lengths[l]);
+        }
+        symbols.assign(static_cast<std::size_t>(length) * LANES, NO_SYMBOL);
+        for (int l = 0; l < count; ++l)
+            for (i64 j = 0; j < lengths[l]; ++j)
+                symbols[static_cast<std::size_t>(j * LANES + l)] = from.begin(chosen[l])[j];
+    }
+};
+
+template <class T>
+struct Lanes {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    typedef T Vector __attribute__((vector_size(32)));
+    typedef Bits Mask __attribute__((vector_size(32)));
+    typedef std::int32_t Symbols __attribute__((vector_size(STRING_LANES<T> * sizeof(std::int32_t))));
+};
+
+// Σ of one source with all targets for n = LEVELS + 1; room holds length × LEVELS vectors.
+template <class T, int LEVELS>
+__attribute__((always_inline)) inline void subsequences(const std::int32_t* s, i64 s_length,
+                                                        const Targets<STRING_LANES<T>>& t, T decay, T* room,
+                                                        double* out) {
+    using Vector = typename Lanes<T>::Vector;
+    using Mask = typename Lanes<T>::Mask;
+    using Symbols = typename Lanes<T>::Symbols;
+    auto* prime = reinterpret_cast<Vector*>(room);
+    const std::int32_t* symbols = t.symbols.data();
+    const Vector zero = {}, one = zero + T(1);
+    std::fill(prime, prime + t.length * LEVELS, zero);
+    double total[STRING_LANES<T>] = {};
+    for (i64 i = 0; i < s_length; ++i) {
+        const std::int32_t x = s[i];
+        Vector run[LEVELS + 1], before[LEVELS + 1], sum = zero;
+        for (int level = 0; level <= LEVELS; ++level) run[level] = before[level] = zero;
+        for (i64 j = 0; j < t.length; ++j) {
+            Symbols code;
+            __builtin_memcpy(&code, symbols + j * STRING_LANES<T>, sizeof(code));
+            const Mask match = __builtin_convertvector(code == x, Mask);
+            const Vector top = LEVELS == 0 ? one : before[LEVELS > 0 ? LEVELS - 1 : 0];
+            sum += reinterpret_cast<Vector>(reinterpret_cast<Mask>(top) & match);
+            Vector* here = prime + j * LEVELS;
+            for (int level = LEVELS - 1; level >= 0; --level) {
+                const Vector below = level == 0 ? one : before[level > 0 ? level - 1 : 0];
+                run[level] = run[level] * decay + reinterpret_cast<Vector>(reinterpret_cast<Mask>(below) & match);
+                const Vector old = here[level];
+                here[level] = old * decay + run[level];
+                before[level] = old;
+            }
+        }
+        for (int l = 0; l < STRING_LANES<T>; ++l) total[l] += static_cast<double>(sum[l]);
+    }
+    const double factor = std::pow(static_cast<double>(decay), 2 * (LEVELS + 1));
+    for (int l = 0; l < STRING_LANES<T>; ++l) out[l] = factor * total[l];
+}
+
+// The same for all subsequences; room holds length + 1 vectors.
+__attribute__((always_inline)) inline void all_subsequences(const std::int32_t* s, i64 s_length,
+                                                            const Targets<STRING_LANES<double>>& t, double* room,
+                                                            double* out) {
+    using Vector = typename Lanes<double>::Vector;
+    using Mask = typename Lanes<double>::Mask;
+    using Symbols = typename Lanes<double>::Symbols;
+    auto* K = reinterpret_cast<Vector*>(room);
+    const std::int32_t* symbols = t.symbols.data();
+    const Vector zero = {};
+    std::fill(K, K + t.length + 1, zero + 1.0);
+    for (i64 i = 0; i < s_length; ++i) {
+        Vector sum = zero, before = K[0];
+        for (i64 j = 0; j < t.length; ++j) {
+            Symbols code;
+            __builtin_memcpy(&code, symbols + j * STRING_LANES<double>, sizeof(code));
+            const Mask match = __builtin_convertvector(code == s[i], Mask);
+            sum += reinterpret_cast<Vector>(reinterpret_cast<Mask>(before) & match);
+            before = K[j + 1];
+            K[j + 1] = before + sum;
+        }
+    }
+    for (int l = 0; l < t.n; ++l) out[l] = K[t.lengths[l]][l];
+}
+
+template <class T>
+__attribute__((always_inline)) inline void string_kernel(const std::int32_t* s, i64 length,
+                                                         const Targets<STRING_LANES<T>>& t, int n, double decay,
+                                                         T* room, double* out) {
+    const T d = static_cast<T>(decay);
+    switch (n) {
+        case 0:
+            if constexpr (sizeof(T) == 8) all_subsequences(s, length, t, room, out);
+            break;
+        case 1:
+            return subsequences<T, 0>(s, length, t, d, room, out);
+        case 2:
+            return subsequences<T, 1>(s, length, t, d, room, out);
+        case 3:
+            return subsequences<T, 2>(s, length, t, d, room, out);
+        case 4:
+            return subsequences<T, 3>(s, length, t, d, room, out);
+        case 5:
+            return subsequences<T, 4>(s, length, t, d, room, out);
+        case 6:
+            return subsequences<T, 5>(s, length, t, d, room, out);
+        case 7:
+            return subsequences<T, 6>(s, length, t, d, room, out);
+        default:
+            return subsequences<T, 7>(s, length, t, d, room, out);
+    }
+}
+
+constexpr int LONGEST_SUBSEQUENCE = 8;
+
+// The same code for two instruction sets, with the same bits: lanes are lanes, and nothing is fused.
+template <class T>
+void string_kernel_plain(const std::int32_t* s, i64 length, const Targets<STRING_LANES<T>>& t, int n, double decay,
+                         T* room, double* out) {
+    string_kernel(s, length, t, n, decay, room, out);
+}
+#if defined(__x86_64__)
+template <class T>
+__attribute__((target("avx2"))) void string_kernel_avx2(const std::int32_t* s, i64 length,
+                                                        const Targets<STRING_LANES<T>>& t, int n, double decay, T* room,
+                                                        double* out) {
+    string_kernel(s, length, t, n, decay, room, out);
+}
+#endif
+
+// out[i, j] = K of a_i and b_j; `symmetric` (a is b) makes half of it and mirrors it. n = 0: all subsequences.
+template <class T>
+void string_kernels(const Sequences& a, const Sequences& b, int n, double decay, bool symmetric, int threads,
+                    double* out) {
+    constexpr int LANES = STRING_LANES<T>;
+    auto* kernel = &string_kernel_plain<T>;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) kernel = &string_kernel_avx2<T>;
+#endif
+    std::vector<i64> order(static_cast<std::size_t>(b.n));  // targets of like length share a vector; the longest first
+    for (i64 j = 0; j < b.n; ++j) order[static_cast<std::size_t>(j)] = j;
+    std::stable_sort(order.begin(), order.end(), [&](i64 x, i64 y) { return b.length(x) > b.length(y); });
+    std::vector<i64> place(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = static_cast<i64>(k);
+    constexpr i64 SOURCES = 16;
+    const i64 groups = (b.n + LANES - 1) / LANES, parts = (a.n + SOURCES - 1) / SOURCES;
+    const int levels = std::max(n - 1, 1);
+    in_parallel(groups * parts, threads, [&] {
+        return [&, room = std::vector<T>(), made = i64{-1}, targets = Targets<LANES>(b, nullptr, 0)](i64 task) mutable {
+            const i64 group = task / parts, first = group * LANES;
+            if (made != group) {
+                const i64 count = std::min<i64>(LANES, b.n - first);
+                targets = Targets<LANES>(b, order.data() + first, static_cast<int>(count));
+                made = group;
+                room.resize(static_cast<std::size_t>((targets.length + 2) * levels * LANES) + 64 / sizeof(T));
+            }
+            T* aligned = room.data();
+            while (reinterpret_cast<std::uintptr_t>(aligned) % 64 != 0) ++aligned;
+            for (i64 k = task % parts * SOURCES; k < std::min((task % parts + 1) * SOURCES, a.n); ++k) {
+                const i64 i = symmetric ? order[static_cast<std::size_t>(k)] : k;
+                if (symmetric && k >= first + LANES) continue;  // the mirror image is made elsewhere
+                double values[LANES] = {};
+                kernel(a.begin(i), a.length(i), targets, n, decay, aligned, values);
+                for (int l = 0; l < targets.n; ++l) {
+                    const i64 j = targets.which[l];
+                    if (symmetric && place[static_cast<std::size_t>(j)] < k) continue;
+                    out[i * b.n + j] = values[l];
+                    if (symmetric) out[j * b.n + i] = values[l];
+                }
+            }
+        };
+    });
+}
+
+}  // namespace perceptive

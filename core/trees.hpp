@@ -1,0 +1,252 @@
+// Tree kernels (Collins & Duffy 2001): Σ over pairs of nodes of
+//
+//   C(a, b) = 0 where the productions differ, else λ·Π_j (σ + C(child_j(a), child_j(b)))
+//
+// σ = 1 counts common subset trees, σ = 0 common complete subtrees. Only pairs of nodes with one production are looked
+// at (Moschitti 2006), so that the time is near linear in practice.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace perceptive {
+
+using Productions = std::unordered_map<std::string, std::int32_t>;
+
+// Nodes in post-order, so that children come before their parents. Words are part of productions, not nodes.
+struct Tree {
+    std::vector<std::int32_t> production;   // per node
+    std::vector<std::int32_t> first_child;  // per node and one more: where its children stand in `children`
+    std::vector<std::int32_t> children;
+    // The nodes of each production, made by index():
+    std::vector<std::int32_t> kinds, kind_begin, kind_nodes;  // productions, ascending, and their nodes
+    std::vector<std::int32_t> kind_of, rank;  // per node: its kind, its place among the nodes of its kind
+
+    std::int32_t size() const { return static_cast<std::int32_t>(production.size()); }
+
+    void index() {
+        kinds.clear();
+        kind_begin.assign(1, 0);
+        kind_nodes.resize(production.size());
+        kind_of.resize(production.size());
+        rank.resize(production.size());
+        for (std::int32_t node = 0; node < size(); ++node) kind_nodes[node] = node;
+        std::stable_sort(kind_nodes.begin(), kind_nodes.end(),
+                         [&](std::int32_t a, std::int32_t b) { return production[a] < production[b]; });
+        for (std::int32_t k = 0; k < size(); ++k) {
+            const std::int32_t node = kind_nodes[k];
+            if (kinds.empty() || kinds.back() != production[node]) {
+                if (!kinds.empty()) kind_begin.push_back(k);
+                kinds.push_back(production[node]);
+            }
+            kind_of[node] = static_cast<std::int32_t>(kinds.size()) - 1;
+            rank[node] = k - kind_begin.back();
+        }
+        if (!kinds.empty()) kind_begin.push_back(size());
+    }
+};
+
+// Builds a tree from what is read of it, without recursion: trees may be deep.
+class TreeBuilder {
+  public:
+    TreeBuilder(Tree& tree, Productions& names) : tree_(tree), names_(names) { tree_.first_child.assign(1, 0); }
+
+    void open(std::string_view label) {
+        stack_.push_back({std::string(label), {}, {}});
+        part('l', label);
+    }
+    void word(std::string_view word) { part('w', word); }
+    bool inside() const { return !stack_.empty(); }
+
+    void close() {
+        Open node = std::move(stack_.back());
+        stack_.pop_back();
+        const auto id = names_.try_emplace(std::move(node.production), static_cast<std::int32_t>(names_.size()));
+        tree_.production.push_back(id.first->second);
+        tree_.children.insert(tree_.children.end(), node.children.begin(), node.children.end());
+        tree_.first_child.push_back(static_cast<std::int32_t>(tree_.children.size()));
+        if (stack_.empty()) return;
+        part('n', node.label);
+        stack_.back().children.push_back(tree_.size() - 1);
+    }
+
+  private:
+    struct Open {
+        std::string label, production;
+        std::vector<std::int32_t> children;
+    };
+
+    // Lengths are written down, so that no two productions look alike whatever their texts hold.
+    void part(char kind, std::string_view text) {
+        stack_.back().production.append(1, kind).append(std::to_string(text.size())).append(1, ':').append(text);
+    }
+
+    Tree& tree_;
+    Productions& names_;
+    std::vector<Open> stack_;
+};
+
+// "(S (NP (D the) (N dog)) (VP (V runs)))"; positions count from 1, in characters of UTF-8.
+inline void read_brackets(std::string_view text, TreeBuilder& builder) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+    const auto at = [&](std::size_t i) {
+        std::size_t characters = 1;
+        for (std::size_t k = 0; k < i; ++k) characters += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
+        return std::to_string(characters);
+    };
+    std::vector<std::size_t> open;
+    bool done = false;
+    for (std::size_t i = 0; i < text.size();) {
+        if (blank(text[i])) {
+            ++i;
+            continue;
+        }
+        if (done) throw std::invalid_argument("position " + at(i) + ": text after the end of the tree");
+        if (text[i] == ')') {
+            if (open.empty()) throw std::invalid_argument("position " + at(i) + ": ')' closes nothing");
+            builder.close();
+            open.pop_back();
+            done = open.empty();
+            ++i;
+            continue;
+        }
+        const bool bracket = text[i] == '(';
+        std::size_t begin = i + bracket;
+        while (bracket && begin < text.size() && blank(text[begin])) ++begin;
+        std::size_t end = begin;
+        while (end < text.size() && !blank(text[end]) && text[end] != '(' && text[end] != ')') ++end;
+        if (bracket) {
+            open.push_back(i);
+            builder.open(text.substr(begin, end - begin));
+        } else {
+            if (open.empty()) throw std::invalid_argument("position " + at(i) + ": a tree begins with '('");
+            builder.word(text.substr(begin, end - begin));
+        }
+        i = end;
+    }
+    if (!open.empty()) throw std::invalid_argument("position " + at(open.back()) + ": '(' is never closed");
+    if (!done) throw std::invalid_argument("position 1: there is no tree");
+}
+
+// Σ C over the pairs of nodes; room is used as needed.
+inline double tree_kernel(const Tree& one, const Tree& two, double decay, double sigma,
+                          std::vector<std::int32_t>& match, std::vector<std::size_t>& start,
+                          std::vector<double>& values) {
+    match.assign(one.kinds.size(), -1);  // kind of one → the same kind of two
+    bool any = false;
+    for (std::size_t i = 0, j = 0; i < one.kinds.size() && j < two.kinds.size();) {
+        if (one.kinds[i] < two.kinds[j]) {
+            ++i;
+        } else if (two.kinds[j] < one.kinds[i]) {
+            ++j;
+        } else {
+            if (one.kinds[i] >= 0)
+                match[i] = static_cast<std::int32_t>(j), any = true;  // below 0: known to nobody else
+            ++i;
+            ++j;
+        }
+    }
+    if (!any) return 0.0;
+    start.resize(one.production.size());
+    values.clear();
+    double sum = 0.0;
+    for (std::int32_t a = 0; a < one.size(); ++a) {
+        const std::int32_t kind = match[one.kind_of[a]];
+        start[a] = values.size();
+        if (kind < 0) continue;
+        const std::int32_t* mine = one.children.data() + one.first_child[a];
+        const std::int32_t children = one.first_child[a + 1] - one.first_child[a];
+        for (std::int32_t k = two.kind_begin[kind]; k < two.kind_begin[kind + 1]; ++k) {
+            const std::int32_t* theirs = two.children.data() + two.first_child[two.kind_nodes[k]];
+            double C = decay;
+            for (std::int32_t c = 0; c < children; ++c) {
+                const std::int32_t x = mine[c], y = theirs[c];
+                const bool same = match[one.kind_of[x]] == two.kind_of[y];
+                C *= sigma + (same ? values[start[x] + static_cast<std::size_t>(two.rank[y])] : 0.0);
+            }
+            values.push_back(C);
+            sum += C;
+        }
+    }
+    return sum;
+}
+
+// Trees that share their numbering of productions.
+class TreeBank {
+  public:
+    std::vector<std::shared_ptr<const Tree>> trees;
+    std::shared_ptr<Productions> names = std::make_shared<Productions>();
+
+    void add(const std::string_view brackets) {
+        Tree tree;
+        TreeBuilder builder(tree, *names);
+        read_brackets(brackets, builder);
+        tree.index();
+        trees.push_back(std::make_shared<const Tree>(std::move(tree)));
+    }
+
+    // The same trees in another numbering; productions that it does not know are added to it, or (`strange`) become −1.
+    std::vector<std::shared_ptr<const Tree>> in_terms_of(Productions& other, bool strange) const {
+        std::vector<std::int32_t> number(names->size(), -1);
+        for (const auto& [name, id] : *names) {
+            const auto found = other.find(name);
+            if (found != other.end())
+                number[id] = found->second;
+            else if (!strange)
+                number[id] = other.try_emplace(name, static_cast<std::int32_t>(other.size())).first->second;
+        }
+        std::vector<std::shared_ptr<const Tree>> renamed;
+        renamed.reserve(trees.size());
+        for (const auto& tree : trees) {
+            Tree copy = *tree;
+            for (std::int32_t& production : copy.production) production = production < 0 ? -1 : number[production];
+            copy.index();
+            renamed.push_back(std::make_shared<const Tree>(std::move(copy)));
+        }
+        return renamed;
+    }
+
+    // A numbering of its own, without productions of trees that are no longer here.
+    void renumber() {
+        std::size_t nodes = 0;
+        for (const auto& tree : trees) nodes += tree->production.size();
+        if (names->size() <= 2 * nodes + 1024) return;
+        std::vector<const std::string*> name(names->size());
+        for (const auto& [text, id] : *names) name[id] = &text;
+        auto fresh = std::make_shared<Productions>();
+        for (const auto& tree : trees)
+            for (const std::int32_t p : tree->production)
+                fresh->try_emplace(*name[p], static_cast<std::int32_t>(fresh->size()));
+        trees = in_terms_of(*fresh, true);
+        names = std::move(fresh);
+    }
+};
+
+using Forest = std::vector<std::shared_ptr<const Tree>>;
+
+inline void tree_kernels(const Forest& a, const Forest& b, double decay, double sigma, bool symmetric, int threads,
+                         double* out) {
+    const i64 n = static_cast<i64>(a.size()), m = static_cast<i64>(b.size());
+    constexpr i64 PART = 128;  // of a row, so that a single row has work for all threads
+    const i64 parts = (m + PART - 1) / PART;
+    in_parallel(n * parts, threads, [&] {
+        return [&, match = std::vector<std::int32_t>(), start = std::vector<std::size_t>(),
+                values = std::vector<double>()](i64 task) mutable {
+            const i64 i = task / parts, begin = task % parts * PART;
+            for (i64 j = symmetric ? std::max(i, begin) : begin; j < std::min(begin + PART, m); ++j) {
+                out[i * m + j] = tree_kernel(*a[i], *b[j], decay, sigma, match, start, values);
+                if (symmetric) out[j * m + i] = out[i * m + j];
+            }
+        };
+    });
+}
+
+}  // namespace perceptive

@@ -1,0 +1,427 @@
+"""All the ways to make new kernels of old ones that keep them positive semidefinite.
+
+With k, k₁, k₂ valid kernels these are valid, too (Bishop 2006, 6.13 to 6.22; the notes' `Techniques for Constructing
+Kernels`)::
+
+    c * k                 c ≥ 0               k1 + k2              k1 * k2          k ** p, p = 1, 2, …
+    k.polynomial(a)       Σ a_j k^j, a_j ≥ 0  k.exp()              k.scaled_by(f)   f(x)·k·f(x')
+    k.after(phi)          k(φ(x), φ(x'))      k.on(columns)        on a part of each example
+    k.normalized()        k/√(k(x,x)k(x',x')) k.centered(X)        in feature space, about the mean of X
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
+from perceptive.kernels.kernel import Kernel, Values, shown
+
+
+class _Pointwise(Kernel):
+    """A function of the values of one kernel."""
+
+    k: Kernel
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    @property
+    def view(self) -> Hashable:
+        return self.k.view
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
+        return self.k.prepare(X, dtype)
+
+    def compare(self, A: Any, B: Any) -> Values:
+        return self._apply(self.k.compare(A, B))
+
+    def norms(self, A: Any) -> NDArray[np.float64]:
+        return self._apply(self.k.norms(A))
+
+    def _apply(self, K: Values) -> Values:
+        raise NotImplementedError
+
+
+class Constant(Kernel):
+    """c for any two examples; c ≥ 0."""
+
+    vectors = True
+
+    def __init__(self, c: float = 1.0) -> None:
+        self.c = c
+        _check_not_negative(c, "a constant kernel")
+
+    @property
+    def view(self) -> Hashable:
+        return "anything"
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        return Objects([None] * n)
+
+    def compare(self, A: Any, B: Any) -> Values:
+        return np.full((len(A), len(B)), float(self.c))
+
+    def norms(self, A: Any) -> NDArray[np.float64]:
+        return np.full(len(A), float(self.c))
+
+    def feature_map(self, X: Any) -> Any:
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.full((n, 1), float(self.c) ** 0.5)
+
+    def __repr__(self) -> str:
+        return f"Constant({self.c!r})"
+
+
+class Scaled(_Pointwise):
+    """c·k, c ≥ 0."""
+
+    def __init__(self, c: float, k: Kernel) -> None:
+        self.c, self.k = c, k
+        _check_not_negative(c, "the factor of a kernel")
+
+    def _apply(self, K: Values) -> Values:
+        K *= K.dtype.type(self.c)
+        return K
+
+    def feature_map(self, X: Any) -> Any:
+        return float(self.c) ** 0.5 * self.k.feature_map(X)
+
+    def __repr__(self) -> str:
+        return f"{self.c!r} * {_factor(self.k)}"
+
+
+class Power(_Pointwise):
+    """k to the power of a positive integer; other powers are not positive semidefinite."""
+
+    def __init__(self, k: Kernel, p: int) -> None:
+        self.k, self.p = k, p
+        if not isinstance(p, Integral) or isinstance(p, bool) or p < 1:
+            raise ValueError(
+                f"k ** {p!r}: the power must be 1, 2, 3, …; others do not keep a kernel positive semidefinite"
+            )
+
+    def _apply(self, K: Values) -> Values:
+        return integer_power(K, int(self.p))
+
+    def feature_map(self, X: Any) -> Any:
+        phi = one = self.k.feature_map(X)
+        for _ in range(int(self.p) - 1):
+            phi = _products(phi, one)
+        return phi
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)} ** {self.p}"
+
+
+class PolynomialOf(_Pointwise):
+    """Σ a_j k^j with a_j ≥ 0."""
+
+    def __init__(self, k: Kernel, coefficients: Sequence[float]) -> None:
+        self.k, self.coefficients = k, coefficients
+        for j, a in enumerate(coefficients):
+            _check_not_negative(a, f"coefficient {j} of a polynomial of a kernel")
+        if len(coefficients) == 0:
+            raise ValueError("a polynomial needs at least one coefficient; give [a₀, a₁, …]")
+
+    def _apply(self, K: Values) -> Values:
+        total = np.full_like(K, self.coefficients[-1])
+        for a in reversed(self.coefficients[:-1]):  # Horner
+            total *= K
+            total += K.dtype.type(a)
+        return total
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.polynomial({list(self.coefficients)!r})"
+
+
+class Exponential(_Pointwise):
+    """e^k."""
+
+    def __init__(self, k: Kernel) -> None:
+        self.k = k
+
+    def _apply(self, K: Values) -> Values:
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(K, out=K))
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.exp()"
+
+
+class _Pair(Kernel):
+    """A function of the values of two kernels."""
+
+    def __init__(self, k1: Kernel, k2: Kernel) -> None:
+        self.k1, self.k2 = k1, k2
+        for k in (k1, k2):
+            if not isinstance(k, Kernel):
+                raise TypeError(f"{k!r} is no kernel; wrap a function of two examples in Custom")
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k1.vectors and self.k2.vectors
+
+    @property
+    def _shared(self) -> bool:
+        return self.k1.view == self.k2.view
+
+    @property
+    def view(self) -> Hashable:
+        return self.k1.view if self._shared else (self.k1.view, self.k2.view)
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
+        if self._shared:
+            return self.k1.prepare(X, dtype)
+        return Parts([self.k1.prepare(X, dtype), self.k2.prepare(X, dtype)])
+
+    def compare(self, A: Any, B: Any) -> Values:
+        if self._shared:
+            return self._join(self.k1.compare(A, B), self.k2.compare(A, B))
+        return self._join(self.k1.compare(A.parts[0], B.parts[0]), self.k2.compare(A.parts[1], B.parts[1]))
+
+    def norms(self, A: Any) -> NDArray[np.float64]:
+        one, two = (A, A) if self._shared else A.parts
+        return self._join(self.k1.norms(one), self.k2.norms(two))
+
+    def _join(self, one: Values, two: Values) -> Values:
+        raise NotImplementedError
+
+
+class Sum(_Pair):
+    """k₁ + k₂."""
+
+    def _join(self, one: Values, two: Values) -> Values:
+        one += two
+        return one
+
+    def feature_map(self, X: Any) -> Any:
+        return np.hstack([self.k1.feature_map(X), self.k2.feature_map(X)])
+
+    def __repr__(self) -> str:
+        return f"{self.k1!r} + {self.k2!r}"
+
+
+class Product(_Pair):
+    """k₁·k₂."""
+
+    def _join(self, one: Values, two: Values) -> Values:
+        one *= two
+        return one
+
+    def feature_map(self, X: Any) -> Any:
+        return _products(self.k1.feature_map(X), self.k2.feature_map(X))
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k1)} * {_factor(self.k2)}"
+
+
+class ScaledBy(Kernel):
+    """f(x)·k(x, x')·f(x')."""
+
+    def __init__(self, k: Kernel, f: Callable[[Any], float]) -> None:
+        self.k, self.f = k, f
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    @property
+    def view(self) -> Hashable:
+        return ("scaled by", self.f, self.k.view)
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        factors = [float(self.f(x)) for x in as_list(X)]
+        bad = [i for i, value in enumerate(factors) if not np.isfinite(value)]
+        if bad:
+            raise ValueError(f"example {bad[0]}: f gives {factors[bad[0]]}; scaled_by needs finite numbers")
+        return Parts([self.k.prepare(X, dtype), numbers(factors)])
+
+    def compare(self, A: Parts, B: Parts) -> Values:
+        K = self.k.compare(A.parts[0], B.parts[0])
+        return _scale(K, A.parts[1].array, B.parts[1].array)
+
+    def norms(self, A: Parts) -> NDArray[np.float64]:
+        return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] ** 2)
+
+    def feature_map(self, X: Any) -> Any:
+        return np.array([float(self.f(x)) for x in as_list(X)])[:, None] * self.k.feature_map(X)
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.scaled_by({shown(self.f)})"
+
+
+class Normalized(Kernel):
+    """k(x, x')/√(k(x, x)·k(x', x'))."""
+
+    def __init__(self, k: Kernel) -> None:
+        self.k = k
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    @property
+    def view(self) -> Hashable:
+        return id(self)
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        prepared = self.k.prepare(X, dtype)
+        lengths = np.sqrt(np.maximum(self.k.norms(prepared), 0.0))
+        return Parts([prepared, numbers(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0))])
+
+    def compare(self, A: Parts, B: Parts) -> Values:
+        return _scale(self.k.compare(A.parts[0], B.parts[0]), A.parts[1].array, B.parts[1].array)
+
+    def norms(self, A: Parts) -> NDArray[np.float64]:
+        return np.asarray(A.parts[1].array[:, 0] > 0, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.normalized()"
+
+
+class Centered(Kernel):
+    """⟨φ(x) − φ̄, φ(x') − φ̄⟩, φ̄ the mean over X_ref."""
+
+    def __init__(self, k: Kernel, X_ref: Any) -> None:
+        self.k, self.X_ref = k, X_ref
+        self._reference: tuple[Any, float] | None = None
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    def _means(self, A: Any) -> NDArray[np.float64]:
+        """Mean of k(x, r) over the reference, less half its grand mean."""
+        from perceptive.kernels.gram import row_means
+
+        if self._reference is None:
+            prepared = self.k.prepare(self.X_ref, np.float64)
+            self._reference = prepared, float(row_means(self.k, prepared, prepared).mean())
+        prepared, grand = self._reference
+        return row_means(self.k, in_double(A), prepared) - grand / 2
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        prepared = self.k.prepare(X, dtype)
+        return Parts([prepared, numbers(self._means(prepared))])
+
+    def compare(self, A: Parts, B: Parts) -> Values:
+        K = self.k.compare(A.parts[0], B.parts[0])
+        K -= A.parts[1].array.astype(K.dtype)
+        K -= B.parts[1].array.astype(K.dtype).T
+        return K
+
+    def norms(self, A: Parts) -> NDArray[np.float64]:
+        return np.asarray(self.k.norms(A.parts[0]) - 2 * A.parts[1].array[:, 0])
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.centered({shown(self.X_ref)})"
+
+
+class _Elsewhere(Kernel):
+    """A kernel of what becomes of each example."""
+
+    k: Kernel
+
+    def _moved(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
+        return self.k.prepare(self._moved(X), dtype)
+
+    def compare(self, A: Any, B: Any) -> Values:
+        return self.k.compare(A, B)
+
+    def norms(self, A: Any) -> NDArray[np.float64]:
+        return self.k.norms(A)
+
+    def resolved(self, X: Any) -> Kernel:
+        k = self.k.resolved(self._moved(X))
+        return self if k is self.k else self._with({"k": k})
+
+    def feature_map(self, X: Any) -> Any:
+        return self.k.feature_map(self._moved(X))
+
+
+class After(_Elsewhere):
+    """k(φ(x), φ(x'))."""
+
+    def __init__(self, k: Kernel, phi: Callable[[Any], Any]) -> None:
+        self.k, self.phi = k, phi
+
+    @property
+    def view(self) -> Hashable:
+        return ("after", self.phi, self.k.view)
+
+    def _moved(self, X: Any) -> Any:
+        return [self.phi(x) for x in as_list(X)]
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.after({shown(self.phi)})"
+
+
+class On(_Elsewhere):
+    """k of a part of each example."""
+
+    def __init__(self, k: Kernel, columns: Any) -> None:
+        self.k, self.columns = k, columns
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        several = isinstance(self.columns, slice) or (
+            isinstance(self.columns, list | tuple | np.ndarray) and not any(isinstance(c, str) for c in self.columns)
+        )
+        return self.k.vectors and several
+
+    @property
+    def view(self) -> Hashable:
+        return ("on", repr(self.columns), self.k.view)
+
+    def _moved(self, X: Any) -> Any:
+        return columns_of(X, self.columns)
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.k)}.on({self.columns!r})"
+
+
+def integer_power(K: Values, p: int) -> Values:
+    """K^p in place, by squaring."""
+    if p == 1:
+        return K
+    rest = None
+    while p > 1:
+        if p % 2:
+            rest = K.copy() if rest is None else np.multiply(rest, K, out=rest)
+        K *= K
+        p //= 2
+    if rest is not None:
+        K *= rest
+    return K
+
+
+def _scale(K: Values, left: Values, right: Values) -> Values:
+    K *= left.astype(K.dtype)
+    K *= right.astype(K.dtype).T
+    return K
+
+
+def _products(one: Any, two: Any) -> Any:
+    """All products of a feature of one with a feature of two, row by row."""
+    one, two = np.asarray(one), np.asarray(two)
+    return (one[:, :, None] * two[:, None, :]).reshape(len(one), -1)
+
+
+def _check_not_negative(c: Any, what: str) -> None:
+    if not isinstance(c, Real) or isinstance(c, bool) or not 0 <= float(c) < np.inf:
+        raise ValueError(f"{what} is {c!r}; it must be a number ≥ 0, or the result is not positive semidefinite")
+
+
+def _factor(k: Kernel) -> str:
+    text = repr(k)
+    return f"({text})" if isinstance(k, Sum | Product | Scaled | Power) else text

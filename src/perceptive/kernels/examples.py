@@ -1,0 +1,242 @@
+"""Examples as kernels see them: checked once, then taken, joined and replaced without looking at them again.
+
+A kernel's `prepare` makes one of these from what people have. They serve as the examples of a call and, growing, as the
+supports of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = slice | NDArray[np.int64] | list[int]
+
+
+class Examples(Protocol):
+    """Many examples, prepared for one kernel."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, index: Index) -> Any:
+        """Some of them; a slice need not copy."""
+
+    def extend(self, other: Any) -> None:
+        """Add others of the same kind at the end."""
+
+    def put(self, i: int, other: Any) -> None:
+        """Let the single example of ``other`` stand in place i."""
+
+
+class Dense:
+    """Rows of an array, with room to grow; squared lengths are kept once they have been asked for."""
+
+    def __init__(self, array: NDArray[Any], norms2: NDArray[Any] | None = None) -> None:
+        self._rows = array
+        self._n = len(array)
+        self._norms2 = norms2
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """The rows."""
+        return self._rows[: self._n]
+
+    @property
+    def norms2(self) -> NDArray[Any]:
+        """‖x‖² of each row."""
+        known = 0 if self._norms2 is None else len(self._norms2)
+        if known < self._n:
+            new = self._rows[known : self._n]
+            fresh = np.einsum("ij,ij->i", new, new, dtype=np.float64)
+            self._norms2 = fresh if self._norms2 is None else np.concatenate([self._norms2, fresh])
+        return np.zeros(0) if self._norms2 is None else self._norms2
+
+    def take(self, index: Index) -> Dense:
+        """Some rows."""
+        norms2 = self._norms2
+        if norms2 is not None:
+            norms2 = self.norms2[index]
+        return Dense(self.array[index], norms2)
+
+    def extend(self, other: Dense) -> None:
+        """Add rows; room doubles when it runs out."""
+        n = self._n + len(other)
+        if n > len(self._rows) or not self._rows.flags.owndata:
+            grown = np.empty((max(n, 2 * self._n, 16), self._rows.shape[1]), self._rows.dtype)
+            grown[: self._n] = self.array
+            self._rows = grown
+        self._rows[self._n : n] = other.array
+        self._n = n
+
+    def put(self, i: int, other: Dense) -> None:
+        """Replace row i."""
+        if not self._rows.flags.owndata or not self._rows.flags.writeable:
+            self._rows = self.array.copy()
+        self._rows[i] = other.array[0]
+        if self._norms2 is not None and i < len(self._norms2):
+            self._norms2[i] = other.norms2[0]
+
+
+class Sparse:
+    """Rows of a CSR matrix."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._parts = [matrix]
+
+    def __len__(self) -> int:
+        return sum(part.shape[0] for part in self._parts)
+
+    @property
+    def matrix(self) -> Any:
+        """The rows, as one matrix."""
+        if len(self._parts) > 1:
+            import scipy.sparse as sp
+
+            self._parts = [sp.vstack(self._parts, format="csr")]
+        return self._parts[0]
+
+    @property
+    def norms2(self) -> NDArray[np.float64]:
+        """‖x‖² of each row."""
+        squares = self.matrix.multiply(self.matrix)
+        return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+
+    def take(self, index: Index) -> Sparse:
+        """Some rows."""
+        return Sparse(self.matrix[index])
+
+    def extend(self, other: Sparse) -> None:
+        """Add rows."""
+        self._parts.append(other.matrix)
+
+    def put(self, i: int, other: Sparse) -> None:
+        """Replace row i."""
+        rows = self.matrix
+        self._parts = [rows[:i], other.matrix, rows[i + 1 :]]
+
+
+class Objects:
+    """Any objects, in a list."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.items = list(items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def take(self, index: Index) -> Objects:
+        """Some of them."""
+        if isinstance(index, slice):
+            return type(self)(self.items[index])
+        return type(self)([self.items[i] for i in index])
+
+    def extend(self, other: Objects) -> None:
+        """Add others."""
+        self.items.extend(other.items)
+
+    def put(self, i: int, other: Objects) -> None:
+        """Replace one."""
+        self.items[i] = other.items[0]
+
+
+class Parts:
+    """The same examples as several kernels see them."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(parts)
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def take(self, index: Index) -> Parts:
+        """Some of them."""
+        return Parts([part.take(index) for part in self.parts])
+
+    def extend(self, other: Parts) -> None:
+        """Add others."""
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.extend(theirs)
+
+    def put(self, i: int, other: Parts) -> None:
+        """Replace one."""
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.put(i, theirs)
+
+
+def in_double(examples: Any) -> Any:
+    """The same examples, with numbers in float64."""
+    if isinstance(examples, Dense):
+        return Dense(examples.array.astype(np.float64))
+    if isinstance(examples, Sparse):
+        return Sparse(examples.matrix.astype(np.float64))
+    if isinstance(examples, Parts):
+        return Parts([in_double(part) for part in examples.parts])
+    if getattr(examples, "single", False):
+        examples = examples.take(slice(None))
+        examples.single = False
+    return examples
+
+
+def size_of(examples: Any) -> int:
+    """How many numbers prepared examples hold."""
+    if isinstance(examples, Dense):
+        return examples.array.size
+    if isinstance(examples, Sparse):
+        return int(examples.matrix.nnz)
+    return sum(size_of(part) for part in examples.parts) if isinstance(examples, Parts) else len(examples)
+
+
+def numbers(values: Any) -> Dense:
+    """One number per example."""
+    return Dense(np.asarray(values, dtype=np.float64).reshape(-1, 1))
+
+
+def as_list(X: Any) -> list[Any]:
+    """Examples one by one: rows of arrays and frames, items of anything else."""
+    if hasattr(X, "iloc"):
+        X = X.to_numpy()
+    if isinstance(X, str | bytes) or not (hasattr(X, "__len__") or hasattr(X, "__iter__")):
+        raise TypeError(f"examples must come in a list or an array, not as one {type(X).__name__}: {_shown(X)}")
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        return [X[[i]] for i in range(X.shape[0])]
+    return list(X)
+
+
+def columns_of(X: Any, columns: Any) -> Any:
+    """Parts of examples: columns of an array, a matrix or a frame; items of tuples, lists and dicts."""
+    if hasattr(X, "loc") and hasattr(X, "columns"):  # a frame
+        if isinstance(columns, str):
+            return X[columns].to_numpy()
+        return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[:, [columns] if isinstance(columns, int) else columns]
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
+        return X[:, [columns] if isinstance(columns, int) else columns]
+    picked = []
+    for i, x in enumerate(as_list(X)):
+        try:
+            if isinstance(columns, list | tuple):
+                picked.append([x[c] for c in columns])
+            else:
+                picked.append(x[columns])
+        except (KeyError, IndexError, TypeError) as error:
+            raise ValueError(
+                f"example {i} has no part {columns!r} ({type(error).__name__}: {error}); give tuples, dicts or rows "
+                "with such parts"
+            ) from None
+    return picked
+
+
+def _names(columns: Any) -> bool:
+    return isinstance(columns, list | tuple) and all(isinstance(c, str) for c in columns)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "…"

@@ -1,0 +1,81 @@
+"""Feature maps that can be written out: polynomials, and the Gaussian's Taylor series."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+LARGEST = 10**9  # numbers in a feature matrix
+
+
+def count_features(n: int, degree: int, spelling: str = "merged", constant: bool = True) -> int:
+    """How many features (x·x' + c)^degree has, for c > 0 or (``constant=False``) c = 0.
+
+    Examples
+    --------
+    >>> count_features(1000, 2, constant=False)
+    500500
+    """
+    degrees = range(degree + 1) if constant else [degree]
+    if spelling == "ordered":
+        return sum(n**k for k in degrees)
+    return sum(math.comb(n + k - 1, k) for k in degrees)
+
+
+def polynomial_features(X: Matrix, degree: int, c: float, spelling: str = "merged") -> Matrix:
+    """φ of (x·x' + c)^degree: √(C(degree, k) c^(degree−k) · orderings) times each monomial of degree k."""
+    if spelling not in ("merged", "ordered"):
+        raise ValueError(f"spelling={spelling!r}: give 'merged' or 'ordered'")
+    n = X.shape[1]
+    _check_size(len(X), count_features(n, degree, spelling, constant=c > 0))
+    degrees = range(degree + 1) if spelling == "merged" else range(degree, -1, -1)
+    columns = []
+    for k in degrees:
+        factor = math.comb(degree, k) * c ** (degree - k)
+        if factor == 0:
+            continue
+        tuples = combinations_with_replacement(range(n), k) if spelling == "merged" else product(range(n), repeat=k)
+        for places in tuples:
+            orderings = _orderings(places) if spelling == "merged" else 1
+            columns.append(math.sqrt(factor * orderings) * _monomial(X, places))
+    return np.column_stack(columns)
+
+
+def gaussian_features(X: Matrix, gamma: float, order: int) -> Matrix:
+    """e^{−γ‖x‖²} √((2γ)^|m|/m!) x^m for every monomial m of total degree up to ``order``."""
+    _check_size(len(X), count_features(X.shape[1], order))
+    damping = np.exp(-gamma * (X**2).sum(axis=1))
+    columns = []
+    for places in _monomials(X.shape[1], order):
+        factorials = math.prod(math.factorial(times) for times in Counter(places).values())
+        columns.append(damping * math.sqrt((2 * gamma) ** len(places) / factorials) * _monomial(X, places))
+    return np.column_stack(columns)
+
+
+def _monomials(n: int, order: int) -> Iterator[tuple[int, ...]]:
+    for k in range(order + 1):
+        yield from combinations_with_replacement(range(n), k)
+
+
+def _monomial(X: Matrix, places: tuple[int, ...]) -> Matrix:
+    column = np.ones(len(X))
+    for place in places:
+        column = column * X[:, place]
+    return column
+
+
+def _orderings(places: tuple[int, ...]) -> int:
+    return math.factorial(len(places)) // math.prod(math.factorial(times) for times in Counter(places).values())
+
+
+def _check_size(rows: int, columns: int) -> None:
+    if rows * columns > LARGEST:
+        raise ValueError(
+            f"φ has {columns:,} features; that is what the kernel is for: use it, or scikit-learn's Nystroem"
+        )

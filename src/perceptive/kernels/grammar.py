@@ -1,0 +1,215 @@
+"""Kernels as text, ``0.5*gaussian(sigma=2) + spectrum(3)@text``: a small grammar of its own, nothing is evaluated.
+
+::
+
+    sum      = product { "+" product }
+    product  = power { "*" power }
+    power    = part [ "**" whole number ]
+    part     = atom { "@" column | ".exp()" | ".normalized()" }
+    atom     = number | name [ "(" [ argument { "," argument } ] ")" ] | "(" sum ")"
+    argument = [ name "=" ] ( number | word | "quoted text" )
+    column   = name | whole number | "quoted text"
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from perceptive.kernels.custom import Custom, Precomputed
+from perceptive.kernels.kernel import Kernel
+from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence
+from perceptive.kernels.trees import SubsetTree, Subtree
+from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic
+
+NAMES: dict[str, type[Kernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "polynomial": Polynomial,
+    "quadratic": Quadratic,
+    "gaussian": Gaussian,
+    "rbf": Gaussian,
+    "laplacian": Laplacian,
+    "spectrum": Spectrum,
+    "subsequence": Subsequence,
+    "allsubsequences": AllSubsequences,
+    "subsettree": SubsetTree,
+    "subtree": Subtree,
+    "precomputed": Precomputed,
+}
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
+    r"|(?P<text>\"[^\"]*\"|'[^']*')|(?P<sign>\*\*|[-+*@.,()=]))"
+)
+DEPTH = 50
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """A kernel from a kernel, its text, or a function of two examples."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        return parse(kernel)
+    if callable(kernel):
+        return Custom(kernel)
+    raise TypeError(f"kernel={kernel!r}: give a kernel, its name as in 'poly(4)', a function, or 'precomputed'")
+
+
+def parse(text: str) -> Kernel:
+    """Read a kernel.
+
+    Examples
+    --------
+    >>> from perceptive.kernels.grammar import parse
+    >>> parse("0.5*gaussian(sigma=2) + poly(4)@pixels")
+    0.5 * Gaussian(sigma=2) + Polynomial(degree=4).on('pixels')
+    """
+    return _Parser(text).all()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[tuple[int, str, str]] = []
+        at = 0
+        while at < len(text.rstrip()):
+            match = TOKEN.match(text, at)
+            if match is None:
+                at += len(text[at:]) - len(text[at:].lstrip())
+                self.fail(at, f"cannot read {text[at]!r}")
+            assert match.lastgroup is not None
+            self.tokens.append((match.start(match.lastgroup), match.lastgroup, match[match.lastgroup]))
+            at = match.end()
+        self.tokens.append((len(text), "end", ""))
+        self.next = 0
+        self.depth = 0
+
+    def fail(self, at: int, what: str) -> NoReturn:
+        raise ValueError(
+            f"kernel {self.text!r}, position {at + 1}: {what}; write, say, '0.5*gaussian(sigma=2)+spectrum(3)@text'"
+        )
+
+    def peek(self) -> str:
+        return self.tokens[self.next][2]
+
+    def take(self, *wanted: str) -> bool:
+        found = self.tokens[self.next][1] == "sign" and self.peek() in wanted
+        self.next += found
+        return found
+
+    def expect(self, sign: str) -> None:
+        if not self.take(sign):
+            self.fail(self.tokens[self.next][0], f"expected {sign!r}, found {self.peek() or 'the end'!r}")
+
+    def all(self) -> Kernel:
+        found = self.sum()
+        if self.tokens[self.next][1] != "end":
+            self.fail(self.tokens[self.next][0], f"did not expect {self.peek()!r}")
+        if not isinstance(found, Kernel):
+            self.fail(0, "a number is no kernel")
+        return found
+
+    def sum(self) -> Any:
+        found = self.product()
+        while self.take("+"):
+            found = found + self.product()
+        return found
+
+    def product(self) -> Any:
+        found = self.power()
+        while self.take("*"):
+            found = found * self.power()
+        return found
+
+    def power(self) -> Any:
+        found = self.part()
+        if self.take("**"):
+            at, kind, word = self.tokens[self.next]
+            if kind != "number" or not word.isdigit() or not isinstance(found, Kernel):
+                self.fail(at, "a power is a whole number, and of a kernel")
+            self.next += 1
+            return found ** int(word)
+        return found
+
+    def part(self) -> Any:
+        found = self.atom()
+        while self.peek() in ("@", "."):
+            at, kind, _ = self.tokens[self.next]
+            if kind != "sign" or not isinstance(found, Kernel):
+                self.fail(at, "only a kernel has parts")
+            if self.take("@"):
+                at, kind, word = self.tokens[self.next]
+                self.next += 1
+                if kind == "number" and word.isdigit():
+                    found = found.on(int(word))
+                elif kind in ("name", "text"):
+                    found = found.on(word.strip("\"'"))
+                else:
+                    self.fail(at, "expected the name or number of a column")
+            else:
+                self.expect(".")
+                at, _, word = self.tokens[self.next]
+                if word not in ("exp", "normalized"):
+                    self.fail(at, "a kernel becomes .exp() or .normalized()")
+                self.next += 1
+                self.expect("(")
+                self.expect(")")
+                found = found.exp() if word == "exp" else found.normalized()
+        return found
+
+    def atom(self) -> Any:
+        at, kind, word = self.tokens[self.next]
+        self.next += 1
+        if kind == "number":
+            return _number(word)
+        if kind == "sign" and word == "(":
+            self.depth += 1
+            if self.depth > DEPTH:
+                self.fail(at, f"more than {DEPTH} brackets within each other")
+            found = self.sum()
+            self.expect(")")
+            self.depth -= 1
+            return found
+        if kind != "name":
+            self.fail(at, f"expected a kernel, found {word or 'the end'!r}")
+        if word not in NAMES:
+            self.fail(at, f"no kernel is called {word!r}: there are {', '.join(NAMES)}")
+        positional, named = self.arguments() if self.take("(") else ([], {})
+        try:
+            return NAMES[word](*positional, **named)
+        except (TypeError, ValueError) as error:
+            self.fail(at, str(error).replace("__init__", word))
+
+    def arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        while not self.take(")"):
+            at, kind, word = self.tokens[self.next]
+            self.next += 1
+            if kind == "name" and self.take("="):
+                named[word] = self.argument()
+            elif named:
+                self.fail(at, "arguments without a name come first")
+            else:
+                self.next -= 1
+                positional.append(self.argument())
+            if not self.take(","):
+                self.expect(")")
+                break
+        return positional, named
+
+    def argument(self) -> Any:
+        negative = self.take("-")
+        at, kind, word = self.tokens[self.next]
+        self.next += 1
+        if kind == "number":
+            return -_number(word) if negative else _number(word)
+        if kind == "text" and not negative:
+            return word[1:-1]
+        if kind == "name" and not negative:
+            return {"True": True, "true": True, "False": False, "false": False}.get(word, word)
+        return self.fail(at, "expected a number or a word")
+
+
+def _number(word: str) -> int | float:
+    return int(word) if word.isdigit() else float(word)

@@ -1,0 +1,238 @@
+"""`Kernel`: what every kernel is, can do, and can become part of."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[Any]
+
+
+class Kernel:
+    """A positive semidefinite function of two examples.
+
+    A kernel is a value: its parameters make it what it is, `repr` shows them, equal parameters make equal kernels, and
+    `get_params` and `set_params` are scikit-learn's, so that ``kernel__gamma`` can be searched.
+
+    Subclasses say what they want to see of examples (`prepare`), compare many with many (`compare`), and each with
+    itself (`norms`).
+    """
+
+    vectors = False  # whether examples are rows of numbers
+
+    # ------------------------------------------------------------ what a kernel is
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
+        """Check examples, and make of them what `compare` wants."""
+        raise NotImplementedError
+
+    def compare(self, A: Any, B: Any) -> Values:
+        """K between all prepared examples of A and all of B."""
+        raise NotImplementedError
+
+    def norms(self, A: Any) -> NDArray[np.float64]:
+        """K(x, x) of prepared examples."""
+        raise NotImplementedError
+
+    @property
+    def one_way(self) -> bool:
+        """Whether `compare` takes new examples on the left and those of training on the right only."""
+        return any(kernel.one_way for _, kernel in self._kernels())
+
+    @property
+    def view(self) -> Hashable:
+        """What `prepare` makes: kernels of the same view can share it."""
+        return id(self)
+
+    def resolved(self, X: Any) -> Kernel:
+        """This kernel, with the parameters that come from the data (``gamma="scale"``) as numbers."""
+        found: dict[str, Any] = {name: k.resolved(X) for name, k in self._kernels()}
+        return self._with(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
+
+    # ------------------------------------------------------------ using it
+
+    def __call__(self, X: Any, Y: Any = None, dtype: Any = None) -> Any:
+        """K of all examples of X with all of Y (default: X); a number where X and Y are single vectors or strings."""
+        if Y is not None and _is_single(X) and _is_single(Y):
+            return self.value(X, Y)
+        if Y is None or Y is X:
+            return self.gram(X, dtype=dtype)
+        dtype = dtype or _dtype_of(X, Y)
+        A, B = self.prepare(X, dtype), self.prepare(Y, dtype)
+        from perceptive.kernels.gram import blocked
+
+        return blocked(self, A, B, dtype)
+
+    def value(self, x: Any, z: Any) -> float:
+        """K of one example with another."""
+        return float(self.compare(self.prepare(_single(x)), self.prepare(_single(z)))[0, 0])
+
+    def diag(self, X: Any) -> NDArray[np.float64]:
+        """K(x, x) of each example."""
+        return self.norms(self.prepare(X, _dtype_of(X)))
+
+    def gram(self, X: Any, dtype: Any = None) -> Values:
+        """The Gram matrix of X: half of it is computed, in blocks, the other half mirrored."""
+        from perceptive.kernels.gram import symmetric
+
+        dtype = dtype or _dtype_of(X)
+        return symmetric(self, self.prepare(X, dtype), dtype)
+
+    def feature_map(self, X: Any) -> Any:
+        """φ(X), rows for examples, where it is finite."""
+        raise TypeError(f"{self!r} has no finite feature map here; gram_embedding(k.gram(X)) makes one for given X")
+
+    # ------------------------------------------------------------ the algebra
+
+    def __add__(self, other: Any) -> Kernel:
+        return _made("Sum", self, _lifted(other)) if isinstance(other, Kernel | Real) else NotImplemented
+
+    def __radd__(self, other: Any) -> Kernel:
+        return _made("Sum", _lifted(other), self) if isinstance(other, Real) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Real):
+            return _made("Scaled", other, self)
+        return _made("Product", self, other) if isinstance(other, Kernel) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __pow__(self, p: Any) -> Kernel:
+        return _made("Power", self, p)
+
+    def polynomial(self, coefficients: Sequence[float]) -> Kernel:
+        """a₀ + a₁k + a₂k² + …, all a_j ≥ 0."""
+        return _made("PolynomialOf", self, coefficients)
+
+    def exp(self) -> Kernel:
+        """e^k."""
+        return _made("Exponential", self)
+
+    def scaled_by(self, f: Callable[[Any], float]) -> Kernel:
+        """f(x)·k(x, x')·f(x') for any real f of one example."""
+        return _made("ScaledBy", self, f)
+
+    def after(self, phi: Callable[[Any], Any]) -> Kernel:
+        """k(φ(x), φ(x')) for any φ of one example."""
+        return _made("After", self, phi)
+
+    def on(self, columns: Any) -> Kernel:
+        """k of a part of each example: columns of an array, or an item of a tuple or dict."""
+        return _made("On", self, columns)
+
+    def normalized(self) -> Kernel:
+        """The cosine: k(x, x')/√(k(x, x)·k(x', x')), and 0 where k(x, x) = 0."""
+        return _made("Normalized", self)
+
+    def centered(self, X_ref: Any) -> Kernel:
+        """k of φ(x) − mean φ(X_ref)."""
+        return _made("Centered", self, X_ref)
+
+    # ------------------------------------------------------------ parameters
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls).parameters]
+
+    def _kernels(self) -> Iterator[tuple[str, Kernel]]:
+        for name in self._parameter_names():
+            value = getattr(self, name)
+            if isinstance(value, Kernel):
+                yield name, value
+
+    def _with(self, changes: dict[str, Any]) -> Self:
+        return type(self)(**{**self.get_params(deep=False), **changes})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with ``deep`` those of the kernels within, too."""
+        found = {name: getattr(self, name) for name in self._parameter_names()}
+        if deep:
+            for name, kernel in self._kernels():
+                found |= {f"{name}__{inner}": value for inner, value in kernel.get_params().items()}
+        return found
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; ``k1__gamma`` is gamma of k1."""
+        names = self._parameter_names()
+        inner: dict[str, dict[str, Any]] = {}
+        changes = {}
+        for key, value in parameters.items():
+            name, _, rest = key.partition("__")
+            if name not in names:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names) or 'none'}"
+                )
+            if rest:
+                inner.setdefault(name, {})[rest] = value
+            else:
+                changes[name] = value
+        type(self).__init__(self, **{**self.get_params(deep=False), **changes})
+        for name, values in inner.items():
+            kernel = getattr(self, name)
+            if not isinstance(kernel, Kernel):
+                raise ValueError(f"{name} of {type(self).__name__} is no kernel and has no parameters")
+            kernel.set_params(**values)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        return all(_same(mine[name], theirs[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash(type(self).__name__)
+
+    def __repr__(self) -> str:
+        defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+        given = {name: value for name, value in self.get_params(deep=False).items() if not _same(value, defaults[name])}
+        return f"{type(self).__name__}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
+
+
+def _made(construction: str, *parts: Any) -> Kernel:
+    """One of the constructions, which are kernels themselves and so come later."""
+    from perceptive.kernels import algebra
+
+    kernel: Kernel = getattr(algebra, construction)(*parts)
+    return kernel
+
+
+def _lifted(k: Any) -> Kernel:
+    return k if isinstance(k, Kernel) else _made("Constant", k)
+
+
+def shown(value: Any) -> str:
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
+        return f"<{' × '.join(map(str, value.shape))}>"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b)))
+    if hasattr(a, "tocsr") or hasattr(b, "tocsr"):
+        return type(a) is type(b) and a.shape == b.shape and (a != b).nnz == 0
+    return bool(type(a) is type(b) and a == b)
+
+
+def _dtype_of(*arrays: Any) -> Any:
+    single = all(getattr(X, "dtype", None) == np.float32 for X in arrays)
+    return np.float32 if single else np.float64
+
+
+def _is_single(x: Any) -> bool:
+    return isinstance(x, str) or (isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fiub")
+
+
+def _single(x: Any) -> Any:
+    return x if hasattr(x, "tocsr") else [x]

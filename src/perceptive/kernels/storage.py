@@ -1,0 +1,202 @@
+"""Kernels and prepared examples as plain values and arrays, for model files: nothing is pickled.
+
+Functions are not stored. They are known by name, and asked for again when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.kernels import algebra, custom, strings, trees, vectors
+from perceptive.kernels.examples import Dense, Objects, Parts, Sparse
+from perceptive.kernels.kernel import Kernel
+
+Arrays = dict[str, NDArray[Any]]
+Functions = Mapping[str, Callable[..., Any]]
+KINDS: dict[str, type[Kernel]] = {
+    found.__name__: found
+    for module in (algebra, custom, strings, trees, vectors)
+    for found in vars(module).values()
+    if isinstance(found, type) and issubclass(found, Kernel) and not found.__name__.startswith("_")
+}
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def kernel_to_plain(kernel: Kernel, arrays: Arrays) -> dict[str, Any]:
+    """A kernel as plain values; its arrays are put beside."""
+    if type(kernel) is not KINDS.get(type(kernel).__name__):
+        raise ValueError(f"{kernel!r} is a kernel of your own and cannot be saved; wrap its function in Custom")
+    parameters = kernel.get_params(deep=False)
+    if isinstance(kernel, custom.Custom):
+        parameters["name"] = kernel.label
+    return {
+        "kernel": type(kernel).__name__,
+        "parameters": {name: _value_to_plain(value, arrays) for name, value in parameters.items()},
+    }
+
+
+def _value_to_plain(value: Any, arrays: Arrays) -> Any:
+    if isinstance(value, Kernel):
+        return kernel_to_plain(value, arrays)
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        name = f"kernel.{len(arrays)}"
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if callable(value):
+        return {"function": _name_of(value)}
+    return {"value": to_plain(value)}
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def kernel_from_plain(plain: Mapping[str, Any], arrays: Arrays, functions: Functions) -> Kernel:
+    """The kernel again; raises ValueError where a function is missing."""
+    parameters = dict(plain["parameters"])
+    if plain["kernel"] == "Custom":
+        parameters.pop("f")  # goes by the name of the kernel
+    made = {name: _value_from_plain(value, arrays, functions) for name, value in parameters.items()}
+    if plain["kernel"] == "Custom":
+        made["f"] = _function(made["name"], functions)
+    return KINDS[plain["kernel"]](**made)
+
+
+def _value_from_plain(value: Any, arrays: Arrays, functions: Functions) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    if "kernel" in value:
+        return kernel_from_plain(value, arrays, functions)
+    if "array" in value:
+        return np.array(arrays[value["array"]])
+    if "slice" in value:
+        return slice(*value["slice"])
+    if "function" in value:
+        return _function(value["function"], functions)
+    return from_plain(value["value"])
+
+
+class MissingFunction(ValueError):
+    """A model needs a function that was not given."""
+
+
+def _function(name: str, functions: Functions) -> Callable[..., Any]:
+    if name not in functions:
+        raise MissingFunction(
+            f"the model's kernel is your function {name!r}, which no file holds; give it: "
+            f"load(path, functions={{{name!r}: …}})"
+        )
+    return functions[name]
+
+
+# ---------------------------------------------------------------- examples
+
+
+def examples_to_arrays(examples: Any, prefix: str, arrays: Arrays) -> dict[str, Any]:
+    """Prepared examples as arrays and a few words about them."""
+    if isinstance(examples, Dense):
+        arrays[f"{prefix}.rows"] = examples.array
+        return {"kind": "dense"}
+    if isinstance(examples, Sparse):
+        matrix = examples.matrix
+        arrays |= {f"{prefix}.{name}": getattr(matrix, name) for name in ("data", "indices", "indptr")}
+        return {"kind": "sparse", "shape": list(matrix.shape)}
+    if isinstance(examples, Parts):
+        parts = [examples_to_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(examples.parts)]
+        return {"kind": "parts", "parts": parts}
+    lines = [json.dumps(to_plain(item), separators=(",", ":")).encode() for item in examples.items]
+    arrays[f"{prefix}.text"] = np.frombuffer(b"".join(lines), dtype=np.uint8)
+    arrays[f"{prefix}.ends"] = np.cumsum([len(line) for line in lines], dtype=np.int64)
+    if isinstance(examples, trees.Trees):
+        return {"kind": "trees"}
+    return {"kind": "texts", "single": examples.single} if isinstance(examples, strings.Texts) else {"kind": "objects"}
+
+
+def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) -> Any:
+    """Prepared examples again."""
+    kind = about["kind"]
+    if kind == "dense":
+        rows = np.array(arrays[f"{prefix}.rows"])
+        if rows.ndim != 2:
+            raise ValueError("rows of the wrong shape")
+        return Dense(rows)
+    if kind == "sparse":
+        import scipy.sparse as sp
+
+        parts = tuple(np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(parts, shape=tuple(about["shape"]))
+        matrix.check_format(full_check=True)
+        return Sparse(matrix)
+    if kind == "parts":
+        return Parts([examples_from_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(about["parts"])])
+    text, ends = np.asarray(arrays[f"{prefix}.text"]).tobytes(), np.asarray(arrays[f"{prefix}.ends"])
+    borders = [0, *ends.tolist()]
+    if borders != sorted(borders) or borders[-1] != len(text):
+        raise ValueError("texts do not fit together")
+    items = [from_plain(json.loads(text[a:b])) for a, b in pairwise(borders)]
+    if kind == "trees":
+        return trees.parse_trees(items)
+    if kind == "texts":
+        prepared = strings.Spectrum(1).prepare(items, np.float32 if about["single"] else np.float64)
+        return prepared
+    if kind != "objects":
+        raise ValueError(f"examples of an unknown kind {kind!r}")
+    return Objects(items)
+
+
+# ---------------------------------------------------------------- plain values
+
+
+def to_plain(value: Any) -> Any:
+    """Any nesting of strings, numbers, tuples, lists, dicts and arrays, as JSON has it."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.generic):
+        return to_plain(value.item())
+    if isinstance(value, tuple):
+        return {"tuple": [to_plain(item) for item in value]}
+    if isinstance(value, list):
+        return [to_plain(item) for item in value]
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return {"array": value.tolist(), "dtype": value.dtype.str}
+    if isinstance(value, dict):
+        return {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
+    raise ValueError(
+        f"a {type(value).__name__} cannot be saved; use strings, numbers, tuples, lists, dicts and arrays of numbers"
+    )
+
+
+def from_plain(plain: Any) -> Any:
+    """The value again."""
+    if isinstance(plain, list):
+        return [from_plain(item) for item in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if "tuple" in plain:
+        return tuple(from_plain(item) for item in plain["tuple"])
+    if "dict" in plain:
+        return {from_plain(key): from_plain(item) for key, item in plain["dict"]}
+    if "bytes" in plain:
+        return bytes.fromhex(plain["bytes"])
+    if "float" in plain:
+        return float(plain["float"])
+    dtype = np.dtype(plain["dtype"])
+    if dtype.kind not in "fiub":
+        raise ValueError("an array of an unknown kind")
+    return np.array(plain["array"], dtype=dtype)

@@ -1,0 +1,220 @@
+"""Kernels of strings, and of sequences of any hashable symbols: words, tags, events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.kernels.examples import Objects, as_list
+from perceptive.kernels.kernel import Kernel, Values
+
+
+class Texts(Objects):
+    """Strings and tuples of symbols; ``single`` asks for float32."""
+
+    single = False
+
+    def take(self, index: Any) -> Texts:
+        """Some of them."""
+        taken = Texts(super().take(index).items)
+        taken.single = self.single
+        return taken
+
+
+class StringKernel(Kernel):
+    """A kernel of sequences."""
+
+    @property
+    def view(self) -> Hashable:
+        return "sequences"
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Texts:
+        items = as_list(X)
+        for i, item in enumerate(items):
+            if not isinstance(item, str):
+                items[i] = _symbols(item, i, self)
+        texts = Texts(items)
+        texts.single = np.dtype(dtype) == np.float32
+        return texts
+
+    def norms(self, A: Texts) -> NDArray[np.float64]:
+        ones = (A.take([i]) for i in range(len(A)))
+        return np.array([self.compare(one, one)[0, 0] for one in ones], dtype=np.float64)
+
+
+def _symbols(item: Any, i: int, kernel: Kernel) -> tuple[Hashable, ...]:
+    if isinstance(item, list | tuple | bytes) or (isinstance(item, np.ndarray) and item.ndim == 1):
+        symbols = tuple(item.tolist() if isinstance(item, np.ndarray) else item)
+        try:
+            hash(symbols)
+        except TypeError:
+            raise TypeError(
+                f"example {i}: {kernel!r} takes sequences of hashable symbols, not of {item[0]!r}"
+            ) from None
+        return symbols
+    raise TypeError(f"example {i} is a {type(item).__name__}; {kernel!r} takes strings, or lists of symbols")
+
+
+def encode(*many: Texts) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    """The symbols of sequences as numbers, the same for all: one array of them, and where each sequence begins."""
+    if all(isinstance(item, str) for texts in many for item in texts.items):
+        return [_code_points(texts.items) for texts in many]
+    alphabet: dict[Hashable, int] = {}
+    coded = []
+    for texts in many:
+        codes = [alphabet.setdefault(symbol, len(alphabet)) for item in texts.items for symbol in item]
+        coded.append((np.array(codes, dtype=np.int32), _offsets(texts.items)))
+    return coded
+
+
+def _code_points(items: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    joined = "".join(items).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype="<i4").astype(np.int32, copy=False), _offsets(items)
+
+
+def _offsets(items: list[Any]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum([len(item) for item in items], dtype=np.int64)]).astype(np.int64)
+
+
+def threads() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Spectrum(StringKernel):
+    """Common substrings of length n: Σ_u |x|_u |x'|_u (Leslie, Eskin & Noble 2002).
+
+    Parameters
+    ----------
+    n : int
+    distinct : bool
+        Count each common substring once, however often it occurs.
+
+    Examples
+    --------
+    >>> from perceptive.kernels import Spectrum
+    >>> Spectrum(2)("aab", "aaab"), Spectrum(2, distinct=True)("aab", "aaab")
+    (3.0, 2.0)
+    >>> Spectrum(1).value(["the", "dog"], ["the", "cat", "the"])
+    2.0
+    """
+
+    def __init__(self, n: int = 3, distinct: bool = False) -> None:
+        self.n, self.distinct = n, distinct
+        _check_length(n)
+
+    def compare(self, A: Texts, B: Texts) -> Values:
+        rows = _count_substrings(int(self.n), bool(self.distinct), *([A] if A is B else [A, B]))
+        product = rows[0] @ rows[-1].T
+        return np.ascontiguousarray(product.toarray(), dtype=np.float32 if A.single else np.float64)
+
+    def norms(self, A: Texts) -> NDArray[np.float64]:
+        counts = _count_substrings(int(self.n), bool(self.distinct), A)[0]
+        return np.asarray(counts.multiply(counts).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _count_substrings(n: int, distinct: bool, *many: Texts) -> list[Any]:
+    """A sparse matrix for each: sequences × the substrings of length n of all."""
+    import scipy.sparse as sp
+
+    coded = encode(*many)
+    codes = np.concatenate([codes for codes, _ in coded]).astype(np.int64)
+    lengths = np.concatenate([np.diff(offsets) for _, offsets in coded])
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    # Substrings get numbers: those of length k + 1 from those of length k and the symbol that follows.
+    symbols = np.unique(codes, return_inverse=True)[1] if len(codes) else codes
+    base = int(symbols.max(initial=0)) + 1
+    number = symbols
+    for k in range(1, n):
+        pairs = number[: len(codes) - k] * base + symbols[k:] if k < len(codes) else number[:0]
+        number = np.unique(pairs, return_inverse=True)[1] if len(pairs) else pairs
+    which = np.repeat(np.arange(len(lengths)), np.maximum(lengths - n + 1, 0))
+    within = np.arange(len(which)) - np.repeat(
+        np.cumsum(np.maximum(lengths - n + 1, 0)), np.maximum(lengths - n + 1, 0)
+    )
+    at = starts[which] + within + np.maximum(lengths - n + 1, 0)[which]
+    columns = number[at] if len(at) else np.zeros(0, np.int64)
+    width = int(number.max(initial=0)) + 1
+    counts = sp.csr_array((np.ones(len(columns)), (which, columns)), shape=(len(lengths), width))
+    counts.sum_duplicates()
+    if distinct:
+        counts.data[:] = 1.0
+    borders = np.cumsum([0, *(len(texts) for texts in many)])
+    return [counts[borders[i] : borders[i + 1]] for i in range(len(many))]
+
+
+class Subsequence(StringKernel):
+    """Common subsequences of length n, gaps allowed; each occurrence counts decay^(the length it spans).
+
+    Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins 2002, in O(n|x||x'|). ``normalized()`` makes it independent of
+    the lengths.
+
+    Parameters
+    ----------
+    n : int
+        1 to 8.
+    decay : float
+        λ in (0, 1].
+
+    Examples
+    --------
+    >>> from perceptive.kernels import Subsequence
+    >>> Subsequence(2, decay=1.0)("aab", "aaab"), Subsequence(2, decay=0.5)("cat", "car")
+    (9.0, 0.0625)
+    """
+
+    def __init__(self, n: int = 4, decay: float = 0.5) -> None:
+        self.n, self.decay = n, decay
+        _check_length(n)
+        if n > _core.LONGEST_SUBSEQUENCE:
+            raise ValueError(f"n={n!r}: subsequences may have up to {_core.LONGEST_SUBSEQUENCE} symbols")
+        if not isinstance(decay, Real) or isinstance(decay, bool) or not 0 < float(decay) <= 1:
+            raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")
+
+    def compare(self, A: Texts, B: Texts) -> Values:
+        return _compare(A, B, int(self.n), float(self.decay), A.single)
+
+
+class AllSubsequences(StringKernel):
+    """All common subsequences, the empty one included: Σ_u (places of u in x)·(places of u in x').
+
+    The values grow like 2^length; `normalized` tames them.
+
+    Examples
+    --------
+    >>> from perceptive.kernels import AllSubsequences
+    >>> AllSubsequences()("ab", "ab")
+    4.0
+    """
+
+    def __init__(self) -> None:
+        pass
+
+    def compare(self, A: Texts, B: Texts) -> Values:
+        K = _compare(A, B, 0, 1.0, False)
+        if not np.isfinite(K).all():
+            i, j = np.argwhere(~np.isfinite(K))[0]
+            raise ValueError(
+                f"{len(A.items[i])} and {len(B.items[j])} symbols have too many common subsequences for a number; take "
+                "Subsequence, or shorter texts"
+            )
+        return K
+
+
+def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
+    K = np.empty((len(A), len(B)))
+    coded = encode(A) * 2 if A is B else encode(A, B)
+    _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, threads(), K)
+    return K.astype(np.float32) if single else K
+
+
+def _check_length(n: Any) -> None:
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n={n!r}: the length n must be 1, 2, 3, …")

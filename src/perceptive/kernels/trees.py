@@ -1,0 +1,176 @@
+"""Kernels of trees, given in brackets, as nested tuples, or as NLTK's."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.kernels.examples import as_list
+from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.strings import threads
+
+
+class Trees:
+    """Parsed trees, and the trees themselves as brackets or nested tuples."""
+
+    def __init__(self, parsed: _core.Trees, items: list[Any]) -> None:
+        self.parsed, self.items = parsed, items
+
+    def __len__(self) -> int:
+        return len(self.parsed)
+
+    def take(self, index: Any) -> Trees:
+        """Some of them."""
+        if isinstance(index, slice):
+            index = np.arange(*index.indices(len(self)), dtype=np.int64)
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        return Trees(self.parsed.take(index), [self.items[i] for i in index.tolist()])
+
+    def extend(self, other: Trees) -> None:
+        """Add others."""
+        self.parsed.extend(other.parsed)
+        self.items.extend(other.items)
+
+    def put(self, i: int, other: Trees) -> None:
+        """Replace one."""
+        self.parsed.put(i, other.parsed)
+        self.items[i] = other.items[0]
+
+
+def parse_trees(X: Any) -> Trees:
+    """Trees of any of the three forms; says which one is wrong, and where."""
+    parsed = _core.Trees()
+    items = as_list(X)
+    for i, tree in enumerate(items):
+        if isinstance(tree, str):
+            try:
+                parsed.add(tree)
+            except ValueError as error:
+                raise ValueError(f"tree {i}: {error}; write it as in '(NP (D the) (N dog))'") from None
+            continue
+        kinds, texts = _parts(tree, i)
+        parsed.add_parts(kinds, texts)
+        if not isinstance(tree, tuple):
+            items[i] = _nested(kinds, texts)
+    return Trees(parsed, items)
+
+
+def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
+    """A nested tree, laid out: o opens a node, w is a word, c closes a node."""
+    kinds: list[str] = []
+    texts: list[str] = []
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            kinds.append("c")
+            continue
+        if isinstance(node, str):
+            if not kinds:
+                raise ValueError(f"tree {number}: {node!r} is a word, not a tree")
+            kinds.append("w")
+            texts.append(node)
+            continue
+        label, children = _label_and_children(node, number)
+        kinds.append("o")
+        texts.append(label)
+        waiting.append(None)
+        waiting.extend(reversed(list(children)))
+    return "".join(kinds), texts
+
+
+def _nested(kinds: str, texts: list[str]) -> Any:
+    """The tuples of a tree that was laid out."""
+    stack: list[list[Any]] = [[]]
+    remaining = iter(texts)
+    for kind in kinds:
+        if kind == "o":
+            stack.append([next(remaining)])
+        elif kind == "w":
+            stack[-1].append(next(remaining))
+        else:
+            node = tuple(stack.pop())
+            stack[-1].append(node)
+    return stack[0][0]
+
+
+def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:
+    if hasattr(node, "label") and callable(node.label):  # NLTK
+        return str(node.label()), list(node)
+    if isinstance(node, tuple | list) and len(node) and isinstance(node[0], str) and None not in node:
+        return node[0], node[1:]
+    raise TypeError(
+        f"tree {number}: {str(node)[:40]!r} is no tree; give brackets as in '(NP (D the) (N dog))', nested tuples "
+        "('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees"
+    )
+
+
+class TreeKernel(Kernel):
+    """Σ over pairs of nodes of C(a, b) = λ·Π_j (σ + C(child_j(a), child_j(b))), where the productions agree."""
+
+    sigma = 1.0
+    decay: float
+
+    @property
+    def view(self) -> Hashable:
+        return "trees"
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Trees:
+        return parse_trees(X)
+
+    def compare(self, A: Trees, B: Trees) -> Values:
+        K = np.empty((len(A), len(B)))
+        A.parsed.compare(B.parsed, float(self.decay), self.sigma, A is B, threads(), K)
+        return K
+
+    def norms(self, A: Trees) -> NDArray[np.float64]:
+        values = np.empty(len(A))
+        A.parsed.norms(float(self.decay), self.sigma, values)
+        return values
+
+
+class SubsetTree(TreeKernel):
+    """Common subset trees: parts of trees that keep whole productions (Collins & Duffy 2001).
+
+    Parameters
+    ----------
+    decay : float
+        λ in (0, 1]: what each production costs.
+
+    Examples
+    --------
+    >>> from perceptive.kernels import SubsetTree
+    >>> SubsetTree()("(NP (D the) (N dog))", "(NP (D the) (N cat))")
+    3.0
+    """
+
+    def __init__(self, decay: float = 1.0) -> None:
+        self.decay = decay
+        _check_decay(decay)
+
+
+class Subtree(TreeKernel):
+    """Common complete subtrees: nodes with all that is below them (Vishwanathan & Smola 2002).
+
+    Examples
+    --------
+    >>> from perceptive.kernels import Subtree
+    >>> Subtree()("(NP (D the) (N dog))", "(NP (D the) (N cat))")
+    1.0
+    """
+
+    sigma = 0.0
+
+    def __init__(self, decay: float = 1.0) -> None:
+        self.decay = decay
+        _check_decay(decay)
+
+
+def _check_decay(decay: Any) -> None:
+    if not isinstance(decay, Real) or isinstance(decay, bool) or not 0 < float(decay) <= 1:
+        raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")

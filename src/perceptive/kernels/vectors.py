@@ -1,0 +1,300 @@
+"""Kernels of vectors: linear, polynomial, Gaussian, Laplacian; dense rows by BLAS, sparse ones by SciPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from perceptive import _core
+from perceptive.kernels.algebra import integer_power
+from perceptive.kernels.examples import Dense, Sparse
+from perceptive.kernels.feature_maps import gaussian_features, polynomial_features
+from perceptive.kernels.kernel import Kernel, Values
+
+IN_CACHE = 2**18  # numbers that are worked on at a time
+
+
+class VectorKernel(Kernel):
+    """A kernel of rows of numbers."""
+
+    vectors = True
+
+    @property
+    def view(self) -> Hashable:
+        return "vectors"
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Dense | Sparse:
+        return vectors(X, dtype)
+
+
+def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
+    """Rows of finite numbers, copied only where they must be."""
+    if hasattr(X, "tocsr"):
+        X = X.tocsr().astype(dtype, copy=False)
+        if not np.isfinite(X.data).all():
+            raise ValueError("X contains NaN or infinity; drop or impute such examples first")
+        return Sparse(X)
+    if isinstance(X, list) and X and hasattr(X[0], "tocsr"):
+        import scipy.sparse as sp
+
+        return vectors(sp.vstack(X, format="csr"), dtype)
+    try:
+        array = np.ascontiguousarray(X, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"this kernel is of vectors; X must hold numbers, all rows of one length ({error})") from None
+    if array.ndim == 1 and np.ndim(X) == 1 and len(array):
+        array = array.reshape(-1, 1)  # one number per example
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions, not {array.ndim}; one example is X.reshape(1, -1)")
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(f"X[{row}, {column}] is {array[row, column]}; drop or impute NaN and infinity first")
+    return Dense(array)
+
+
+def dots(A: Dense | Sparse, B: Dense | Sparse) -> Values:
+    """x·x' of all pairs."""
+    if isinstance(A, Dense) and isinstance(B, Dense):
+        if A.array.shape[1] != B.array.shape[1]:
+            raise ValueError(f"the examples have {A.array.shape[1]} and {B.array.shape[1]} features; give the same")
+        return np.asarray(A.array @ B.array.T)
+    left = A.matrix if isinstance(A, Sparse) else A.array
+    right = B.matrix if isinstance(B, Sparse) else B.array
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
+    product = left @ right.T
+    return np.ascontiguousarray(product.toarray() if hasattr(product, "tocsr") else product)
+
+
+class Linear(VectorKernel):
+    """xᵀAx', A symmetric and positive semidefinite; without A, x·x'.
+
+    Parameters
+    ----------
+    A : array of shape (n_features, n_features) or None
+
+    Examples
+    --------
+    >>> from perceptive.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    def __init__(self, A: ArrayLike | None = None) -> None:
+        self.A = A
+        self._root = None if A is None else _root(np.asarray(A, dtype=np.float64))
+
+    @property
+    def view(self) -> Hashable:
+        return "vectors" if self.A is None else ("vectors", np.asarray(self.A).tobytes())
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Dense | Sparse:
+        prepared = vectors(X, dtype)
+        if self._root is None:
+            return prepared
+        rows = prepared.matrix if isinstance(prepared, Sparse) else prepared.array
+        if rows.shape[1] != len(self._root):
+            raise ValueError(f"X has {rows.shape[1]} features, but A is {len(self._root)} × {len(self._root)}")
+        return Dense(np.ascontiguousarray(rows @ self._root, dtype=dtype))
+
+    def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
+        return dots(A, B)
+
+    def norms(self, A: Dense | Sparse) -> NDArray[np.float64]:
+        return np.array(A.norms2)
+
+    def feature_map(self, X: Any) -> Any:
+        prepared = self.prepare(X)
+        return prepared.matrix if isinstance(prepared, Sparse) else prepared.array
+
+
+def _root(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """L with A = LLᵀ."""
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+        raise ValueError(f"A has shape {A.shape}; give a square matrix of finite numbers")
+    scale = float(np.abs(A).max(initial=0.0))
+    if not np.allclose(A, A.T, rtol=0, atol=1e-10 * scale):
+        i, j = np.unravel_index(int(np.argmax(np.abs(A - A.T))), A.shape)
+        raise ValueError(f"A is not symmetric: A[{i}, {j}] = {A[i, j]:g}, A[{j}, {i}] = {A[j, i]:g}; give (A + Aᵀ)/2")
+    values, columns = np.linalg.eigh((A + A.T) / 2)
+    if values[0] < -1e-10 * max(scale, 1e-300) * len(A):
+        witness = np.array2string(columns[:, 0], precision=3, threshold=6)
+        raise ValueError(
+            f"A is not positive semidefinite: its smallest eigenvalue is {values[0]:g}, and zᵀAz < 0 for z = {witness}"
+        )
+    return np.asarray(columns * np.sqrt(np.maximum(values, 0.0)))
+
+
+class Polynomial(VectorKernel):
+    """(x·x' + c)^degree, c ≥ 0.
+
+    Examples
+    --------
+    >>> from perceptive.kernels import Polynomial
+    >>> Polynomial(degree=2, c=1.0)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[144.]])
+    """
+
+    def __init__(self, degree: int = 3, c: float = 1.0) -> None:
+        self.degree, self.c = degree, c
+        if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 1:
+            raise ValueError(f"degree={degree!r}: the degree of a polynomial kernel must be 1, 2, 3, …")
+        _check_c(c)
+
+    def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
+        return self._power(dots(A, B))
+
+    def norms(self, A: Dense | Sparse) -> NDArray[np.float64]:
+        return self._power(np.array(A.norms2))
+
+    def _power(self, K: Values) -> Values:
+        if self.c:
+            K += K.dtype.type(self.c)
+        with np.errstate(over="ignore"):
+            return integer_power(K, int(self.degree))
+
+    def feature_map(self, X: Any, *, spelling: str = "merged") -> NDArray[np.float64]:
+        """φ with φ(x)·φ(x') = (x·x' + c)^degree.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        spelling : {"merged", "ordered"}
+            "merged" has one feature per monomial, 1, √2x₁, …, x₁², √2x₁x₂, …; "ordered" one per ordered tuple,
+            x₁x₁, x₁x₂, x₂x₁, …, √2x₁, …, 1: n² + n + 1 of them for degree 2.
+        """
+        return polynomial_features(_dense(X), int(self.degree), float(self.c), spelling)
+
+
+class Quadratic(Polynomial):
+    """(x·x' + c)²."""
+
+    degree = 2
+
+    def __init__(self, c: float = 1.0) -> None:
+        self.c = c
+        _check_c(c)
+
+
+class Gaussian(VectorKernel):
+    """exp(−γ‖x − x'‖²); ``sigma=s`` means γ = 1/(2s²).
+
+    Parameters
+    ----------
+    gamma : float, "scale" or None
+        γ; "scale" is 1/(n_features·variance of X), taken from the data when a classifier is fitted. Where neither gamma
+        nor sigma is given, it is "scale".
+    sigma : float or None
+        Give one of the two.
+
+    Examples
+    --------
+    >>> from perceptive.kernels import Gaussian
+    >>> Gaussian(sigma=1.0)([[0.0]], [[2.0]]).round(6)
+    array([[0.135335]])
+    """
+
+    def __init__(self, gamma: float | str | None = None, sigma: float | None = None) -> None:
+        self.gamma, self.sigma = gamma, sigma
+        if gamma is not None and sigma is not None:
+            raise ValueError("give gamma or sigma, not both: γ = 1/(2σ²)")
+        if sigma is not None:
+            _check_positive(sigma, "sigma")
+        elif gamma is not None and gamma != "scale":
+            _check_positive(gamma, "gamma")
+
+    def rate(self) -> float:
+        """γ as a number."""
+        if self.sigma is not None:
+            return 1.0 / (2.0 * float(self.sigma) ** 2)
+        if self.gamma is None or isinstance(self.gamma, str):
+            raise ValueError(f"gamma='scale' comes from the data of a fit; give {type(self).__name__} a number here")
+        return float(self.gamma)
+
+    def resolved(self, X: Any) -> Kernel:
+        if self.sigma is None and (self.gamma is None or isinstance(self.gamma, str)):
+            return type(self)(gamma=scale_of(X))
+        return self
+
+    def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
+        K = dots(A, B)
+        rate = self.rate()
+        a, b = ((rate * Z.norms2).astype(K.dtype) for Z in (A, B))
+        rows = max(1, IN_CACHE // max(1, K.shape[1]))
+        for i in range(0, len(K), rows):
+            part = K[i : i + rows]
+            _core.gaussian_exponents(part, 2 * rate, a[i : i + rows], b)  # −γ(‖x‖² + ‖x'‖² − 2x·x')
+            np.exp(part, out=part)
+        return K
+
+    def norms(self, A: Dense | Sparse) -> NDArray[np.float64]:
+        return np.ones(len(A))
+
+    def feature_map(self, X: Any, *, order: int | None = None) -> NDArray[np.float64]:
+        """The Taylor φ up to a total degree of ``order``: e^{−γ‖x‖²} √((2γ)^|m|/m!) x^m for every monomial m."""
+        if order is None:
+            raise TypeError("the φ of a Gaussian is infinite; give order=… to truncate it, and see truncation_error")
+        return gaussian_features(_dense(X), self.rate(), order)
+
+    def truncation_error(self, X: Any, order: int) -> float:
+        """How far φ(x)·φ(x') may be from K for any two points no longer than those of X.
+
+        What is left out is at most e^{−z} Σ_{j>order} z^j/j! with z = 2γ‖x‖‖x'‖.
+        """
+        from scipy.special import gammainc
+
+        z = 2 * self.rate() * float((_dense(X) ** 2).sum(axis=1).max(initial=0.0))
+        return float(gammainc(order + 1, z))
+
+
+class Laplacian(Gaussian):
+    """exp(−γ‖x − x'‖₁)."""
+
+    def __init__(self, gamma: float | str | None = None) -> None:
+        super().__init__(gamma)
+
+    def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
+        from scipy.spatial.distance import cdist
+
+        left, right = (Z.matrix.toarray() if isinstance(Z, Sparse) else Z.array for Z in (A, B))
+        if left.shape[1] != right.shape[1]:
+            raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
+        K = cdist(left, right, "cityblock")
+        K *= -self.rate()
+        return np.exp(K, out=K).astype(left.dtype, copy=False)
+
+    def feature_map(self, X: Any, *, order: int | None = None) -> NDArray[np.float64]:
+        raise TypeError("the φ of a Laplacian kernel has no finite form here; see gram_embedding")
+
+
+def scale_of(X: Any) -> float:
+    """1/(n_features·variance), as scikit-learn has it."""
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        mean = X.mean()
+        variance = float(X.multiply(X).mean() - mean * mean)
+    else:
+        X = np.asarray(X, dtype=np.float64)
+        variance = float(X.var())
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    prepared = vectors(X)
+    rows = prepared.matrix.toarray() if isinstance(prepared, Sparse) else prepared.array
+    return np.asarray(rows, dtype=np.float64)
+
+
+def _check_c(c: Any) -> None:
+    if not isinstance(c, Real) or isinstance(c, bool) or not 0 <= float(c) < math.inf:
+        raise ValueError(f"c={c!r}: c must be a number ≥ 0, or the kernel is not positive semidefinite")
+
+
+def _check_positive(value: Any, name: str) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
+        raise ValueError(f"{name}={value!r}: {name} must be a number > 0")

@@ -1,0 +1,103 @@
+"""A budget of supports, and what makes room when it is used up: memory and time per example stay bounded for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.kernels.examples import in_double
+
+if TYPE_CHECKING:
+    from perceptive.learners.dual import Dual, Weights
+
+RIDGE = 1e-8  # of the largest K(x, x): keeps the supports' Gram matrix invertible
+
+
+class Forgetting(Protocol):
+    """A way to keep to a budget."""
+
+    budget: int
+
+    def added(self) -> None:
+        """Note a support that came while there was room."""
+
+    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+        """Learn x though the budget is used up; returns the change of the scores of ``others``."""
+
+
+class ForgetOne:
+    """The oldest support (Dekel, Shalev-Shwartz & Singer 2008, without shrinking), or a random one
+    (Cavallanti, Cesa-Bianchi & Gentile 2007), gives its place to the new one."""
+
+    def __init__(self, budget: int, seed: int, oldest: bool) -> None:
+        self.budget, self.oldest = budget, oldest
+        self.rng = np.random.default_rng(seed)
+        self.next = 0  # places are filled in order, so the oldest is always the next one round
+
+    def added(self) -> None:
+        """Nothing to note."""
+
+    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+        """Replace one support."""
+        slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
+        self.next = (slot + 1) % self.budget
+        lost = dual.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
+        del dual.slot_of[dual.ids[slot]]
+        dual.supports.put(slot, x)
+        dual.ids[slot] = number
+        dual.slot_of[number] = slot
+        dual.alpha[slot] = step
+        dual.sums[slot] = dual.rounds * step
+        return np.asarray(dual.row(x, others)[:, None] * step - lost)
+
+    def state(self) -> dict[str, Any]:
+        """What a model file must know to go on forgetting as before."""
+        whole = self.rng.bit_generator.state
+        numbers = (*whole["state"].values(), whole["has_uint32"], whole["uinteger"])
+        return {"next": self.next, "random": [str(number) for number in numbers]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.next = int(state["next"]) % self.budget
+        inner, increment, half, rest = (int(number) for number in state["random"])
+        self.rng.bit_generator.state = {
+            **self.rng.bit_generator.state,
+            "state": {"state": inner, "inc": increment},
+            "has_uint32": half,
+            "uinteger": rest,
+        }
+
+
+class Projectron:
+    """The new example is projected on the span of the supports, which stay (Orabona, Keshet & Caputo 2008).
+
+    φ(x) ≈ Σ_s d_s φ(x_s) with d = G⁻¹k, G the supports' Gram matrix and k their values with x.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self._double: Dual | None = None  # in float64: what is rounded away here, the inverse would blow up
+        self._inverse: NDArray[Any] = np.zeros((0, 0))
+
+    def added(self) -> None:
+        """The inverse is made when it is first needed."""
+        self._double = None
+
+    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+        """Spread the step over the supports."""
+        if self._double is None:
+            self._double = dual.in_double()
+            G = self._double.values(self._double.supports, self._double.supports)
+            self._inverse = np.linalg.pinv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)), hermitian=True)
+        d = self._inverse @ self._double.row(in_double(x), self._double.supports)
+        spread = np.outer(d, step)
+        dual.alpha[:] += spread
+        dual.sums[:] += dual.rounds * spread
+        return dual.weighted(others, dual.supports, spread)
+
+
+def forgetting(name: str, budget: int, seed: int) -> Forgetting:
+    """By name."""
+    return Projectron(budget) if name == "projectron" else ForgetOne(budget, seed, name == "oldest")

@@ -1,0 +1,145 @@
+"""Kernel models go to disk and come back: the same scores, and learning goes on as if nothing had happened."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import perceptive
+from perceptive import KernelClassifier
+from perceptive.kernels import AllSubsequences, Custom, Gaussian, Linear, Polynomial, Spectrum, Subsequence, SubsetTree
+from perceptive.learners import KernelLearner
+from perceptive.model_file import ModelFileError
+
+rng = np.random.default_rng(0)
+VECTORS, LABELS = rng.normal(size=(60, 3)), rng.integers(3, size=60)
+TEXTS = ["".join(rng.choice(list("abcä"), size=8)) for _ in range(60)]
+WORDS = [tuple(text) for text in TEXTS]
+TREES = [f"(S (A {t[0]}) (B {t[1]}))" for t in TEXTS]
+PAIRS = [(tree, [float(x) for x in row]) for tree, row in zip(TREES, VECTORS, strict=True)]
+
+
+def overlap(a, b):
+    return len(set(a) & set(b))
+
+
+def length(x):
+    return float(np.abs(x).sum())
+
+
+CASES = {
+    "vectors": (0.5 * Gaussian(sigma=2.0) + Polynomial(2), VECTORS),
+    "sparse": (Polynomial(2), sp.csr_array(VECTORS)),
+    "scale": ("gaussian", VECTORS),
+    "matrix": (Linear(A=np.diag([1.0, 2.0, 3.0])).normalized(), VECTORS),
+    "centered": (Linear().centered(VECTORS[:9]), VECTORS),
+    "columns": (Linear().on(slice(0, 2)) * Gaussian(gamma=1.0).on([2]), VECTORS),
+    "spectrum": (Spectrum(2).normalized(), TEXTS),
+    "words": (Subsequence(2, 0.5) ** 2, WORDS),
+    "all": (AllSubsequences(), TEXTS),
+    "trees": (SubsetTree(0.5), TREES),
+    "tuples": (SubsetTree(0.5), [("S", ("A", t[0]), t[1]) for t in TEXTS]),
+    "pairs": (SubsetTree().on(0) + Linear().on(1), PAIRS),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("budget", [None, 20])
+def test_models_come_back(case, budget, tmp_path):
+    kernel, X = CASES[case]
+    path = tmp_path / "a.model"
+    clf = KernelClassifier(kernel=kernel, epochs=2, budget=budget, forget="random").fit(X, LABELS)
+    perceptive.save(clf, path)
+    again = perceptive.load(path)
+    assert repr(again.kernel_) == repr(clf.kernel_)
+    assert again.get_params(deep=False).keys() == clf.get_params(deep=False).keys()
+    for hypothesis in ("last", "averaged") if budget else ("last", "averaged", "best", "voted", "random"):
+        ours, theirs = (model.decision_function(X, hypothesis=hypothesis) for model in (clf, again))
+        assert np.array_equal(ours, theirs)
+    assert again.mistakes_.tolist() == clf.mistakes_.tolist()
+    if case in ("vectors", "sparse", "words", "trees"):
+        rows = again.support_vectors_
+        assert (rows.shape[0] if hasattr(rows, "shape") else len(rows)) == len(clf.support_)
+    if hasattr(X, "tocsr"):
+        return
+    for model in (clf, again):
+        model.partial_fit(X[:30], LABELS[:30])
+    assert np.array_equal(clf.alpha_, again.alpha_)
+    assert np.array_equal(clf.decision_function(X), again.decision_function(X))
+
+
+def test_functions_are_asked_for_again(tmp_path):
+    path = tmp_path / "a.model"
+    clf = KernelClassifier(kernel=Custom(overlap), epochs=2).fit(TEXTS, LABELS)
+    perceptive.save(clf, path)
+    with pytest.raises(ValueError, match=r"'overlap'.*load\(path, functions="):
+        perceptive.load(path)
+    again = perceptive.load(path, functions={"overlap": overlap})
+    assert np.array_equal(again.predict(TEXTS), clf.predict(TEXTS))
+    named = KernelClassifier(kernel=Custom(lambda a, b: overlap(a, b), name="mine")).fit(TEXTS, LABELS)
+    perceptive.save(named, path)
+    assert np.array_equal(perceptive.load(path, functions={"mine": overlap}).predict(TEXTS), named.predict(TEXTS))
+    plain = KernelClassifier(kernel=overlap, epochs=2).fit(TEXTS, LABELS)
+    perceptive.save(plain, path)
+    assert np.array_equal(perceptive.load(path, functions={"overlap": overlap}).predict(TEXTS), plain.predict(TEXTS))
+    scaled = KernelClassifier(kernel=Linear().scaled_by(length), epochs=2).fit(VECTORS, LABELS)
+    perceptive.save(scaled, path)
+    with pytest.raises(ValueError, match="'length'"):
+        perceptive.load(path)
+    assert np.array_equal(perceptive.load(path, functions={"length": length}).predict(VECTORS), scaled.predict(VECTORS))
+
+
+def test_learners_and_their_certificates_come_back(tmp_path):
+    from perceptive.dual_certificate import certify_kernel
+
+    path = tmp_path / "a.model"
+    learner = KernelLearner(kernel="poly(2)")
+    learner.learn_many(VECTORS, LABELS)
+    perceptive.save(learner, path)
+    again = perceptive.load(path)
+    assert certify_kernel(again, VECTORS, LABELS) == certify_kernel(learner, VECTORS, LABELS)
+    assert again.classes == learner.classes
+    again.learn(VECTORS[0], 7)
+    assert again.classes == [0, 1, 2, 7]
+
+
+def test_what_cannot_be_saved_is_named(tmp_path):
+    path = tmp_path / "a.model"
+
+    class Thing:
+        pass
+
+    clf = KernelClassifier(kernel=Custom(lambda a, b: 1.0, name="one"), bias=1.0).fit([Thing(), Thing()], [0, 1])
+    with pytest.raises(ValueError, match="a Thing cannot be saved"):
+        perceptive.save(clf, path)
+
+    class Mine(Linear):
+        pass
+
+    own = KernelClassifier(kernel=Mine()).fit(VECTORS, LABELS)
+    with pytest.raises(ValueError, match="of your own"):
+        perceptive.save(own, path)
+    with pytest.raises(ValueError, match="has not learned"):
+        perceptive.save(KernelClassifier(), path)
+
+
+def test_damaged_models_are_refused(tmp_path):
+    from perceptive import model_file
+
+    path = tmp_path / "a.model"
+    perceptive.save(KernelClassifier(kernel="poly(2)", epochs=2).fit(VECTORS, LABELS), path)
+    kind, meta, arrays = model_file.read(path)
+    for name, wrong in (
+        ("alpha", np.zeros((1, 3))),
+        ("ids", np.zeros(len(arrays["ids"]), np.int64)),
+        ("run0.slot", arrays["run0.slot"] + 1000),
+        ("run0.at", arrays["run0.at"][:-1]),
+        ("supports.rows", np.zeros((1, 3), np.float32)),
+        ("mistakes", np.zeros(5, np.int64)),
+    ):
+        model_file.write(path, kind, meta, {**arrays, name: wrong})
+        with pytest.raises(ModelFileError, match="does not fit together"):
+            perceptive.load(path)
+    for change in ({"kernel": {"kernel": "os", "parameters": {}}}, {"seen": -1}, {"classes": ["a"]}):
+        model_file.write(path, kind, {**meta, **change}, dict(arrays))
+        with pytest.raises(ModelFileError):
+            perceptive.load(path)
