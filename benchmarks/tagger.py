@@ -142,8 +142,8 @@ def same_template(train: Path, test: Corpus, repetitions: int) -> tuple[Table, l
                 f"{result.f1:.2f}",
             ]
         )
-    whole = middle([a / b for a, b in zip(totals["ours"], totals["crfsuite"], strict=True)])
-    epoch = middle([a / b for a, b in zip(training["ours"], training["crfsuite"], strict=True)])
+    whole = middle([a / b for a, b in zip(totals["ours"], totals["crfsuite"], strict=False)])
+    epoch = middle([a / b for a, b in zip(training["ours"], training["crfsuite"], strict=False)])
     speed = tokens / tagging["ours"].median
     faster = 1 / ratio(tagging["ours"], tagging["crfsuite"])
     targets = [
