@@ -95,6 +95,7 @@ struct FeatureSet {
                 start[t + 1] = static_cast<i64>(out);
             }
             number.resize(out);
+            number.shrink_to_fit();
             if (!value.empty()) value.resize(out);
         }
         std::vector<std::int32_t>().swap(count);

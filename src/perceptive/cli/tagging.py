@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 SHARED = {"rule", "learning_rate", "margin", "C", "hypothesis", "keep", "max_voters", "random_state"}
 ONLY_LINEAR = {name for name in LinearParameters.__dataclass_fields__ if name not in SHARED} - {"cost"}
-OTHERS = ("bits", "hash_seed", "interactions", "zero_based", "n_features", "cache", "checkpoint", "classes", "format")
+OTHERS = (
+    "bits", "hash_seed", "interactions", "zero_based", "n_features", "cache", "checkpoint", "classes", "format",
+    "label", "categorical", "ignore", "delimiter", "text_column", "words", "chars", "weighting", "idf", "lowercase",
+)  # fmt: skip
 
 
 def add_tagging(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ Types may be missing: then labels are B, I, O (E, S).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,12 @@ def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
     return found
 
 
+@lru_cache(maxsize=4096)
+def _label(prefix: str, kind: str) -> str:
+    """A label; equal ones are one string, so that millions of them take no room."""
+    return f"{prefix}-{kind}" if kind else prefix
+
+
 def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
     """The labels of n tokens that hold these segments.
 
@@ -145,15 +152,14 @@ def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
     labels = ["O"] * n
     last: Span | None = None
     for begin, end, kind in sorted(segments):
-        behind = f"-{kind}" if kind else ""
         for t in range(begin, end):
-            labels[t] = "I" + behind
+            labels[t] = _label("I", kind)
         if scheme == "bioes":
-            labels[begin], labels[end - 1] = "B" + behind, "E" + behind
+            labels[begin], labels[end - 1] = _label("B", kind), _label("E", kind)
             if end - begin == 1:
-                labels[begin] = "S" + behind
+                labels[begin] = _label("S", kind)
         elif scheme == "bio" or (last is not None and last[1] == begin and last[2] == kind):
-            labels[begin] = "B" + behind
+            labels[begin] = _label("B", kind)
         last = begin, end, kind
     return labels
 
