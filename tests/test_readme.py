@@ -18,9 +18,12 @@ def test_commands_run(tmp_path):
         dump_svmlight_file(X, 2 * y - 1, str(tmp_path / name), zero_based=False)
     (tmp_path / "SMSSpamCollection").write_text("ham\thello you\nspam\twin a prize\n" * 9)
     (tmp_path / "inbox.txt").write_text("win\nhello\n")
-    [block] = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
-    commands = [line.split(" #")[0].replace("tail -f", "cat") for line in block.splitlines()]
-    assert len(commands) == 6
+    sentence = "When WRB O\nwill MD O\nprof NN B-NP\nCohen NNP I-NP\npost VB O\n\n"
+    (tmp_path / "train.conll").write_text(sentence * 5)
+    (tmp_path / "new.conll").write_text("prof NN\nCohen NNP\n\n")
+    found = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    commands = [line.split(" #")[0].replace("tail -f", "cat") for block in found for line in block.splitlines()]
+    assert len(commands) >= 8
     program = f'"{sys.executable}" -m perceptive'
     for command in commands:
         done = subprocess.run(
@@ -37,6 +40,7 @@ def test_examples_run(tmp_path, monkeypatch):
         file.write(Path("train.svm").read_bytes())
     dicts = [{f"f{j}": value for j, value in enumerate(row)} for row in X]
     names = {"X": X, "y": y, "X_new": X[:5], "dicts": dicts}
+    names |= {"sentences": [[("prof", "NN"), ("Cohen", "NNP"), ("post", "VB")]] * 4, "tags": [["B", "I", "O"]] * 4}
     names |= {"X_batch": dicts[:9], "y_batch": np.array(["spam", "ham", "eggs"] * 3)}
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) >= 5

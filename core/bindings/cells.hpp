@@ -128,7 +128,7 @@ class CellReader {
             if (n < n_columns_)
                 throw std::invalid_argument("sentence " + std::to_string(i) + ", token " + std::to_string(t) + " has " +
                                             std::to_string(n) + " columns, but the templates read " +
-                                            std::to_string(n_columns_));
+                                            std::to_string(n_columns_) + "; give them, or choose other templates");
             for (int c = 0; c < n_columns_; ++c)
                 cell(utf8(list    ? PyList_GetItem(token.ptr(), c)
                           : tuple ? PyTuple_GetItem(token.ptr(), c)
