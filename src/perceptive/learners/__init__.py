@@ -1,5 +1,6 @@
-"""The notes' on-line learner L: ``learn(x, y)``, ``score(x)``, ``predict(x)``. No scikit-learn here."""
+"""The notes' on-line learner L: ``learn``, ``score``, ``predict``, ``find_best``. No scikit-learn here."""
 
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.ranking import RankingLearner
 
-__all__ = ["LinearLearner"]
+__all__ = ["LinearLearner", "RankingLearner"]

@@ -9,6 +9,7 @@ from perceptive.reference.binary import Binary
 from perceptive.reference.hashing import hash_kernel
 from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
 from perceptive.reference.joint import Joint
+from perceptive.reference.ranking import Ranking
 from perceptive.reference.reductions import OneVsOne, OneVsRest
 from perceptive.reference.rules import Rule
 
@@ -17,6 +18,7 @@ __all__ = [
     "Joint",
     "OneVsOne",
     "OneVsRest",
+    "Ranking",
     "Rule",
     "average",
     "best",
