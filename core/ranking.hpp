@@ -299,15 +299,16 @@ inline void list_margins(const double* scores, const i64* starts, i64 n_lists, c
     }
 }
 
-// The shortest and the longest ‖x_i − x_j‖² of the pairs of each list; 0 where there is none.
+// Of the pairs of each list: the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.
 template <class Rows>
 void list_lengths(const Rows& rows, const i64* starts, i64 n_lists, const double* grades, Pairs pairs, bool normalize,
-                  double* shortest, double* longest) {
+                  double* shortest, double* longest, i64* equal) {
     Difference<Rows> delta(rows);
     for (i64 t = 0; t < n_lists; ++t) {
         const i64 begin = starts[t], end = starts[t + 1];
         const double top = *std::max_element(grades + begin, grades + end);
         double low = std::numeric_limits<double>::infinity(), high = 0.0;
+        equal[t] = 0;
         for (i64 i = begin; i < end; ++i) {
             if (pairs == Pairs::best && grades[i] != top) continue;
             const double scale = row_scale(rows[i], normalize);
@@ -317,7 +318,10 @@ void list_lengths(const Rows& rows, const i64* starts, i64 n_lists, const double
                 delta.add(i, scale);
                 delta.add(j, -row_scale(rows[j], normalize));
                 const double length2 = squared_norm(delta.row());
-                low = std::min(low, length2);
+                if (length2 > 0.0)
+                    low = std::min(low, length2);
+                else
+                    ++equal[t];
                 high = std::max(high, length2);
             }
         }

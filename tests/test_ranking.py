@@ -127,12 +127,8 @@ def test_core_equals_twin(rule, pairs, game, sparse, normalize, cost):
     weights = weights if rule in ("perceptron", "pa1", "pa2") else None
     given_rows, rows = rows_for(X, sparse)
     options = {"rule": rule, "C": 0.7, "pairs": pairs, "cost": cost, "normalize": normalize}
-    learner = play(
-        RankingLearner(dtype="float64", keep="all", **options), given_rows, grades, sizes, weights, epochs=2
-    )
-    twin = reference.Ranking(
-        X.shape[1], reference.Rule(rule, C=0.7), pairs=pairs, cost=cost, normalize=normalize
-    )
+    learner = play(RankingLearner(dtype="float64", keep="all", **options), given_rows, grades, sizes, weights, epochs=2)
+    twin = reference.Ranking(X.shape[1], reference.Rule(rule, C=0.7), pairs=pairs, cost=cost, normalize=normalize)
     play_twin(twin, rows, grades, sizes, weights, epochs=2)
     assert (learner.rounds, learner.mistakes, learner.updates) == (twin.rounds, twin.mistakes, twin.updates)
     last, _ = learner.problem.vector("last")
@@ -170,9 +166,7 @@ def test_float32_on_integers(game, margin, pairs):
 @checked
 def test_votes_for_items(game, sparse):
     X, grades, sizes, _ = game
-    learner = play(
-        RankingLearner(dtype="float64", hypothesis="voted"), rows_for(X, sparse)[0], grades, sizes, epochs=2
-    )
+    learner = play(RankingLearner(dtype="float64", hypothesis="voted"), rows_for(X, sparse)[0], grades, sizes, epochs=2)
     rows = rows_for(X, sparse)[1]
     twin = play_twin(reference.Ranking(X.shape[1]), rows, grades, sizes, epochs=2)
     votes = []

@@ -85,22 +85,24 @@ void bind_ranking(nb::module_& m) {
     m.def(
         "list_lengths",
         [](const CheckedRows& data, const Vector<const i64>& starts, const Vector<const double>& grades,
-           const std::string& pairs, bool normalize, const Vector<double>& shortest, const Vector<double>& longest) {
+           const std::string& pairs, bool normalize, const Vector<double>& shortest, const Vector<double>& longest,
+           const Vector<i64>& equal) {
             const i64 n_lists = check_lists(data.n, starts, grades);
-            require(static_cast<i64>(shortest.size()) == n_lists && shortest.size() == longest.size(),
-                    "out has the wrong shape");
+            for (const size_t size : {shortest.size(), longest.size(), equal.size()})
+                require(static_cast<i64>(size) == n_lists, "out has the wrong shape");
             const Pairs kind = pairs_by_name(pairs);
             nb::gil_scoped_release release;
             std::visit(
                 [&](const auto& rows) {
                     list_lengths(rows, starts.data(), n_lists, grades.data(), kind, normalize, shortest.data(),
-                                 longest.data());
+                                 longest.data(), equal.data());
                 },
                 data.rows);
         },
         nb::arg("rows"), nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("pairs"),
         nb::arg("normalize"), nb::arg("shortest").noconvert(), nb::arg("longest").noconvert(),
-        "The shortest and the longest ‖x_i − x_j‖² of each list's pairs.");
+        nb::arg("equal").noconvert(),
+        "Of each list's pairs the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.");
     m.def("rank_votes", &votes_for_items<float>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
           nb::arg("initial").noconvert(), nb::arg("list").noconvert(), nb::arg("normalize"),
           nb::arg("out").noconvert());

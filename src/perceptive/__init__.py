@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, HashedText, LinearClassifier
+    from perceptive.estimators import HashedFeatures, HashedText, JointClassifier, LinearClassifier, LinearRanker
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -15,14 +15,26 @@ _HOME = {
     "Certificate": "certificate",
     "HashedFeatures": "estimators",
     "HashedText": "estimators",
+    "JointClassifier": "estimators",
     "LinearClassifier": "estimators",
+    "LinearRanker": "estimators",
     "certify": "certificate",
     "load": "persistence",
     "save": "persistence",
 }
 _MODULES = ("datasets", "games", "learners", "streams")
 
-__all__ = ["Certificate", "HashedFeatures", "HashedText", "LinearClassifier", "certify", "load", "save"]
+__all__ = [
+    "Certificate",
+    "HashedFeatures",
+    "HashedText",
+    "JointClassifier",
+    "LinearClassifier",
+    "LinearRanker",
+    "certify",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

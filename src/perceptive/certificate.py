@@ -285,13 +285,14 @@ class _Evidence(NamedTuple):
         p, starts, grades = lesson.learner.parameters, lesson.starts, lesson.grades
         present = lesson.present
         weights = None if lesson.weights is None else lesson.weights[present]
-        shortest, longest = np.empty(len(lesson)), np.empty(len(lesson))
-        _core.list_lengths(lesson.rows, starts, grades, p.pairs, p.normalize, shortest, longest)
-        if p.pairs == "all":
-            shortest[:] = 0.0  # a mean of differences may be as short as it likes
+        n = len(lesson)
+        shortest, longest, equal = np.empty(n), np.empty(n), np.empty(n, np.int64)
+        _core.list_lengths(lesson.rows, starts, grades, p.pairs, p.normalize, shortest, longest, equal)
         scale = 1.0 if weights is None else weights**2
-        lengths2 = np.where(shortest > 0, shortest + p.delta**2, p.delta**2)[present] * scale
+        lengths2 = (shortest + p.delta**2)[present] * scale
         radius2 = ((longest + p.delta**2)[present] * scale).max(initial=0.0)
+        # Two candidates that are the same are a mistake that teaches nothing: a round of its own for PA's theorem.
+        twins = (equal[present] > 0) & (lengths2 > 0) if p.rule in ("pa", "mira") and not p.delta else np.zeros(0, bool)
         margins = {}
         for name, (w, b) in witnesses.items():
             length = _length(w, b)
@@ -301,7 +302,8 @@ class _Evidence(NamedTuple):
             out = np.empty(len(lesson))
             _core.list_margins(scores, starts, grades, p.pairs, out)
             margins[name] = out[present] if weights is None else out[present] * weights
-        return cls(margins, lengths2, weights, float(radius2))
+            margins[name] = np.append(margins[name], margins[name][: len(twins)][twins])
+        return cls(margins, np.append(lengths2, np.zeros(np.count_nonzero(twins))), weights, float(radius2))
 
     @classmethod
     def join(cls, parts: list[_Evidence]) -> _Evidence:

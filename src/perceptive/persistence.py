@@ -14,14 +14,15 @@ from perceptive import _core, model_file
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
+from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
-from perceptive.parameters import TrainingParameters
+from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
 from perceptive.streams.reading import Reading
 from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearClassifier
+    from perceptive.estimators import LinearClassifier, LinearRanker
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -35,7 +36,7 @@ RUN: dict[str, Any] = {
 NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
-def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: LinearLearner | LinearClassifier | RankingLearner | LinearRanker, path: str | os.PathLike[str]) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
 
     The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
@@ -55,9 +56,12 @@ def save(model: LinearLearner | LinearClassifier, path: str | os.PathLike[str]) 
         model_file.write(path, "LinearLearner", meta, arrays)
         return
     from perceptive.estimators import LinearClassifier
+    from perceptive.ranking_file import save_ranker
 
+    if save_ranker(model, path):
+        return
     if not isinstance(model, LinearClassifier):
-        raise TypeError(f"cannot save a {type(model).__name__}; give a LinearClassifier or a LinearLearner")
+        raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):
         raise ValueError("this LinearClassifier has not learned anything; fit it before it is saved")
     meta, arrays = _take_apart(model.learner_)
@@ -88,19 +92,23 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
     return _load(path, verify, _dress)
 
 
-def load_learner(path: str | os.PathLike[str]) -> LinearLearner:
+def load_learner(path: str | os.PathLike[str]) -> LinearLearner | RankingLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner = _load(path, None, lambda learner, meta: learner)
+    learner: LinearLearner | RankingLearner = _load(path, None, lambda learner, meta: learner)
     return learner
 
 
 def _load(path: str | os.PathLike[str], verify: bool | None, dress: Any) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
-    if kind not in ("LinearLearner", "LinearClassifier"):
+    from perceptive.ranking_file import KINDS, load_ranker
+
+    if kind not in ("LinearLearner", "LinearClassifier", *KINDS):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
     try:
+        if kind in KINDS:
+            return load_ranker(kind if dress is _dress else "RankingLearner", meta, arrays)
         learner = _put_together(meta, arrays)
         return learner if kind == "LinearLearner" else dress(learner, meta)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
@@ -146,7 +154,7 @@ def load_checkpoint(path: str | os.PathLike[str], made_from: dict[str, Any]) -> 
         state = {name: type_(meta["state"][name]) for name, type_ in RUN.items()}
         training = TrainingParameters(**meta["training"])
         return Run(
-            learners["learner"], training, _check_history(History(**meta["history"])), best=learners["best"], **state
+            learners["learner"], training, check_history(History(**meta["history"])), best=learners["best"], **state
         )
     except ModelFileError:
         raise
@@ -172,12 +180,9 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
     }
     arrays: dict[str, NDArray[Any]] = {}
     for i, (pair, problem) in enumerate(learner.problems.items()):
-        state = problem.snapshot()
-        meta["problems"].append({"pair": pair, "run": state["run"], "started": problem.initial is not None})
-        for name, array in {**state["arrays"], **state["biases"], **(state["journal"] or {})}.items():
-            arrays[f"{i}.{name}"] = array[: problem.n_features] if name in state["arrays"] else array
-        if problem.initial is not None:
-            arrays[f"{i}.initial"], arrays[f"{i}.initial_bias"] = problem.initial
+        described, parts = problem_apart(problem)
+        meta["problems"].append({"pair": pair, **described})
+        arrays |= {f"{i}.{name}": array for name, array in parts.items()}
     meta["reading"] = None if learner.reading is None else learner.reading.to_meta()
     if learner.idf is not None:
         arrays["idf"] = learner.idf
@@ -186,6 +191,40 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
     if learner.vocabulary is not None:
         arrays |= {f"vocabulary.{name}": array for name, array in learner.vocabulary.to_arrays().items()}
     return meta, arrays
+
+
+def problem_apart(problem: Problem) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A problem as plain values and arrays."""
+    state = problem.snapshot()
+    arrays = {**state["arrays"], **state["biases"], **(state["journal"] or {})}
+    arrays |= {name: array[: problem.n_features] for name, array in state["arrays"].items()}
+    if problem.initial is not None:
+        arrays["initial"], arrays["initial_bias"] = problem.initial
+    return {"run": state["run"], "started": problem.initial is not None}, arrays
+
+
+def problem_together(
+    described: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    n_features: int,
+    n_classes: int | None,
+    parameters: LinearParameters | RankingParameters,
+) -> Problem:
+    """What `problem_apart` gave; raises where it does not fit together."""
+    if arrays["z"].shape != (n_features, stride_of(n_classes)):
+        raise ValueError("weights of the wrong shape")
+    initial = (arrays["initial"], arrays["initial_bias"]) if described["started"] else None
+    problem = Problem(n_features, n_classes, parameters, initial)
+    problem.restore(
+        {
+            "arrays": {name: arrays[name] for name in problem.arrays},
+            "biases": {name: arrays[name] for name in problem.biases},
+            "run": described["run"],
+            "journal": {name: arrays[name] for name in JOURNAL} if problem.journal is not None else None,
+        }
+    )
+    problem.finish()
+    return problem
 
 
 def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinearLearner:
@@ -213,20 +252,9 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
     for i, described in enumerate(meta["problems"]):
         mine = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{i}.")}
         n_classes = len(classes) if learner.joint else None
-        if mine["z"].shape != (n_features, stride_of(n_classes)):
-            raise ValueError("weights of the wrong shape")
-        initial = (mine["initial"], mine["initial_bias"]) if described["started"] else None
-        problem = Problem(n_features, n_classes, learner.parameters, initial)
-        problem.restore(
-            {
-                "arrays": {name: mine[name] for name in problem.arrays},
-                "biases": {name: mine[name] for name in problem.biases},
-                "run": described["run"],
-                "journal": {name: mine[name] for name in JOURNAL} if problem.journal is not None else None,
-            }
+        learner.problems[tuple(described["pair"])] = problem_together(
+            described, mine, n_features, n_classes, learner.parameters
         )
-        problem.finish()
-        learner.problems[tuple(described["pair"])] = problem
     learner.n_features = n_features
     learner.fingerprint, learner.played, learner.ids = int(meta["fingerprint"]), meta["played"], meta["ids"]
     if not all(isinstance(count, int) and count >= 0 for count in (learner.played, learner.ids)):
@@ -251,7 +279,7 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     if kind.kind not in "biufUO":
         raise ValueError("labels of an unknown kind")
     model.classes_ = np.array(learner.classes, dtype=kind)
-    model._history = _check_history(History(**meta["history"]))
+    model._history = check_history(History(**meta["history"]))
     if "n_features_in_" in meta:
         model.n_features_in_ = int(meta["n_features_in_"])
     if "feature_names_in_" in meta:
@@ -259,7 +287,8 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     return model
 
 
-def _check_history(history: History) -> History:
+def check_history(history: History) -> History:
+    """The history, if it can be one."""
     lists = (history.mistakes, history.updates, history.loss, history.held_out)
     if not all(isinstance(entry, int | float) for one in lists for entry in one) or not isinstance(
         history.converged, bool

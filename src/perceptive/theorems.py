@@ -201,6 +201,8 @@ def theorem_for(p: LinearParameters | RankingParameters, weighted: bool, started
         return None
     if started and name != "perceptron":
         return None
+    if name == "pa" and not p.delta and isinstance(p, RankingParameters) and p.pairs == "all":
+        return None  # a mean of differences may be as short as it likes
     if weighted and (name != "perceptron" or p.margin):  # the perceptron sees a weighted example as a longer one
         return None
     if p.delta:

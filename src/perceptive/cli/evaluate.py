@@ -15,6 +15,7 @@ EXAMPLE = """\
 examples:
   perceptive eval a9a.model test.svm
   perceptive eval a9a.model test.svm --json
+  perceptive eval letor.model letor-test.svm
 """
 
 
@@ -22,7 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area under "
-        "the ROC curve. Labels that the model has never met count as mistakes; examples without a label are left out."
+        "the ROC curve; for a ranker top-1, MRR, MAP and NDCG. Labels that the model has never met count as mistakes; "
+        "examples without a label are left out."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
@@ -37,9 +39,16 @@ def run(options: argparse.Namespace) -> None:
 
     from perceptive.cli.console import progress
     from perceptive.cli.model import load_model, scored, stream_for
+    from perceptive.learners.ranking import RankingLearner
     from perceptive.metrics import Confusion, auc
+    from perceptive.persistence import load_learner
     from perceptive.streams.examples import UNLABELLED
 
+    ranker = load_learner(options.model)
+    if isinstance(ranker, RankingLearner):
+        from perceptive.cli.ranking import evaluate_ranker, load_ranker
+
+        return evaluate_ranker(load_ranker(options.model), options)
     learner = load_model(options.model)
     stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))

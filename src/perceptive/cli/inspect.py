@@ -35,9 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
     from perceptive.inspection import describe, heaviest
+    from perceptive.learners.ranking import RankingLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{options.model}: is a ranker, which inspect does not know; use it with rank and eval")
     learner.finish()
     about = describe(learner)
     tops = heaviest(learner, options.top, options.hypothesis)

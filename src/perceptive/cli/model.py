@@ -12,6 +12,7 @@ import numpy as np
 from perceptive import _core, streams
 from perceptive.cli.console import Bar
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.ranking import RankingLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
 from perceptive.streams.examples import Examples
@@ -20,6 +21,8 @@ from perceptive.streams.examples import Examples
 def load_model(path: str) -> LinearLearner:
     """The learner of a model file, which must have learned from rows."""
     learner = load_learner(path)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is a ranker; use it with rank and eval")
     if not learner.problems:
         raise ValueError(f"{path}: this model has learned nothing; train it first")
     if learner.vocabulary is not None:
@@ -28,7 +31,7 @@ def load_model(path: str) -> LinearLearner:
     return learner
 
 
-def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
+def reading_of(learner: LinearLearner | RankingLearner, options: argparse.Namespace) -> Reading:
     """How a model reads files; one that learned from arrays reads svmlight, unless another format is given."""
     if learner.reading is None:
         return Reading(format=options.format or "svmlight")
@@ -38,7 +41,7 @@ def reading_of(learner: LinearLearner, options: argparse.Namespace) -> Reading:
     return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
-def stream_for(learner: LinearLearner, options: argparse.Namespace) -> Stream:
+def stream_for(learner: LinearLearner | RankingLearner, options: argparse.Namespace) -> Stream:
     """The files of a command."""
     return streams.open(
         options.data,

@@ -24,7 +24,8 @@ from perceptive.cli.options import (
     whole,
     words,
 )
-from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.cli.ranking import SHARED, add_ranking, load_ranker, train_rank
+from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
@@ -40,16 +41,19 @@ examples:
   perceptive train more.svm --continue a9a.model -o a9a.model
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train adult.csv --label income -o adult.model
+  perceptive train letor.svm --task rank --pairs all -o letor.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.description = "Learn a classifier from files, however large, and write it to a model file."
+    parser.description = "Learn a classifier or a ranker from files, however large, and write it to a model file."
     parser.epilog = EXAMPLE
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_files(parser, "examples to learn from")
+    tasks = "classify examples (default), or rank the candidates of lists"
+    parser.add_argument("--task", choices=["classify", "rank"], default="classify", help=tasks)
     add_reading(parser)
     group = parser.add_argument_group("learner")
     add_parameters(group, LinearParameters, NOT_OPTIONS)
@@ -66,6 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--follow", action="store_true", help="learn as examples arrive, until the input ends or Ctrl-C")
     group.add_argument("--certify", action="store_true", help="make the certificate, which reads the files once more")
     group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
+    add_ranking(parser)
     add_json(parser)
 
 
@@ -129,6 +134,10 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     began = time.monotonic()
     training, stream = _training(options), _stream(options)
+    if options.task == "rank":
+        return train_rank(options, stream, training)
+    if wrong := given(options, RankingParameters, SHARED):
+        raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task rank")
     if options.follow:
         from perceptive.cli.follow import follow
 
@@ -177,6 +186,9 @@ def _stream(options: argparse.Namespace) -> Stream:
         return streams.open(options.data, format=options.format, **common, **reading)
     from perceptive.cli.model import load_model, reading_of
 
+    if options.task == "rank":
+        ranker = load_ranker(options.model)
+        return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)
     changed = [option_of(name) for name, value in known.items() if value != getattr(learner.parameters, name)]

@@ -1,7 +1,9 @@
-"""The scikit-learn skin, thin: `LinearClassifier`, `HashedFeatures` and `HashedText`."""
+"""The scikit-learn skin, thin: `LinearClassifier`, `LinearRanker`, `HashedFeatures` and `HashedText`."""
 
 from perceptive.estimators.hashing import HashedFeatures
+from perceptive.estimators.joint import JointClassifier
 from perceptive.estimators.linear import LinearClassifier
+from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.text import HashedText
 
-__all__ = ["HashedFeatures", "HashedText", "LinearClassifier"]
+__all__ = ["HashedFeatures", "HashedText", "JointClassifier", "LinearClassifier", "LinearRanker"]

@@ -353,9 +353,7 @@ class Problem:
         votes = np.empty(rows.n, np.int64)
         with self._lock:
             survival = self.survivals()
-            _core.rank_votes(
-                rows, self.journal, survival, np.zeros(rows.n), which, self.parameters.normalize, votes
-            )
+            _core.rank_votes(rows, self.journal, survival, np.zeros(rows.n), which, self.parameters.normalize, votes)
         return votes / max(1, int(survival.sum()))
 
     # ------------------------------------------------------------ state

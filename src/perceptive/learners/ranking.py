@@ -324,7 +324,7 @@ def _mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def gains(grades: NDArray[np.float64], starts: NDArray[np.int64], cost: str | None) -> NDArray[np.float64] | None:
     """The c of the costs c_i − c_j: the grades, or the discounts 1/log₂(place + 1), which equal grades share."""
     if cost is None or cost == "grade":
-        return None if cost is None else grades
+        return None if cost is None else grades.copy()
     sizes = np.diff(starts)
     which = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((-grades, which))
@@ -333,6 +333,6 @@ def gains(grades: NDArray[np.float64], starts: NDArray[np.int64], cost: str | No
     first[1:] = (np.diff(which[order]) != 0) | (np.diff(grades[order]) != 0)
     begin = np.flatnonzero(first)
     mean = np.add.reduceat(discounts, begin) / np.diff([*begin, len(grades)])
-    shared = np.empty_like(discounts)
+    shared: NDArray[np.float64] = np.empty_like(discounts)
     shared[order] = np.repeat(mean, np.diff([*begin, len(grades)]))
     return shared

@@ -70,9 +70,7 @@ class Ranking:
         scores = self.scores(xs)
         return scores.index(max(scores))
 
-    def learn(
-        self, xs: Sequence[Row], best: int | Collection[int], *, weight: float = 1.0, identity: int = 0
-    ) -> bool:
+    def learn(self, xs: Sequence[Row], best: int | Collection[int], *, weight: float = 1.0, identity: int = 0) -> bool:
         """The notes' addExample: be told which candidate is best, or which ones are equally good."""
         good = {best} if isinstance(best, int) else set(best)
         for j in good:
