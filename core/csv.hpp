@@ -213,7 +213,7 @@ class CsvParser {
             throw BadLine{at, std::string(label ? "label" : "value") + " '" + shown(value) + "' is " + why};
         };
         if (!number && is_not_finite(value)) refuse("not finite; drop or impute such examples first");
-        if (std::isinf(label ? x : static_cast<V>(x)))
+        if (number && std::isinf(label ? x : static_cast<V>(x)))
             refuse(std::string("too large for ") + (label ? "float64" : type_name<V>)+"; rescale");
         if (label && number) {
             number_ = x;

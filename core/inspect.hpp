@@ -70,6 +70,44 @@ void inspect(const DenseRows<V>& rows, std::uint64_t* hashes) {
     }
 }
 
+struct Look {
+    bool outside, falling, bad;
+    std::uint64_t hash;
+};
+
+// Plain loops without branches, which the compiler turns into vectors; the culprit is looked for afterwards.
+template <class V, class I>
+__attribute__((always_inline)) inline Look look_at(const I* j, const V* x, i64 count, I limit) {
+    unsigned outside = 0, falling = 0, bad = 0;
+    for (i64 p = 0; p < count; ++p) outside |= static_cast<unsigned>(j[p] < 0) | (j[p] >= limit);
+    for (i64 p = 1; p < count; ++p) falling |= j[p] <= j[p - 1];
+    std::uint64_t h = 0;
+    for (i64 p = 0; p < count; ++p) {
+        const std::uint32_t bits = float_bits(x[p]);
+        bad |= (bits & EXPONENT) == EXPONENT;
+        h += static_cast<std::uint64_t>(bits) * feature_key(static_cast<std::uint32_t>(j[p]));
+    }
+    return {outside != 0, falling != 0, bad != 0, h};
+}
+
+template <class V, class I>
+Look look(const I* j, const V* x, i64 count, I limit) {
+    return look_at(j, x, count, limit);
+}
+
+// The rows that files give, four times as fast where the processor has the vectors. Whole numbers: the same everywhere.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+__attribute__((target_clones("avx2", "default"))) inline Look look_wide(const std::int32_t* j, const float* x,
+                                                                        i64 count, std::int32_t limit) {
+    return look_at(j, x, count, limit);
+}
+
+template <>
+inline Look look(const std::int32_t* j, const float* x, i64 count, std::int32_t limit) {
+    return look_wide(j, x, count, limit);
+}
+#endif
+
 template <class V, class I>
 [[noreturn]] void reject_index(const CsrRows<V, I>& rows, i64 i) {
     const auto x = rows[i];
@@ -111,16 +149,7 @@ bool inspect(const CsrRows<V, I>& rows, i64 n_indptr, i64 n_indices, i64 n_data,
     bool rising = true;
     for (i64 i = 0; i < rows.n; ++i) {
         const auto x = rows[i];
-        // Plain loops without branches, which the compiler turns into vectors; the culprit is looked for afterwards.
-        unsigned outside = 0, bad = 0, falling = 0;
-        for (i64 p = 0; p < x.count; ++p) outside |= static_cast<unsigned>(x.j[p] < 0) | (x.j[p] >= limit);
-        for (i64 p = 1; p < x.count; ++p) falling |= x.j[p] <= x.j[p - 1];
-        std::uint64_t h = 0;
-        for (i64 p = 0; p < x.count; ++p) {
-            const std::uint32_t bits = float_bits(x.x[p]);
-            bad |= (bits & EXPONENT) == EXPONENT;
-            h += static_cast<std::uint64_t>(bits) * feature_key(static_cast<std::uint32_t>(x.j[p]));
-        }
+        const auto [outside, falling, bad, h] = look(x.j, x.x, x.count, limit);
         if (outside) reject_index(rows, i);
         if (bad)
             for (i64 p = 0; p < x.count; ++p)

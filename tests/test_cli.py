@@ -479,3 +479,86 @@ def test_a_reader_that_goes_away(data, model):
     shell = f"{sys.executable} -m perceptive predict {model} {data}/test.svm | head -1"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+# ---------------------------------------------------------------- taggers
+
+CHUNKS = """\
+the DT B-NP
+dog NN I-NP
+barks VBZ B-VP
+
+a DT B-NP
+big JJ I-NP
+cat NN I-NP
+sleeps VBZ B-VP
+. . O
+"""
+
+
+@pytest.fixture
+def chunks(tmp_path):
+    (tmp_path / "train.conll").write_text(CHUNKS * 10)
+    return tmp_path
+
+
+def test_a_tagger_from_file_to_labels(chunks):
+    train, model = chunks / "train.conll", chunks / "a.model"
+    done = perceptive(
+        "train", train, "--task", "tag", "--template", "chunking", "--rule", "pa1", "--dev", train, "-o", model
+    )
+    assert "held-out F1 100.00" in done.stderr
+    assert "sentences/s" in done.stderr
+    table = perceptive("eval", model, train).stdout
+    assert table.startswith("processed 80 tokens with 40 phrases; found: 40 phrases; correct: 40.\naccuracy: 100.00%;")
+    assert "               NP: precision: 100.00%; recall: 100.00%; FB1: 100.00  20\n" in table
+    assert json.loads(perceptive("eval", model, train, "--json").stdout)["f1"] == 100.0
+    tagged = perceptive("tag", model, "-", input="the DT\ncat NN\n\n").stdout
+    assert tagged == "the DT B-NP\ncat NN I-NP\n\n"
+    with_margins = perceptive("tag", model, "-", "--kbest", 2, "--margin", input="the DT\ncat NN\n").stdout.splitlines()
+    assert with_margins[0].startswith("# 1 ")
+    assert with_margins[1].startswith("the DT B-NP ")
+    assert float(with_margins[1].split()[3]) > 0
+    assert with_margins[4].startswith("# 2 ")
+    spans = perceptive("tag", model, "-", "--spans", input="the DT\ncat NN\nbarks VBZ\n").stdout
+    assert spans == "0\t2\tNP\tthe cat\n2\t3\tVP\tbarks\n\n"
+    told = json.loads(perceptive("tag", model, "-", "--json", "--kbest", 1, input="the DT\ncat NN\n").stdout)
+    assert told["labels"] == ["B-NP", "I-NP"]
+    assert "pos[0] = NN" in perceptive("inspect", model, "--top", 50).stdout
+    assert json.loads(perceptive("inspect", model, "--json", "--class", "B-NP").stdout)["features"]
+
+
+def test_a_tagger_of_raw_text(chunks):
+    words = "\n".join(" ".join([line.split()[0], line.split()[2]]) if line else "" for line in CHUNKS.splitlines())
+    (chunks / "words.conll").write_text((words + "\n\n") * 10)
+    perceptive(
+        "train", chunks / "words.conll", "--task", "tag", "--template", "ner", "-o", chunks / "a.model", "--quiet"
+    )
+    done = perceptive("tag", chunks / "a.model", "--text", "the big  cat sleeps.", "--spans")
+    assert done.stdout == "0\t12\tNP\tthe big cat\n13\t19\tVP\tsleeps\n\n"
+    perceptive("tag", chunks / "a.model", "--text", "", code=0)
+    perceptive("tag", chunks / "a.model", code=1)
+    more = perceptive(
+        "train", chunks / "words.conll", "--task", "tag", "--continue", chunks / "a.model", "-o", chunks / "b.model",
+        "--json", "--epochs", 1,
+    )  # fmt: skip
+    assert json.loads(more.stdout)["mistakes"] == [0]
+
+
+def test_taggers_say_what_is_wrong(chunks, model):
+    train = chunks / "train.conll"
+    (chunks / "bad.conll").write_text("the DT B-NP\ndog NN\n")
+    done = perceptive("train", chunks / "bad.conll", "--task", "tag", "-o", chunks / "x.model", code=1)
+    assert "bad.conll:2: 2 columns where line 1 has 3" in done.stderr
+    (chunks / "t.template").write_text("word\nsufix(3)\n")
+    done = perceptive("train", train, "--task", "tag", "--template", chunks / "t.template", "-o", "x", code=1)
+    assert "t.template, line 2: unknown directive 'sufix'" in done.stderr
+    done = perceptive("train", train, "--task", "tag", "--bits", 3, "-o", "x", code=1)
+    assert "--bits does not go with --task tag" in done.stderr
+    done = perceptive("train", train, "--template", "ner", "-o", "x", code=1)
+    assert "--template needs --task tag" in done.stderr
+    assert "is a classifier" in perceptive("tag", model, train, code=1).stderr
+    perceptive("train", train, "--task", "tag", "--quiet", "-o", chunks / "t.model")
+    assert "use perceptive tag" in perceptive("predict", chunks / "t.model", train, code=1).stderr
+    assert "but the templates read 2" in perceptive("tag", chunks / "t.model", "-", input="the\n", code=1).stderr
+    assert not (chunks / "x.model").exists()

@@ -331,6 +331,7 @@ def test_csv_cells():
     assert row(b" 2.5 ") == row(b'"2.5"') == named((b"a", 2.5))
     assert row(b"red") == row(b" red") == named((b"a=red", 1.0))
     assert row(b'" red"') == named((b"a= red", 1.0))
+    assert row(b"1e999.5") == named((b"a=1e999.5", 1.0))  # begins like a number that is too large, and is none
     assert row(b"7", "categorical") == named((b"a=7", 1.0))
     for missing in (b"", b'""', b"NA", b"nan", b"NULL", b" null ", b"0"):
         assert row(missing) == {}

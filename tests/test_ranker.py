@@ -402,7 +402,7 @@ def test_json_lists(tmp_path, capsys):
     ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n")
     code, out, err = run(
-        capsys, "train", path, "--task", "rank", "--bits", 10, "--pairs", "all", "--cost", "grade", "-o", model,
+        capsys, "train", path, "--task", "rank", "--bits", 10, "--pairs", "all", "--pair-cost", "grade", "-o", model,
         "--json",
     )  # fmt: skip
     assert code == 0, err
@@ -448,4 +448,4 @@ def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
     assert "is a ranker" in run(capsys, "predict", tmp_path / "rank.model", tmp_path / "a.svm")[2]
     assert "is a ranker" in run(capsys, "inspect", tmp_path / "rank.model")[2]
     assert "is no ranker" in run(capsys, "rank", tmp_path / "class.model", tmp_path / "a.svm")[2]
-    assert "needs --task rank" in run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]
+    assert "need --task rank" in run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]

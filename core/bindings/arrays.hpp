@@ -86,6 +86,7 @@ void bind_csv(nb::module_& m);
 void bind_labelled_text(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 void bind_hashing(nb::module_& m);
+void bind_sequence(nb::module_& m);
 void bind_text(nb::module_& m);
 
 }  // namespace perceptive

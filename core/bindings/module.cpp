@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
     perceptive::bind_vw(m);
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
+    perceptive::bind_sequence(m);
     perceptive::bind_text(m);
     perceptive::bind_json_lines(m);
     perceptive::bind_csv(m);

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, HashedText, JointClassifier, LinearClassifier, LinearRanker
+    from perceptive.estimators import (
+        HashedFeatures,
+        HashedText,
+        JointClassifier,
+        LinearClassifier,
+        LinearRanker,
+        Reranker,
+        SequenceTagger,
+    )
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -18,6 +26,8 @@ _HOME = {
     "JointClassifier": "estimators",
     "LinearClassifier": "estimators",
     "LinearRanker": "estimators",
+    "Reranker": "estimators",
+    "SequenceTagger": "estimators",
     "certify": "certificate",
     "load": "persistence",
     "save": "persistence",
@@ -31,6 +41,8 @@ __all__ = [
     "JointClassifier",
     "LinearClassifier",
     "LinearRanker",
+    "Reranker",
+    "SequenceTagger",
     "certify",
     "load",
     "save",

@@ -25,8 +25,9 @@ from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.ranking import RankingLearner, RankingLesson
 from perceptive.learners.rows import as_rows
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import LinearParameters, RankingParameters
-from perceptive.theorems import TRIVIAL, Game, theorem_for
+from perceptive.theorems import TRIVIAL, Game, perceptron_bound, theorem_for
 
 ROUNDING = 1e-6  # counts are exact, margins are not
 
@@ -128,13 +129,18 @@ def _count(bound: float) -> str:
 
 
 def certify(
-    learner: LinearLearner, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, witness: ArrayLike | None = None
+    learner: LinearLearner | SequenceLearner,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    *,
+    witness: ArrayLike | None = None,
 ) -> Certificate:
     """Make the certificate of a run.
 
     Parameters
     ----------
-    learner : LinearLearner
+    learner : LinearLearner or SequenceLearner
         That has learned.
     X, y : the data it learned from
         Other data make the certificate hypothetical: what the theorem would allow a run on them.
@@ -158,6 +164,10 @@ def certify(
     >>> certificate.updates, certificate.holds, certificate.separable
     (2, True, True)
     """
+    if isinstance(learner, SequenceLearner):
+        if sample_weight is not None or witness is not None:
+            raise ValueError("sample_weight and witness do not go with sequences")
+        return _certify_sequences(learner, X, y)
     if not learner.problems:
         raise ValueError("this learner has learned nothing yet; let it learn first")
     if witness is not None and not (learner.binary or learner.joint):
@@ -250,6 +260,55 @@ def certify_lists(
     made = _certify_problem(problem, witnesses, _Evidence.join(evidence), epochs, copies, not same)
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
     return replace(made, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+
+
+def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
+    """The bound of the structured perceptron (Collins 2002): the same, δ being Φ(x, y*) − Φ(x, ŷ)."""
+    p, core = learner.parameters, learner.core
+    lesson = learner.prepare(X, y)
+    epochs = max(1, -(-learner.rounds // len(lesson)))
+    same = learner.rounds == epochs * len(lesson) and core.fingerprint == epochs * lesson.fingerprint % 2**64
+    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    nothing = Certificate(
+        mistakes=learner.mistakes,
+        updates=learner.updates,
+        rounds=learner.rounds,
+        bound=math.inf,
+        bounds="updates" if p.rule == "perceptron" else "mistakes",
+        theorem="",
+        radius=learner.radius,
+        margin=0.0,
+        deviation=math.inf,
+        witness="",
+        separable=False,
+        hypothetical=not same,
+        first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan,
+    )
+    if p.rule != "perceptron" or p.hamming or p.beam or p.segments or lesson.partial:
+        return nothing  # no theorem is known to us
+    candidates = []
+    for name in ("last", "averaged", *(["best"] if p.keeps_log else [])):
+        vector = learner.vector(name)
+        length = math.sqrt(core.squared_norm(vector))
+        if length == 0.0:
+            continue
+        leads = core.leads(lesson, vector) / length
+        game = Game(
+            parameters=LinearParameters(learning_rate=p.learning_rate, margin=p.margin),
+            epochs=epochs,
+            radius=learner.radius,
+            margins=leads[np.isfinite(leads)],
+            lengths2=np.zeros(0),
+        )
+        formula, bound, q, deviation = perceptron_bound(game)
+        separable = len(game.margins) > 0 and float(game.margins.min()) > 0
+        margin, shortfall = 1 / q if q else math.inf, 0.0 if deviation * q <= ROUNDING else deviation
+        found = replace(nothing, bound=bound, theorem=formula, margin=margin, deviation=shortfall)
+        candidates.append(replace(found, witness=name, separable=separable))
+    if not candidates:
+        return replace(nothing, bound=float(learner.rounds), theorem=TRIVIAL)
+    best = min(candidates, key=lambda c: c.bound)
+    return replace(best, separable=any(c.separable for c in candidates))
 
 
 class _Evidence(NamedTuple):

@@ -218,3 +218,65 @@ class EstimatorParameters(_Checked):
     probability: bool = _parameter(False, "calibrate predict_proba on held-out data", _boolean)
     certify: bool = _parameter(False, "make certificate_ at the end of fit", _boolean)
     warm_start: bool = _parameter(False, "let fit start from the weights that are there", _boolean)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequenceParameters(_Checked):
+    """What a sequence learner is: templates, rule, hypothesis, and how it decodes."""
+
+    template: Any = _parameter("auto", "a preset, a file or lines of templates; 'auto' looks at the tokens", _anything)
+    rule: str = _parameter(
+        "perceptron", "how far to move on a sentence", _one_of("perceptron", "pa", "pa1", "pa2", "mira")
+    )
+    learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
+    margin: float = _parameter(0.0, "β: the perceptron also updates where the second best is this close", _not_negative)
+    C: float = _parameter(0.03, "aggressiveness of pa1, pa2 and mira", _positive)
+    cost: str | None = _parameter(
+        "auto",
+        "'hamming': a wrong sequence must lose by its number of wrong labels; None: by 1; 'auto': the rule's own",
+        _one_of("auto", "hamming", "none", None),
+    )
+    k: int = _parameter(5, "mira: competitors at once", _whole(1))
+    hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of("last", "averaged", "best", "voted"))
+    keep: str | None = _parameter(None, "'all' keeps every update: all hypotheses at hand", _one_of(None, "all"))
+    max_voters: int | None = _parameter(None, "how many of the longest survivors vote", _whole(1, "all"))
+    min_count: int = _parameter(1, "features seen less often in `fit` are left out", _whole(1))
+    constraints: str | None = _parameter(
+        "auto",
+        "scheme that every prediction keeps to; 'auto' recognises it",
+        _one_of("auto", "bio", "iob1", "bioes", "none", None),
+    )
+    encoding: str | None = _parameter(
+        None, "'bioes': within, ends and single tokens have labels of their own; BIO or IOB1 go in and come out",
+        _one_of(None, "bioes"),
+    )  # fmt: skip
+    beam: int = _parameter(0, "states kept at a token; 0 for all", _whole(0))
+    segments: bool = _parameter(False, "semi-Markov: whole segments have features too; labels are BIO tags", _boolean)
+    max_segment: int | None = _parameter(None, "tokens of the longest segment", _whole(1, "that of the training data"))
+    random_state: int = _parameter(0, "seed of the shuffling", _whole(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.margin and (self.rule != "perceptron" or self.cost == "hamming"):
+            raise ValueError("margin goes with rule='perceptron' and no cost; the others have a margin of their own")
+        chain_only = self.rule == "mira" or self.margin or self.beam or (self.rule != "perceptron" and not self.hamming)
+        if self.segments and chain_only:
+            raise ValueError("segments=True goes with the perceptron, and with pa rules under cost='hamming'; no beam")
+        if self.segments and self.constraints not in ("auto", "bio"):
+            raise ValueError(f"constraints={self.constraints!r} does not go with segments=True: labels are BIO tags")
+        if self.segments and self.encoding:
+            raise ValueError("encoding does not go with segments=True, which knows where segments end")
+        if self.max_segment is not None and not self.segments:
+            raise ValueError("max_segment needs segments=True")
+        if self.rule == "mira" and self.cost in ("none", None):
+            raise ValueError("rule='mira' needs cost='hamming'")
+
+    @property
+    def hamming(self) -> bool:
+        """Whether competitors are sought under score + cost."""
+        return self.cost == "hamming" or (self.cost == "auto" and self.rule != "perceptron")
+
+    @property
+    def keeps_log(self) -> bool:
+        """Whether every update is written down."""
+        return self.keep == "all" or self.hypothesis in ("best", "voted")

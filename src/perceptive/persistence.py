@@ -18,11 +18,13 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
 from perceptive.streams.reading import Reading
+from perceptive.tagger_file import load_tagger, save_tagger
 from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearClassifier, LinearRanker
+    from perceptive.estimators import LinearClassifier, LinearRanker, SequenceTagger
+    from perceptive.learners import SequenceLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -36,7 +38,10 @@ RUN: dict[str, Any] = {
 NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
-def save(model: LinearLearner | LinearClassifier | RankingLearner | LinearRanker, path: str | os.PathLike[str]) -> None:
+def save(
+    model: LinearLearner | RankingLearner | SequenceLearner | LinearClassifier | LinearRanker | SequenceTagger,
+    path: str | os.PathLike[str],
+) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
 
     The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
@@ -55,11 +60,14 @@ def save(model: LinearLearner | LinearClassifier | RankingLearner | LinearRanker
         meta, arrays = _take_apart(model)
         model_file.write(path, "LinearLearner", meta, arrays)
         return
-    from perceptive.estimators import LinearClassifier
+    if save_tagger(model, path):
+        return
     from perceptive.ranking_file import save_ranker
 
     if save_ranker(model, path):
         return
+    from perceptive.estimators import LinearClassifier
+
     if not isinstance(model, LinearClassifier):
         raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):
@@ -92,9 +100,9 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None) -> Any:
     return _load(path, verify, _dress)
 
 
-def load_learner(path: str | os.PathLike[str]) -> LinearLearner | RankingLearner:
+def load_learner(path: str | os.PathLike[str]) -> LinearLearner | RankingLearner | SequenceLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | RankingLearner = _load(path, None, lambda learner, meta: learner)
+    learner: LinearLearner | RankingLearner | SequenceLearner = _load(path, None, lambda learner, meta: learner)
     return learner
 
 
@@ -102,6 +110,8 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dress: Any) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
     from perceptive.ranking_file import KINDS, load_ranker
 
+    if kind in ("SequenceLearner", "SequenceTagger"):
+        return load_tagger(path, kind if dress is _dress else "SequenceLearner", meta, arrays)
     if kind not in ("LinearLearner", "LinearClassifier", *KINDS):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"

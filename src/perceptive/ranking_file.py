@@ -28,9 +28,7 @@ def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
     if isinstance(model, RankingLearner):
         model_file.write(path, "RankingLearner", *_take_apart(model))
         return True
-    from perceptive.estimators import LinearRanker
-
-    if not isinstance(model, LinearRanker):
+    if type(model).__name__ != "LinearRanker":  # without importing scikit-learn for other models
         return False
     if not hasattr(model, "learner_"):
         raise ValueError("this LinearRanker has not learned anything; fit it before it is saved")

@@ -113,7 +113,8 @@ def _unscale(deviation: float, q: float) -> float:
     return deviation / q if q else math.inf
 
 
-def _perceptron(game: Game) -> Bound:
+def perceptron_bound(game: Game) -> Bound:
+    """The theorem of Block and Novikoff, with Freund & Schapire's D."""
     p = game.parameters
     growth = math.sqrt(game.radius**2 + 2 * p.margin / p.learning_rate)
     short = _Shortfall.of(game.margins, None)
@@ -186,7 +187,7 @@ def _romma(game: Game) -> Bound:
 
 
 THEOREMS: dict[str, Theorem] = {
-    "perceptron": _perceptron,
+    "perceptron": perceptron_bound,
     "pa": _pa,
     "pa1": _pa1,
     "pa2": _pa2,

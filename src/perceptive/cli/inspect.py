@@ -34,11 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
+    from perceptive.cli.tagging import inspect_tagger
     from perceptive.inspection import describe, heaviest
     from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
+    if isinstance(learner, SequenceLearner):
+        return inspect_tagger(options, learner)
     if isinstance(learner, RankingLearner):
         raise ValueError(f"{options.model}: is a ranker, which inspect does not know; use it with rank and eval")
     learner.finish()

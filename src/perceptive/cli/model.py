@@ -13,6 +13,7 @@ from perceptive import _core, streams
 from perceptive.cli.console import Bar
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
 from perceptive.streams.examples import Examples
@@ -23,11 +24,23 @@ def load_model(path: str) -> LinearLearner:
     learner = load_learner(path)
     if isinstance(learner, RankingLearner):
         raise ValueError(f"{path}: is a ranker; use it with rank and eval")
+    if isinstance(learner, SequenceLearner):
+        raise ValueError(f"{path}: is a tagger, which labels the tokens of sentences; use perceptive tag")
     if not learner.problems:
         raise ValueError(f"{path}: this model has learned nothing; train it first")
     if learner.vocabulary is not None:
         raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
     learner.finish()
+    return learner
+
+
+def load_tagger_model(path: str) -> SequenceLearner:
+    """The learner of a tagger's file."""
+    learner = load_learner(path)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is a ranker, which orders lists; use perceptive rank")
+    if not isinstance(learner, SequenceLearner):
+        raise ValueError(f"{path}: is a classifier, which labels examples; use perceptive predict")
     return learner
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from perceptive.streams import Stream
     from perceptive.streams.lists import CandidateLists
 
-SHARED = {f.name for f in fields(LinearParameters)} - {"cost"}  # options that are there for both
+SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
 LEAVE_OUT = {"bits", "n_features"}  # of the reading
 NOT_FOR_LISTS = ("classes", "reference", "checkpoint", "cache", "follow", "invert_hash")
 
@@ -31,6 +31,8 @@ def add_ranking(parser: argparse.ArgumentParser) -> None:
     """Options of the task."""
     group = parser.add_argument_group("ranking (--task rank): svmlight with qid:, or JSON lines with candidates")
     add_parameters(group, RankingParameters, SHARED)
+    [cost] = [f for f in fields(RankingParameters) if f.name == "cost"]
+    group.add_argument("--pair-cost", choices=[c for c in cost.metadata["choices"] if c], help=cost.metadata["help"])
 
 
 def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingParameters) -> int:
@@ -47,7 +49,9 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
     wrong += [name for name in NOT_FOR_LISTS if getattr(options, name)]
     if wrong:
         raise ValueError(f"{', '.join(map(option_of, wrong))} does not go with --task rank; leave it out")
-    chosen = given(options, RankingParameters, LEAVE_OUT)
+    chosen = given(options, RankingParameters, LEAVE_OUT | {"cost"})
+    if options.pair_cost is not None:
+        chosen["cost"] = options.pair_cost
     if options.model:
         learner = load_ranker(options.model)
         changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]

@@ -12,6 +12,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from perceptive.cli import ranking
 from perceptive.cli.options import (
     add_files,
     add_json,
@@ -24,8 +25,8 @@ from perceptive.cli.options import (
     whole,
     words,
 )
-from perceptive.cli.ranking import SHARED, add_ranking, load_ranker, train_rank
-from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
+from perceptive.cli.tagging import SHARED, add_tagging, train_tag
+from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
@@ -42,6 +43,7 @@ examples:
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train adult.csv --label income -o adult.model
   perceptive train letor.svm --task rank --pairs all -o letor.model
+  perceptive train train.conll --task tag --template chunking --rule pa1 --min-count 2 --dev dev.conll -o chunk.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
 
@@ -52,8 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_files(parser, "examples to learn from")
-    tasks = "classify examples (default), or rank the candidates of lists"
-    parser.add_argument("--task", choices=["classify", "rank"], default="classify", help=tasks)
+    tasks = "classify examples (default), tag the tokens of sentences in columns, or rank the candidates of lists"
+    parser.add_argument("--task", choices=["classify", "tag", "rank"], default="classify", help=tasks)
     add_reading(parser)
     group = parser.add_argument_group("learner")
     add_parameters(group, LinearParameters, NOT_OPTIONS)
@@ -70,7 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--follow", action="store_true", help="learn as examples arrive, until the input ends or Ctrl-C")
     group.add_argument("--certify", action="store_true", help="make the certificate, which reads the files once more")
     group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
-    add_ranking(parser)
+    add_tagging(parser)
+    ranking.add_ranking(parser)
     add_json(parser)
 
 
@@ -130,14 +133,18 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def run(options: argparse.Namespace) -> int:
     """Learn."""
+    if options.task == "tag":
+        return train_tag(options)
+    if wrong := given(options, SequenceParameters, SHARED):
+        raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     began = time.monotonic()
     training, stream = _training(options), _stream(options)
     if options.task == "rank":
-        return train_rank(options, stream, training)
-    if wrong := given(options, RankingParameters, SHARED):
-        raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task rank")
+        return ranking.train_rank(options, stream, training)
+    if options.pairs or options.pair_cost:
+        raise ValueError("--pairs and --pair-cost need --task rank")
     if options.follow:
         from perceptive.cli.follow import follow
 
@@ -187,7 +194,7 @@ def _stream(options: argparse.Namespace) -> Stream:
     from perceptive.cli.model import load_model, reading_of
 
     if options.task == "rank":
-        ranker = load_ranker(options.model)
+        ranker = ranking.load_ranker(options.model)
         return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)

@@ -1,9 +1,19 @@
-"""The scikit-learn skin, thin: `LinearClassifier`, `LinearRanker`, `HashedFeatures` and `HashedText`."""
+"""The scikit-learn skin, thin."""
 
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.joint import JointClassifier
 from perceptive.estimators.linear import LinearClassifier
 from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.reranker import Reranker
+from perceptive.estimators.tagger import SequenceTagger
 from perceptive.estimators.text import HashedText
 
-__all__ = ["HashedFeatures", "HashedText", "JointClassifier", "LinearClassifier", "LinearRanker"]
+__all__ = [
+    "HashedFeatures",
+    "HashedText",
+    "JointClassifier",
+    "LinearClassifier",
+    "LinearRanker",
+    "Reranker",
+    "SequenceTagger",
+]

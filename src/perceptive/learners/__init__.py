@@ -2,5 +2,6 @@
 
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.sequence import SequenceLearner
 
-__all__ = ["LinearLearner", "RankingLearner"]
+__all__ = ["LinearLearner", "RankingLearner", "SequenceLearner"]

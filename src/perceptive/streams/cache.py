@@ -3,7 +3,7 @@
 ::
 
     magic           8 bytes
-    blocks          of each the arrays which, indptr, indices, data and perhaps weight, one after the other
+    blocks          of each the arrays weight (if there is one), data, which, indptr, indices: the widest first
     index           JSON: what the cache was made from, the labels, and where each block lies
     end             length of the index (8 bytes, little endian), its CRC-32 (4), magic (8)
 
@@ -101,7 +101,7 @@ class Cache:
                 self.labels.append(label)
             place.append(self._index[label])
         which = np.array(place, np.int32)[examples.which]
-        arrays = [which, examples.indptr.astype(np.int32, copy=False), examples.indices, examples.data]
+        arrays = [examples.data, which, examples.indptr.astype(np.int32, copy=False), examples.indices]
         if examples.weight is not None:
             arrays.insert(0, examples.weight)
         offset, crc = self._end, 0
@@ -159,9 +159,8 @@ class Cache:
             return array
 
         weight = take(n, np.float64) if weighted else None
-        which, indptr, indices, data = (
-            take(n, np.int32), take(n + 1, np.int32), take(stored, np.int32), take(stored, dtype),
-        )  # fmt: skip
+        data, which = take(stored, dtype), take(n, np.int32)
+        indptr, indices = take(n + 1, np.int32), take(stored, np.int32)
         if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
             raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
         return Examples(self.labels, which, weight, None, indptr, indices, data), buffer

@@ -1,0 +1,445 @@
+"""The sequence tagger against python-crfsuite and NLTK: speed, accuracy, model size. `make bench-tagger`.
+
+Needs the folder named by PERCEPTIVE_DATA with conll2000, conll2002_ned and ud_ewt. What is chosen is chosen on a part
+of the training data; test files are read once, for the numbers in the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from scipy.stats import ttest_rel
+
+import perceptive
+from machine import machine
+from perceptive import SequenceTagger
+from perceptive.conlleval import evaluate
+from perceptive.features import schemes
+from perceptive.streams import conll
+from report import Table, Target, show, write
+from rivals import crfsuite
+from timing import interleave, ratio
+
+EPOCHS = 10
+SEEDS = 5
+HELD_OUT = 0.15  # of the training sentences, the last ones
+CANDIDATES: list[dict[str, Any]] = [
+    {"rule": "perceptron", "min_count": 1},
+    {"rule": "pa1", "C": 0.03, "min_count": 1},
+    {"rule": "pa1", "C": 0.03, "min_count": 2},
+    {"rule": "pa1", "C": 0.1, "min_count": 2},
+]
+SEGMENTS = [*CANDIDATES, {"rule": "pa1", "C": 0.03, "min_count": 2, "encoding": "bioes"}]
+Corpus = tuple[list[Any], list[list[str]]]
+
+
+def folder() -> Path:
+    """Where the data are."""
+    given = os.environ.get("PERCEPTIVE_DATA")
+    if given is None or not (Path(given) / "conll2000").exists():
+        sys.exit("set PERCEPTIVE_DATA to the folder that holds conll2000, conll2002_ned and ud_ewt")
+    return Path(given)
+
+
+def words_only(corpus: Corpus) -> Corpus:
+    """Without the other columns."""
+    return [[token[0] for token in sentence] for sentence in corpus[0]], corpus[1]
+
+
+def np_only(y: list[list[str]]) -> list[list[str]]:
+    """Only noun phrases, the rest outside."""
+    return [[label if label.endswith("-NP") else "O" for label in labels] for labels in y]
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean and standard deviation."""
+    return f"{mean(values):.2f} ± {stdev(values):.2f}" if len(values) > 1 else f"{values[0]:.2f}"
+
+
+def named(parameters: dict[str, Any]) -> str:
+    """Parameters in words."""
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+# ---------------------------------------------------------------- speed
+
+
+def same_template(train: Path, test: Corpus, repetitions: int) -> tuple[Table, list[Target], dict[str, Any]]:
+    """File to model with the template that CRF++ ships, the averaged perceptron, ten epochs."""
+    stages: dict[str, list[dict[str, float]]] = {"ours": [], "crfsuite": []}
+    models: dict[str, Any] = {}
+
+    def ours(seed: int) -> SequenceTagger:
+        clock = Clock()
+        X, y = conll.read(train)
+        clock("read")
+        tagger = SequenceTagger(template="crf++", epochs=EPOCHS, random_state=seed)
+        learner = tagger._new_learner()
+        learner.prepare(X, y, first=True)
+        clock("features")
+        tagger.fit(X, y)  # makes the features again
+        clock("train")
+        clock.seconds["train"] -= clock.seconds["features"]
+        stages["ours"].append(clock.seconds)
+        models["ours"] = tagger
+        return tagger
+
+    def rival(seed: int) -> crfsuite.Crfsuite:
+        clock = Clock()
+        X, y = conll.read(train)
+        clock("read")
+        features = crfsuite.extract(X, crfsuite.chunking)
+        clock("features")
+        model = crfsuite.Crfsuite("ap", EPOCHS)
+        model.append(features, y)
+        clock("append")
+        model.train()
+        clock("train")
+        stages["crfsuite"].append(clock.seconds)
+        models["crfsuite"] = model
+        return model
+
+    interleave({"ours": ours, "crfsuite": rival}, repetitions)
+    totals = {name: [sum(one.values()) for one in runs] for name, runs in stages.items()}
+    training = {name: [one["train"] for one in runs] for name, runs in stages.items()}
+    X, y = test
+    predict = {
+        "ours": lambda _: models["ours"].predict(X),
+        "crfsuite": lambda _: models["crfsuite"].predict(crfsuite.extract(X, crfsuite.chunking)),
+    }
+    tagging = interleave(predict, max(5, repetitions))
+    made = crfsuite.extract(X, crfsuite.chunking)
+    decode_only = interleave({"crfsuite": lambda _: models["crfsuite"].predict(made)}, 3)
+    tokens = sum(map(len, X))
+    table = Table(
+        f"Same template (CRF++'s), averaged perceptron, {EPOCHS} epochs, CoNLL-2000: CPU seconds, median",
+        ["", "read", "features", "append", "train", "file → model", "tokens/s, raw", "decode only", "F1 test"],
+    )
+    for name, title in (("ours", "perceptive"), ("crfsuite", "python-crfsuite ap")):
+        cells = [
+            f"{middle([one.get(stage, 0.0) for one in stages[name]]):.2f}"
+            for stage in ("read", "features", "append", "train")
+        ]
+        result = evaluate(y, models[name].predict(X if name == "ours" else made))
+        only = "—" if name == "ours" else f"{tokens / decode_only[name].median:,.0f}"
+        table.rows.append(
+            [
+                title,
+                *cells,
+                f"{middle(totals[name]):.2f}",
+                f"{tokens / tagging[name].median:,.0f}",
+                only,
+                f"{result.f1:.2f}",
+            ]
+        )
+    whole = middle([a / b for a, b in zip(totals["ours"], totals["crfsuite"], strict=True)])
+    epoch = middle([a / b for a, b in zip(training["ours"], training["crfsuite"], strict=True)])
+    speed = tokens / tagging["ours"].median
+    faster = 1 / ratio(tagging["ours"], tagging["crfsuite"])
+    targets = [
+        Target("same template, file → model: ≤ 0.15 × python-crfsuite", f"{whole:.3f} ×", whole <= 0.15),
+        Target("time per epoch: ≤ 0.2 ×", f"{epoch:.3f} ×", epoch <= 0.2),
+        Target("tagging from raw tokens: ≥ 8 × python-crfsuite", f"{faster:.1f} ×", faster >= 8),
+        Target("tagging from raw tokens: ≥ 800,000 tokens/s", f"{speed:,.0f}", speed >= 800_000),
+    ]
+    return table, targets, models
+
+
+class Clock:
+    """CPU seconds of the stages of a job."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.last = time.process_time()
+
+    def __call__(self, stage: str) -> None:
+        """A stage is over."""
+        now = time.process_time()
+        self.seconds[stage], self.last = now - self.last, now
+
+
+def middle(values: Sequence[float]) -> float:
+    """The median."""
+    return sorted(values)[len(values) // 2]
+
+
+# ---------------------------------------------------------------- accuracy
+
+
+def held_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
+    """The training part, and its end to choose by."""
+    X, y = corpus
+    cut = round(len(X) * (1 - HELD_OUT))
+    return (X[:cut], y[:cut]), (X[cut:], y[cut:])
+
+
+def measure(tagger: SequenceTagger, corpus: Corpus) -> float:
+    """F of segments, or accuracy of tokens, in percent."""
+    return 100 * tagger.score(*corpus)
+
+
+def choose(template: str, train: Corpus, dev: Corpus, candidates: list[dict[str, Any]]) -> tuple[dict[str, Any], Table]:
+    """The candidate that does best on the held-out part."""
+    table = Table(f"Chosen on held-out data: preset {template!r}", ["parameters", "held-out score", "seconds"])
+    scores = []
+    for parameters in candidates:
+        began = time.process_time()
+        tagger = SequenceTagger(template=template, **{"epochs": EPOCHS, **parameters}).fit(*train)
+        scores.append(measure(tagger, dev))
+        table.rows.append([named(parameters), f"{scores[-1]:.2f}", f"{time.process_time() - began:.1f}"])
+    return candidates[scores.index(max(scores))], table
+
+
+def repeated(
+    template: str, parameters: dict[str, Any], train: Corpus, test: Corpus, seeds: int
+) -> tuple[list[Any], list[float], SequenceTagger]:
+    """Evaluations on the test part and CPU seconds of the training, for each seed."""
+    results, seconds = [], []
+    for seed in range(seeds):
+        began = time.process_time()
+        tagger = SequenceTagger(template=template, random_state=seed, **{"epochs": EPOCHS, **parameters}).fit(*train)
+        seconds.append(time.process_time() - began)
+        results.append(evaluate(test[1], tagger.predict(test[0])))
+    return results, seconds, tagger
+
+
+def chunking(train: Corpus, test: Corpus, seeds: int) -> tuple[list[Table], list[Target], dict[str, Any]]:
+    """All chunks, and noun phrases alone."""
+    chosen, choice = choose("chunking", *held_out(train), SEGMENTS)
+    table = Table(f"CoNLL-2000 chunking, {seeds} seeds", ["", "F1 test", "NP of all", "seconds"])
+    results, seconds, tagger = repeated("chunking", chosen, train, test, seeds)
+    f1 = [result.f1 for result in results]
+    np_of_all = [result.measures("NP")[2] for result in results]
+    table.rows.append([f"chunking, {named(chosen)}", spread(f1), spread(np_of_all), f"{mean(seconds):.1f}"])
+    alone, seconds_np, _ = repeated(
+        "chunking", chosen, (train[0], np_only(train[1])), (test[0], np_only(test[1])), seeds
+    )
+    np_f1 = [result.f1 for result in alone]
+    table.rows.append(["the same, trained on NP alone", spread(np_f1), "", f"{mean(seconds_np):.1f}"])
+    invalid = sum(schemes.violation("bio", labels) is not None for labels in tagger.predict(test[0]))
+    best_np = max(np_f1, np_of_all, key=mean)
+    targets = [
+        Target("CoNLL-2000 all chunks F1 ≥ 94.1", spread(f1), mean(f1) >= 94.1),
+        Target("… in under 20 s of training", f"{mean(seconds):.1f} s", mean(seconds) < 20),
+        Target("NP only F1 ≥ 94.5", spread(best_np), mean(best_np) >= 94.5),
+        Target("invalid BIO sequences: 0", str(invalid), invalid == 0),
+    ]
+    return [choice, table], targets, chosen
+
+
+def parts_of_speech(data: Path, seeds: int, quick: bool) -> tuple[list[Table], list[Target]]:
+    """EWT, XPOS: words alone are read. The development file is there to choose by."""
+    train, dev, test = (
+        words_only(conll.read(data / f"ud_ewt/{part}.tsv", label=1)) for part in ("train", "dev", "test")
+    )
+    longer = {"rule": "pa1", "C": 0.03, "min_count": 2, "epochs": 20}
+    chosen, choice = choose("pos", train, dev, [*CANDIDATES, longer])
+    results, seconds, _ = repeated("pos", chosen, train, test, seeds)
+    accuracy = [result.accuracy for result in results]
+    table = Table(f"EWT XPOS, {seeds} seeds", ["", "accuracy test", "seconds"])
+    table.rows.append([f"pos, {named(chosen)}", spread(accuracy), f"{mean(seconds):.1f}"])
+    if not quick:
+        X = [[(word,) for word in sentence] for sentence in train[0]]
+        X_test = [[(word,) for word in sentence] for sentence in test[0]]
+        began = time.process_time()
+        model = crfsuite.Crfsuite("ap", EPOCHS)
+        model.append(crfsuite.extract(X, crfsuite.parts_of_speech), train[1])
+        model.train()
+        took = time.process_time() - began
+        found = evaluate(test[1], model.predict(crfsuite.extract(X_test, crfsuite.parts_of_speech)))
+        table.rows.append(["python-crfsuite ap, simple word features", f"{found.accuracy:.2f}", f"{took:.1f}"])
+        try:
+            from rivals.nltk_tagger import Nltk
+        except ImportError as error:
+            print(f"nltk: left out, it is not installed ({error})")
+        else:
+            began = time.process_time()
+            nltk = Nltk().fit(*train)
+            took = time.process_time() - began
+            found = evaluate(test[1], nltk.predict(test[0]))
+            table.rows.append(["NLTK, 5 epochs", f"{found.accuracy:.2f}", f"{took:.1f}"])
+    target = Target("EWT XPOS test accuracy ≥ 94.8", spread(accuracy), mean(accuracy) >= 94.8)
+    return [choice, table], [target]
+
+
+def entities(data: Path, seeds: int) -> tuple[list[Table], list[Target]]:
+    """Dutch names. testa is there to choose by."""
+    train, dev, test = (conll.read(data / f"conll2002_ned/ned.{part}") for part in ("train", "testa", "testb"))
+    chosen, choice = choose("ner", train, dev, SEGMENTS)
+    results, seconds, _ = repeated("ner", chosen, train, test, seeds)
+    f1 = [result.f1 for result in results]
+    began = time.process_time()
+    model = crfsuite.Crfsuite("ap", EPOCHS)
+    model.append(crfsuite.extract(train[0], crfsuite.names), train[1])
+    model.train()
+    took = time.process_time() - began
+    rival = evaluate(test[1], model.predict(crfsuite.extract(test[0], crfsuite.names))).f1
+    table = Table(f"CoNLL-2002 Dutch entities, {seeds} seeds", ["", "F1 testb", "seconds"])
+    table.rows.append([f"ner (words alone), {named(chosen)}", spread(f1), f"{mean(seconds):.1f}"])
+    table.rows.append(["python-crfsuite ap, its tutorial's features (with tags)", f"{rival:.2f}", f"{took:.1f}"])
+    better = mean(f1) - rival
+    target = Target("Dutch entities: ≥ 1 point above python-crfsuite ap", f"{better:+.2f}", better >= 1)
+    return [choice, table], [target]
+
+
+# ---------------------------------------------------------------- Collins' table
+
+COLLINS = {  # his Figure 4: what he found, at which pass; NP chunking in F, parts of speech in percent of errors
+    "NP chunking": {
+        "avg, cc=0": (93.53, 13), "noavg, cc=0": (93.04, 35), "avg, cc=5": (93.33, 9), "noavg, cc=5": (91.88, 39),
+    },
+    "parts of speech": {
+        "avg, cc=0": (2.93, 10), "noavg, cc=0": (3.68, 20), "avg, cc=5": (3.03, 6), "noavg, cc=5": (4.04, 17),
+    },
+}  # fmt: skip
+COLLINS_POS = "word[-2:2]\nprefix(1..4)\nsuffix(1..4)\nhas(digit|hyphen|upper)\n@label[-1]\n@label[-2]"  # Ratnaparkhi
+
+
+def collins(chunks: tuple[Corpus, Corpus], tags: tuple[Corpus, Corpus], seeds: int) -> tuple[list[Table], list[Target]]:
+    """Averaged or not, with and without features seen fewer than five times, at his numbers of passes."""
+    tables = []
+    agreed = disagreed = 0
+    for task, template, (train, test) in (
+        ("NP chunking", "crf++", chunks),
+        ("parts of speech", COLLINS_POS.replace("\n@label[-2]", ""), tags),
+    ):
+        chunk = task == "NP chunking"
+        measured: dict[str, list[float]] = {}
+        table = Table(
+            f"Collins' table, {task}: {'F1' if chunk else 'errors in percent'}, {seeds} seeds",
+            ["", "passes", "Collins 2002", "here"],
+        )
+        for row, (his, passes) in COLLINS[task].items():
+            values = []
+            for seed in range(seeds):
+                tagger = SequenceTagger(
+                    template=template,
+                    hypothesis="averaged" if row.startswith("avg") else "last",
+                    min_count=5 if row.endswith("5") else 1,
+                    epochs=passes,
+                    random_state=seed,
+                ).fit(*train)
+                result = evaluate(test[1], tagger.predict(test[0]))
+                values.append(result.f1 if chunk else 100 - result.accuracy)
+            measured[row] = values
+            table.rows.append([row, str(passes), f"{his:.2f}", spread(values)])
+        tables.append(table)
+        pairs = Table(f"Collins' ordering, {task}: pairs of rows, paired t-test over seeds", ["", "here", "p", ""])
+        for a, b in itertools.combinations(COLLINS[task], 2):
+            his = COLLINS[task][a][0] - COLLINS[task][b][0]
+            ours = mean(measured[a]) - mean(measured[b])
+            p = float(ttest_rel(measured[a], measured[b]).pvalue)
+            verdict = "undecided" if not p < 0.05 else "agrees" if his * ours > 0 else "disagrees"
+            agreed += verdict == "agrees"
+            disagreed += verdict == "disagrees"
+            pairs.rows.append([f"{a} − {b} ({his:+.2f})", f"{ours:+.2f}", f"{p:.2g}", verdict])
+        tables.append(pairs)
+    text = f"{agreed} agree, {disagreed} disagree, {12 - agreed - disagreed} undecided"
+    return tables, [Target("Collins' table: all cells, pairs tested", text, True)]
+
+
+# ---------------------------------------------------------------- size and memory
+
+
+def model_file(train: Corpus, test: Corpus, chosen: dict[str, Any]) -> tuple[Table, list[Target]]:
+    """Pruned as far as a held-out part allows; size, time to load, F1 before and after."""
+    part, dev = held_out(train)
+    threshold, thresholds = 0.0, (0.0, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03)
+    tagger = SequenceTagger(template="chunking", epochs=EPOCHS, **chosen).fit(*part)
+    whole = measure(tagger, dev)
+    scale = 1.0 if chosen["rule"] != "perceptron" else 100.0  # the perceptron's weights are larger
+    for one in thresholds:
+        tagger.prune(one * scale)
+        if measure(tagger, dev) >= whole - 0.02:
+            threshold = one * scale
+    tagger = SequenceTagger(template="chunking", epochs=EPOCHS, **chosen).fit(*train)
+    before = measure(tagger, test)
+    path = Path(tempfile.mkdtemp()) / "chunking.model"
+    sizes = []
+    for pruned in (False, True):
+        if pruned:
+            tagger.prune(threshold)
+        perceptive.save(tagger, path)
+        sizes.append(path.stat().st_size / 1e6)
+    after = measure(tagger, test)
+    loads = []
+    for _ in range(11):
+        began = time.perf_counter()
+        perceptive.load(path)
+        loads.append(1000 * (time.perf_counter() - began))
+    memory = training_memory(chosen)
+    table = Table("The model of chunking", ["", "MB", "F1 test", "loads in ms"])
+    table.rows.append(["as trained", f"{sizes[0]:.1f}", f"{before:.2f}", ""])
+    table.rows.append([f"pruned at {threshold:g}", f"{sizes[1]:.1f}", f"{after:.2f}", f"{middle(loads):.1f}"])
+    lost = before - after
+    return table, [
+        Target("model ≤ 5 MB after pruning", f"{sizes[1]:.1f} MB", sizes[1] <= 5),
+        Target("… without losing 0.05 F1", f"{lost:+.2f} lost", lost <= 0.05),
+        Target("loads in ≤ 10 ms", f"{middle(loads):.1f} ms", middle(loads) <= 10),
+        Target("memory in training on CoNLL-2000 ≤ 250 MB", f"{memory:.0f} MB, the process in all", memory <= 250),
+    ]
+
+
+def training_memory(chosen: dict[str, Any]) -> float:
+    """The largest resident set, in MB, of a process that reads the file and trains."""
+    code = (
+        "import resource, sys\n"
+        "from perceptive.learners import SequenceLearner\n"
+        "from perceptive.parameters import TrainingParameters\n"
+        "from perceptive.streams import conll\n"
+        "from perceptive.training import train_tagger\n"
+        "X, y = conll.read(sys.argv[1])\n"
+        f"learner = SequenceLearner(template='chunking', **{chosen!r})\n"
+        "lesson = learner.prepare(X, y, first=True)\n"
+        f"train_tagger(learner, lesson, TrainingParameters(epochs={EPOCHS}))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"
+    )
+    train = str(folder() / "conll2000/train.txt")
+    done = subprocess.run([sys.executable, "-c", code, train], check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="two seeds, few repetitions: to try the script out")
+    size.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md")
+    options = parser.parse_args()
+    seeds, repetitions = (2, 1) if options.quick else (SEEDS, 3)
+    data = folder()
+    train, test = (conll.read(data / f"conll2000/{part}.txt") for part in ("train", "test"))
+    tables: list[Table] = []
+    targets: list[Target] = []
+
+    def done(some: list[Table], more: list[Target]) -> None:
+        tables.extend(some)
+        targets.extend(more)
+        show(some, more)
+
+    table, more, _ = same_template(data / "conll2000/train.txt", test, repetitions)
+    done([table], more)
+    some, more, chosen = chunking(train, test, seeds)
+    done(some, more)
+    table, more = model_file(train, test, chosen)
+    done([table], more)
+    done(*entities(data, seeds))
+    done(*parts_of_speech(data, seeds, options.quick))
+    tags = [words_only(conll.read(data / f"ud_ewt/{part}.tsv", label=1)) for part in ("train", "dev")]
+    phrases = [(X, np_only(y)) for X, y in (train, test)]
+    done(*collins((phrases[0], phrases[1]), (tags[0], tags[1]), seeds))
+    if options.write:
+        write("tagger", tables, targets, machine("one core", "numpy", "python-crfsuite", "nltk"))
+
+
+if __name__ == "__main__":
+    main()

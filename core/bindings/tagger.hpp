@@ -1,0 +1,520 @@
+// A sequence model as Python sees it: checked arguments, the GIL let go, many readers or one writer.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "cells.hpp"
+#include "sequence.hpp"
+
+namespace perceptive {
+
+inline Derive derive_named(const std::string& name) {
+    static const std::map<std::string, Derive> all = {
+        {"lower", Derive::lower},   {"norm", Derive::norm},   {"prefix", Derive::prefix},
+        {"suffix", Derive::suffix}, {"shape", Derive::shape}, {"pattern", Derive::pattern},
+        {"has", Derive::has},       {"is", Derive::is},       {"length", Derive::length},
+        {"in", Derive::in},
+    };
+    const auto found = all.find(name);
+    if (found == all.end()) throw std::invalid_argument("no such column function: " + name);
+    return found->second;
+}
+
+inline RuleName rule_named(const std::string& name) {
+    if (name == "perceptron") return RuleName::perceptron;
+    if (name == "pa") return RuleName::pa;
+    if (name == "pa1") return RuleName::pa1;
+    if (name == "pa2") return RuleName::pa2;
+    if (name == "mira") return RuleName::mira;
+    throw std::invalid_argument("no such rule for sequences: " + name);
+}
+
+using TemplateSpec = std::pair<int, std::vector<std::pair<int, int>>>;
+
+inline std::vector<Template> templates_of(const std::vector<TemplateSpec>& specs) {
+    std::vector<Template> templates;
+    for (const auto& [name, parts] : specs) {
+        templates.push_back({name, {}});
+        for (const auto& [column, offset] : parts) templates.back().parts.push_back({column, offset});
+    }
+    return templates;
+}
+
+// A vector that predicts.
+struct Hypothesis {
+    LabelWeights v;
+    std::vector<float> edge;
+};
+
+constexpr i64 BATCH = 64;  // sentences read at once
+
+class Tagger {
+  public:
+    Tagger(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+           const std::vector<std::vector<std::string>>& dictionaries, const std::vector<TemplateSpec>& state,
+           const std::vector<TemplateSpec>& edge, bool bigrams, bool trigrams)
+        : model_(columns_of(n_base, derived, dictionaries), templates_of(state), templates_of(edge), bigrams,
+                 trigrams) {
+        model_.edge_names.add({RAW, {}});
+    }
+
+    // ------------------------------------------------------------ set-up
+
+    void set_labels(i64 n) { model_.set_labels(n); }
+    i64 n_labels() const { return model_.L; }
+
+    void set_constraints(Vector<const std::uint8_t> pair, Vector<const std::uint8_t> start,
+                         Vector<const std::uint8_t> stop) {
+        const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
+        model_.set_constraints({chars(pair), chars(start), chars(stop)});
+    }
+
+    // which set each template has (−1: none), and the labels (or pairs) of each
+    void set_label_sets(std::vector<int> state, std::vector<int> edge, const std::vector<std::vector<i64>>& sets) {
+        std::vector<LabelSet> made;
+        std::vector<char> of_pairs(sets.size(), 0);
+        require(state.size() == model_.state_templates.size() && edge.size() == model_.edge_templates.size(),
+                "one label set a template");
+        for (const int s : state) require(s < static_cast<int>(sets.size()), "no such label set");
+        for (const int s : edge) {
+            require(s < static_cast<int>(sets.size()), "no such label set");
+            if (s >= 0) of_pairs[s] = 1;
+        }
+        for (std::size_t s = 0; s < sets.size(); ++s) {
+            const i64 size = of_pairs[s] ? model_.L * model_.L : model_.L;
+            LabelSet set{std::vector<char>(static_cast<std::size_t>(size), 0), size};
+            for (const i64 member : sets[s]) {
+                require(member >= 0 && member < size, "a label set names a label that is not there");
+                set.in[member] = 1;
+                set.first = std::min(set.first, member);
+            }
+            if (set.first == size) set.first = 0;
+            made.push_back(std::move(set));
+        }
+        for (const int s : state) require(s < 0 || !of_pairs[s], "a set of labels and of pairs");
+        model_.sets = std::move(made);
+        model_.state_set = std::move(state);
+        model_.edge_set = std::move(edge);
+    }
+
+    void set_scale(std::vector<float> scale) {
+        require(scale.empty() || scale.size() == model_.state_templates.size(), "one scale a template");
+        for (const float s : scale) require(s > 0 && s <= FLT_MAX, "a scale must be positive");
+        model_.scale = std::move(scale);
+    }
+
+    void keep_log(i64 max_voters) {
+        log_.max_voters = max_voters;
+        model_.log = &log_;
+    }
+
+    // Segments of at most `longest` tokens; labels B-X, I-X (−1: none) of each type, and O (−1: none).
+    void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside, int text, int shape,
+                      const std::vector<std::vector<std::string>>& phrases) {
+        const auto label = [&](int y) { return y >= -1 && y < model_.L; };
+        require(longest >= 1 && longest < (1 << 16) && begin.size() == inside.size() && label(outside), "bad segments");
+        for (std::size_t X = 0; X < begin.size(); ++X)
+            require(begin[X] >= 0 && label(begin[X]) && label(inside[X]), "bad segments");
+        require(text < model_.columns.width() && shape < model_.columns.width() && phrases.size() < 1000,
+                "bad segments");
+        model_.types = {longest, std::move(begin), std::move(inside), outside};
+        model_.segment_features = {text, shape, {}};
+        model_.phrases.clear();
+        for (const auto& words : phrases) {
+            model_.phrases.emplace_back();
+            for (const std::string& word : words) model_.phrases.back().add(word);
+        }
+    }
+
+    // ------------------------------------------------------------ learning
+
+    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count) {
+        auto lesson = std::make_unique<Sentences>();
+        lesson->n_base = model_.columns.base();
+        lesson->longest = model_.types.longest;
+        CellReader reader(model_.columns.base());
+        require(nb::len(X) == nb::len(y), "X and y differ in length");
+        const i64 n = static_cast<i64>(nb::len(X));
+        std::size_t tokens = 0;
+        for (const nb::handle sentence : X) tokens += nb::len(sentence);
+        lesson->state.number.reserve(tokens * model_.state_templates.size());  // growing would take half as much again
+        for (i64 begin = 0; begin < n; begin += BATCH) {
+            reader.clear();
+            const i64 end = std::min(n, begin + BATCH);
+            for (i64 i = begin; i < end; ++i) {
+                reader.sentence(X[i], i);
+                reader.labels(y[i], index, i, lesson->label);
+            }
+            nb::gil_scoped_release release;
+            std::unique_lock lock(mutex_);
+            add(reader, *lesson);
+        }
+        nb::gil_scoped_release release;
+        std::unique_lock lock(mutex_);
+        model_.finish(*lesson, min_count);
+        return lesson.release();
+    }
+
+    void play(Sentences& lesson, Vector<const i64> order, const std::string& rule, double learning_rate, double margin,
+              double C, bool hamming, i64 k, bool averaged, i64 beam) {
+        SequenceOptions options;
+        options.rule.name = rule_named(rule);
+        options.rule.learning_rate = learning_rate;
+        options.rule.margin = margin;
+        options.rule.C = C;
+        options.hamming = hamming;
+        options.k = k;
+        options.averaged = averaged;
+        options.beam = beam;
+        for (std::size_t i = 0; i < order.size(); ++i)
+            require(order.data()[i] >= 0 && order.data()[i] < lesson.size(), "order: no such sentence");
+        for (const std::int32_t label : lesson.label) require(label < model_.L, "a label that is not there");
+        require(lesson.longest == model_.types.longest, "a lesson of other segments");
+        nb::gil_scoped_release release;
+        std::unique_lock lock(mutex_);
+        training_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
+    }
+
+    nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) const {
+        for (const std::int32_t label : lesson.label)
+            require(label >= 0 && label < model_.L, "every token needs a label");
+        std::vector<double> found;
+        {
+            nb::gil_scoped_release release;
+            std::shared_lock lock(mutex_);
+            found = model_.leads(lesson, vector ? vector->v : model_.w);
+        }
+        return to_numpy(std::move(found));
+    }
+    double squared_norm(const Hypothesis* vector) const {
+        std::shared_lock lock(mutex_);
+        return model_.squared_norm(vector ? vector->v : model_.w);
+    }
+    std::uint64_t fingerprint() const { return model_.fingerprint; }
+    void set_fingerprint(std::uint64_t value) { model_.fingerprint = value; }
+
+    Hypothesis* average() const {
+        nb::gil_scoped_release release;
+        std::shared_lock lock(mutex_);
+        return new Hypothesis{model_.average(), {}};
+    }
+
+    // A copy of the present vector.
+    Hypothesis* last() const {
+        nb::gil_scoped_release release;
+        std::shared_lock lock(mutex_);
+        return new Hypothesis{model_.w.minus(nullptr, 0.0f), {}};
+    }
+
+    // v_k of the log
+    Hypothesis* voter(i64 k) const {
+        require(k >= 0 && k < log_.voters(), "no such voter");
+        nb::gil_scoped_release release;
+        std::shared_lock lock(mutex_);
+        auto made = std::make_unique<Hypothesis>(Hypothesis{LabelWeights(model_.L, model_.trigrams), {}});
+        made->v.state.resize(model_.w.state.size());
+        made->v.edge.resize(model_.w.edge.size());
+        replay(0, k, made->v);
+        return made.release();
+    }
+
+    // ------------------------------------------------------------ prediction
+
+    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam) {
+        nb::list found;
+        require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
+        std::vector<int> paths;
+        each_batch(
+            X, vector, forced, index,
+            [&](Decoder& decoder, i64 n) {
+                decoder.x.trellis.beam = beam;
+                const std::size_t at = paths.size();
+                paths.resize(at + static_cast<std::size_t>(n));
+                model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
+            },
+            [&](const CellReader& reader) {
+                std::size_t at = 0;
+                for (i64 i = 0; i < reader.size(); ++i) {
+                    const i64 n = reader.tokens(i);
+                    PyObject* list = PyList_New(n);
+                    if (!list) throw nb::python_error();
+                    for (i64 t = 0; t < n; ++t) {
+                        PyObject* label = PyList_GetItem(labels.ptr(), paths[at++]);
+                        Py_XINCREF(label);
+                        PyList_SetItem(list, t, label);
+                    }
+                    found.append(nb::steal(list));
+                }
+                paths.clear();
+            });
+        return found;
+    }
+
+    // for each sentence a list of (labels, score)
+    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced,
+                           nb::object index) {
+        require(k >= 1, "k must be at least 1");
+        require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
+        nb::list found;
+        std::vector<std::vector<ScoredPath>> all;
+        each_batch(
+            X, vector, forced, index, [&](Decoder& decoder, i64) { all.push_back(k_best(decoder.x.trellis, k)); },
+            [&](const CellReader&) {
+                for (const auto& paths : all) {
+                    nb::list mine;
+                    for (const ScoredPath& path : paths) {
+                        nb::list names;
+                        for (const int y : path.labels) names.append(labels[y]);
+                        mine.append(nb::make_tuple(names, path.score));
+                    }
+                    found.append(mine);
+                }
+                all.clear();
+            });
+        return found;
+    }
+
+    // for each sentence (path, max-marginals as a flat array of tokens × labels)
+    nb::list max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index) {
+        nb::list found;
+        std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
+        each_batch(
+            X, vector, forced, index,
+            [&](Decoder& decoder, i64 n) {
+                std::vector<int> path(static_cast<std::size_t>(n));
+                model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+                all.emplace_back(std::move(path), max_marginals(decoder.x.trellis));
+            },
+            [&](const CellReader&) {
+                for (auto& [path, scores] : all) found.append(nb::make_tuple(path, to_numpy(std::move(scores))));
+                all.clear();
+            });
+        return found;
+    }
+
+    // The trellis of one sentence: unary scores, and the matrices of pairs.
+    nb::tuple trellis(nb::list X, Hypothesis* vector) {
+        std::vector<double> unary, edges;
+        each_batch(
+            X, vector, nb::none(), nb::none(),
+            [&](Decoder& decoder, i64 n) {
+                const Trellis& x = decoder.x.trellis;
+                for (i64 t = 0; t < n; ++t)
+                    for (i64 y = 0; y < x.L; ++y)
+                        unary.push_back(static_cast<double>(x.unary[t * x.S + y] + (t == 0 ? x.start[y] : 0.0f) +
+                                                            (t == n - 1 ? x.stop[y] : 0.0f)));
+                for (i64 t = 1; t < n; ++t)
+                    for (i64 p = 0; p < x.L; ++p)
+                        for (i64 y = 0; y < x.L; ++y) edges.push_back(static_cast<double>(x.edge_at(t)[p * x.S + y]));
+            },
+            [](const CellReader&) {});
+        return nb::make_tuple(to_numpy(std::move(unary)), to_numpy(std::move(edges)));
+    }
+
+    // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.
+    nb::list vote(nb::list X, nb::list labels) {
+        nb::list found;
+        LabelWeights v(model_.L, model_.trigrams);
+        v.state.resize(model_.w.state.size());
+        v.edge.resize(model_.w.edge.size());
+        struct Ballot {
+            std::vector<int> path;
+            i64 votes;
+        };
+        std::vector<std::vector<Ballot>> ballots(nb::len(X));
+        for (i64 k = 0; k < log_.voters(); ++k) {
+            replay(k > 0 ? k - 1 : 0, k, v);
+            const i64 weight = log_.survival[k];
+            if (weight == 0) continue;
+            Hypothesis voter{LabelWeights(0, false), {}};
+            std::swap(voter.v, v);
+            std::size_t i = 0;
+            std::vector<int> path;
+            each_batch(
+                X, &voter, nb::none(), nb::none(),
+                [&](Decoder& decoder, i64 n) {
+                    path.resize(static_cast<std::size_t>(n));
+                    model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+                    auto& mine = ballots[i++];
+                    for (Ballot& ballot : mine)
+                        if (ballot.path == path) {
+                            ballot.votes += weight;
+                            return;
+                        }
+                    mine.push_back({path, weight});
+                },
+                [](const CellReader&) {});
+            std::swap(voter.v, v);
+        }
+        for (const auto& mine : ballots) {
+            const Ballot* best = nullptr;
+            for (const Ballot& ballot : mine)
+                if (!best || ballot.votes > best->votes) best = &ballot;
+            nb::list names;
+            if (best)
+                for (const int y : best->path) names.append(labels[y]);
+            found.append(names);
+        }
+        return found;
+    }
+
+    // ------------------------------------------------------------ the run, the file
+
+    Progress& run() { return model_.run; }
+    UpdateLog& log() { return log_; }
+    i64 n_state_rows() const { return model_.w.state.size(); }
+    i64 n_edge_rows() const { return model_.w.edge.size(); }
+    SequenceModel& model() { return model_; }
+    const SequenceModel& model() const { return model_; }
+    const UpdateLog& log() const { return log_; }
+    std::shared_mutex& mutex() const { return mutex_; }
+
+  private:
+    struct Decoder {
+        Potentials x;
+        Viterbi viterbi;
+        SegmentViterbi segments;
+        std::vector<const std::string_view*> views;
+        Window window;
+        SequenceModel::Keys keys;
+    };
+
+    static Columns columns_of(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+                              const std::vector<std::vector<std::string>>& dictionaries) {
+        std::vector<Derived> columns;
+        for (const auto& [what, n, base] : derived) columns.push_back({derive_named(what), n, base});
+        std::vector<Symbols> sets;
+        for (const auto& words : dictionaries) {
+            sets.emplace_back();
+            for (const std::string& word : words) sets.back().add(word);
+        }
+        return Columns(n_base, std::move(columns), std::move(sets));
+    }
+
+    static void cells_of(const CellReader& reader, i64 i, i64 n, std::vector<const std::string_view*>& views) {
+        views.resize(static_cast<std::size_t>(n));
+        for (i64 t = 0; t < n; ++t) views[t] = reader.cells(i, t);
+    }
+
+    void add(const CellReader& reader, Sentences& lesson) {
+        Window window;
+        std::vector<Key> scratch;
+        std::vector<const std::string_view*> views;
+        for (i64 i = 0; i < reader.size(); ++i) {
+            const i64 n = reader.tokens(i), first = lesson.tokens();
+            window.resize(model_.columns, n);
+            for (i64 t = 0; t < n; ++t) {
+                const std::string_view* cells = reader.cells(i, t);
+                if (cells) model_.columns.token(cells, true, window.at(t));
+                for (int b = 0; b < lesson.n_base; ++b) lesson.base.push_back(window.at(t)[b]);
+            }
+            for (i64 t = 0; t < n; ++t) {
+                model_.add_token(lesson, first + t, window.at(t), scratch);
+                reader.features(i, t, [&](std::string_view name, float value) {
+                    const Id id = model_.raw.add(name);
+                    lesson.state.add(SequenceModel::raw_key(id), id, RAW, value);
+                });
+                lesson.state.start.push_back(static_cast<i64>(lesson.state.number.size()));
+                lesson.edge.start.push_back(static_cast<i64>(lesson.edge.number.size()));
+            }
+            if (lesson.longest) {
+                cells_of(reader, i, n, views);
+                model_.add_segments(lesson, first, n, window, views.data());
+            }
+            std::uint64_t hash = static_cast<std::uint64_t>(n);
+            const auto stir = [&hash](std::uint64_t value) { hash = mix(hash, value + 0x9E37u); };
+            for (i64 t = first; t < first + n; ++t) {
+                for (i64 p = lesson.state.start[t]; p < lesson.state.start[t + 1]; ++p) {
+                    const auto at = static_cast<std::size_t>(p);
+                    stir(lesson.state.key[lesson.state.number[at]]);
+                    if (!lesson.state.value.empty()) {
+                        std::uint32_t bits;
+                        std::memcpy(&bits, &lesson.state.value[at], sizeof bits);
+                        stir(bits);
+                    }
+                }
+                stir(static_cast<std::uint64_t>(lesson.label[t] + 1));
+            }
+            lesson.hash.push_back(hash);
+            lesson.start.push_back(first + n);
+        }
+    }
+
+    // decode(decoder, n) for each sentence without the GIL, then collect(reader) for each batch with it
+    template <class Decode, class Collect>
+    void each_batch(nb::list X, Hypothesis* vector, nb::object forced, nb::object index, Decode decode,
+                    Collect collect) {
+        CellReader reader(model_.columns.base());
+        Decoder decoder;
+        std::vector<std::int32_t> wanted;
+        const i64 n = static_cast<i64>(nb::len(X));
+        const bool forcing = !forced.is_none();
+        if (forcing) require(nb::len(forced) == nb::len(X), "forced: one list of labels a sentence");
+        const LabelWeights& v = vector ? vector->v : model_.w;
+        const std::vector<float> edge = model_.masked_edges(v);
+        require(v.state.size() <= model_.w.state.size() && v.state.width() == model_.S, "a vector of another model");
+        for (i64 begin = 0; begin < n; begin += BATCH) {
+            reader.clear();
+            wanted.clear();
+            const i64 end = std::min(n, begin + BATCH);
+            for (i64 i = begin; i < end; ++i) {
+                reader.sentence(X[i], i);
+                if (forcing) reader.labels(forced[i], nb::borrow<nb::dict>(index), i, wanted);
+            }
+            {
+                nb::gil_scoped_release release;
+                std::shared_lock lock(mutex_);
+                const std::int32_t* label = wanted.data();
+                for (i64 i = 0; i < reader.size(); ++i) {
+                    const i64 m = reader.tokens(i);
+                    gather(reader, i, m, v, edge.data(), decoder);
+                    if (forcing)
+                        for (i64 t = 0; t < m; ++t, ++label)
+                            if (*label >= 0) model_.force(decoder.x, t, *label);
+                    decode(decoder, m);
+                }
+            }
+            collect(reader);
+        }
+    }
+
+    void gather(const CellReader& reader, i64 i, i64 n, const LabelWeights& v, const float* edge, Decoder& decoder) {
+        decoder.window.resize(model_.columns, n);
+        SequenceModel::Keys& keys = decoder.keys;
+        keys.raw.clear();
+        keys.raw_start.assign(1, 0);
+        for (i64 t = 0; t < n; ++t) {
+            const std::string_view* cells = reader.cells(i, t);
+            if (cells) model_.columns.token(cells, false, decoder.window.at(t));
+            if (!reader.named()) continue;
+            reader.features(i, t, [&](std::string_view name, float value) {
+                const Id id = model_.raw.find(name);
+                if (id >= 0) keys.raw.emplace_back(id, value);
+            });
+            keys.raw_start.push_back(static_cast<i64>(keys.raw.size()));
+        }
+        model_.keys(decoder.window, n, keys);
+        model_.gather(keys, n, v, edge, decoder.x);
+        if (!model_.types.on()) return;
+        cells_of(reader, i, n, decoder.views);
+        model_.gather_segments(decoder.window, decoder.views.data(), n, v, decoder.x);
+    }
+
+    // v ← voter `to`, given v = voter `from`
+    void replay(i64 from, i64 to, LabelWeights& v) const {
+        for (i64 at = log_.first[from]; at < log_.first[to]; ++at) model_.write(v, log_.place[at], log_.step[at]);
+    }
+
+    SequenceModel model_;
+    StructuredPerceptron training_{model_};
+    UpdateLog log_;
+    mutable std::shared_mutex mutex_;
+};
+
+nb::dict state_of(const Tagger& tagger, const Hypothesis* vector, double threshold);
+void restore_state(Tagger& tagger, const nb::dict& state);
+nb::list heaviest(const Tagger& tagger, const Hypothesis* vector, i64 n);
+
+}  // namespace perceptive

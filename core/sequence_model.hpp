@@ -1,0 +1,464 @@
+// A sequence model: templates, weights, and the trellis of a sentence under them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "label_rows.hpp"
+#include "linear.hpp"
+#include "paths.hpp"
+#include "potentials.hpp"
+#include "segments.hpp"
+#include "sentences.hpp"
+#include "update_log.hpp"
+
+namespace perceptive {
+
+// Which labels may stand where. Empty: all may.
+struct Constraints {
+    std::vector<char> pair, start, stop;  // L × L, L, L
+};
+
+// Labels that share one weight in the features of a template: `labels` for features of one label (L), `pairs` for those
+// of two (L × L).
+struct LabelSet {
+    std::vector<char> in;
+    i64 first = 0;
+};
+
+// What segments are scored by.
+struct SegmentFeatures {
+    int text = -1, shape = -1;  // columns whose values are read together; −1: not read
+    std::vector<int> in;        // dictionaries that the words, joined by spaces, are sought in
+};
+
+class SequenceModel {
+  public:
+    SequenceModel(Columns columns, std::vector<Template> state, std::vector<Template> edge, bool bigrams, bool trigrams)
+        : columns(std::move(columns)),
+          state_templates(std::move(state), this->columns.width()),
+          edge_templates(std::move(edge), this->columns.width()),
+          bigrams(bigrams),
+          trigrams(trigrams),
+          w(0, trigrams),
+          sum(0, trigrams) {}
+
+    Columns columns;
+    Templates state_templates, edge_templates;
+    std::vector<float> scale;              // the value of each state template's features; empty: 1
+    std::vector<int> state_set, edge_set;  // template → label set, or −1
+    std::vector<LabelSet> sets;
+    bool bigrams, trigrams;  // whether there are weights for pairs and triples of labels alone
+    Symbols raw;             // names of features given by name
+
+    i64 L = 0, S = 0;
+    LabelWeights w, sum;
+    KeyTable state_rows, edge_rows;
+    FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
+    Constraints constraints;
+    SegmentTypes types;
+    SegmentFeatures segment_features;
+    std::vector<Symbols> phrases;  // the dictionaries of whole segments
+    Progress run;
+    std::uint64_t fingerprint = 0;  // of the sentences played, in whatever order
+    UpdateLog* log = nullptr;
+
+    // ---------------------------------------------------------------- labels
+
+    // More labels; those that are there keep their numbers and weights.
+    void set_labels(i64 n_labels) {
+        if (n_labels < L || n_labels > (1 << 14)) throw std::invalid_argument("an impossible number of labels");
+        w = w.widened(L, n_labels);
+        sum = sum.widened(L, n_labels);
+        if (log) log->widen(L, n_labels);
+        L = n_labels;
+        S = padded(L);
+        constraints = {};
+        masks();
+    }
+
+    void set_constraints(Constraints given) {
+        const auto fits = [](const std::vector<char>& v, i64 n) { return static_cast<i64>(v.size()) == n; };
+        if (!given.pair.empty() && !(fits(given.pair, L * L) && fits(given.start, L) && fits(given.stop, L)))
+            throw std::invalid_argument("constraints do not fit the labels");
+        constraints = std::move(given);
+        masks();
+    }
+
+    bool allowed(const int* path, i64 n) const {
+        if (constraints.pair.empty() || n == 0) return true;
+        if (!constraints.start[path[0]] || !constraints.stop[path[n - 1]]) return false;
+        for (i64 t = 1; t < n; ++t)
+            if (!constraints.pair[path[t - 1] * L + path[t]]) return false;
+        return true;
+    }
+
+    // ---------------------------------------------------------------- features
+
+    void add_token(Sentences& lesson, i64 token, const Id* ids, std::vector<Key>& scratch) const {
+        scratch.resize(std::max(state_templates.size(), edge_templates.size()));
+        state_templates.keys(ids, scratch.data());
+        for (std::size_t k = 0; k < state_templates.size(); ++k)
+            if (scratch[k] != NO_KEY) lesson.state.numbers.prefetch(scratch[k]);
+        for (std::size_t k = 0; k < state_templates.size(); ++k)
+            if (scratch[k] != NO_KEY)
+                lesson.state.add(scratch[k], token, static_cast<std::int32_t>(k), scale.empty() ? 1.0f : scale[k]);
+        edge_templates.keys(ids, scratch.data());
+        for (std::size_t k = 0; k < edge_templates.size(); ++k)
+            if (scratch[k] != NO_KEY) lesson.edge.add(scratch[k], token, static_cast<std::int32_t>(k), 1.0f);
+    }
+
+    static Key segment_key(const FeatureName& name) {
+        Key key = mix(0xA4093822299F31D0ull, static_cast<Key>(-name.template_index));
+        for (const Id id : name.ids) key = mix(key, static_cast<Key>(id));
+        return key | 1;
+    }
+
+    // each(kind, key) for the features of the segment that begins at token b of a window and has `length` tokens
+    template <class Each>
+    void segment_keys(const Window& window, const std::string_view* const* cells, i64 b, i64 length, Each each) const {
+        FeatureName name{SEGMENT_LENGTH, {static_cast<Id>(length)}};
+        std::vector<Id>& values = name.ids;
+        each(SEGMENT_LENGTH, segment_key(name));
+        for (const int kind : {SEGMENT_TEXT, SEGMENT_SHAPE}) {
+            const int column = kind == SEGMENT_TEXT ? segment_features.text : segment_features.shape;
+            if (column < 0) continue;
+            values.clear();
+            bool all = true;
+            for (i64 t = b; t < b + length; ++t) {
+                const Id id = window.at(t)[column];
+                all &= id != ABSENT;
+                if (kind == SEGMENT_TEXT || values.empty() || values.back() != id) values.push_back(id);  // runs once
+            }
+            name.template_index = kind;
+            if (all) each(kind, segment_key(name));
+        }
+        if (phrases.empty() || !cells) return;
+        std::string text;
+        for (i64 t = b; t < b + length; ++t) {
+            if (!cells[t]) return;
+            if (t > b) text += ' ';
+            text += cells[t][0];
+        }
+        for (std::size_t d = 0; d < phrases.size(); ++d)
+            if (phrases[d].find(text) >= 0) {
+                name.template_index = SEGMENT_IN - static_cast<int>(d);
+                values.assign(1, 1);
+                each(name.template_index, segment_key(name));
+            }
+    }
+
+    // Features of all segments of a sentence that begins at token `first` of a lesson.
+    void add_segments(Sentences& lesson, i64 first, i64 n, const Window& window,
+                      const std::string_view* const* cells) const {
+        for (i64 b = 0; b < n; ++b)
+            for (i64 length = 1; length <= lesson.longest; ++length) {
+                if (b + length <= n)
+                    segment_keys(window, cells, b, length, [&](int kind, Key key) {
+                        const i64 slot = (first + b) * lesson.longest + length - 1;
+                        if (slot > INT32_MAX) throw std::length_error("too many segments; lower max_segment");
+                        lesson.segment.add(key, slot, kind, 1.0f);
+                    });
+                lesson.segment.start.push_back(static_cast<i64>(lesson.segment.number.size()));
+            }
+    }
+
+    static Key raw_key(Id id) { return mix(0x13198A2E03707344ull, static_cast<Key>(id)) | 1; }
+
+    void finish(Sentences& lesson, i64 min_count) const {
+        lesson.state.finish(min_count, [&](Key key) { return state_rows.find(key); });
+        lesson.edge.finish(min_count, [&](Key key) { return edge_rows.find(key); });
+        lesson.segment.finish(min_count, [&](Key key) { return state_rows.find(key); });
+    }
+
+    // ---------------------------------------------------------------- scores
+
+    // The trellis of a sentence of a lesson under v; `edge` is v's masked matrix of pairs.
+    void gather(const Sentences& lesson, i64 i, const LabelWeights& v, const float* edge, Potentials& x) const {
+        const i64 begin = lesson.start[i], end = lesson.start[i + 1];
+        const bool valued = !lesson.state.value.empty();
+        x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
+        const FeatureSet& features = lesson.state;
+        for (i64 t = begin; t < end; ++t) {
+            for (i64 p = features.start[t]; p < features.start[t + 1]; ++p) {
+                const std::int32_t row = features.row[features.number[p]];
+                if (row < 0) continue;
+                const float* at = v.state.row(row);
+                __builtin_prefetch(at);
+                if (S > 16) __builtin_prefetch(at + 16);
+                x.rows.push_back(at);
+                if (valued) x.values.push_back(features.value[p]);
+            }
+            x.start.push_back(static_cast<i64>(x.rows.size()));
+        }
+        add_up(x, end - begin, v, edge);
+        if (types.on()) gather_segments(lesson, begin, end - begin, v, x);
+        if (!edge_templates.size()) return;
+        const FeatureSet& pairs = lesson.edge;
+        for (i64 t = begin + 1; t < end; ++t)
+            for (i64 p = pairs.start[t]; p < pairs.start[t + 1]; ++p)
+                add_edge(x, t - begin, pairs.row[pairs.number[p]], v, edge);
+        end_edges(x);
+    }
+
+    // Keys of a sentence that is not to be learned from.
+    struct Keys {
+        std::vector<Key> state, edge;  // n × templates
+        std::vector<i64> raw_start;    // features given by name
+        std::vector<std::pair<Id, float>> raw;
+    };
+
+    void keys(const Window& window, i64 n, Keys& keys) const {
+        const std::size_t T = state_templates.size(), E = edge_templates.size();
+        keys.state.resize(static_cast<std::size_t>(n) * T);
+        keys.edge.resize(static_cast<std::size_t>(n) * E);
+        for (i64 t = 0; t < n; ++t) {
+            Key* mine = keys.state.data() + static_cast<std::size_t>(t) * T;
+            state_templates.keys(window.at(t), mine);
+            for (std::size_t k = 0; k < T; ++k) state_rows.prefetch(mine[k]);
+            if (E) edge_templates.keys(window.at(t), keys.edge.data() + static_cast<std::size_t>(t) * E);
+        }
+    }
+
+    void gather(const Keys& keys, i64 n, const LabelWeights& v, const float* edge, Potentials& x) const {
+        const std::size_t T = state_templates.size(), E = edge_templates.size();
+        x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
+        const bool valued = !keys.raw.empty() || !scale.empty();
+        for (i64 t = 0; t < n; ++t) {
+            const Key* mine = keys.state.data() + static_cast<std::size_t>(t) * T;
+            for (std::size_t k = 0; k < T; ++k) {
+                const std::int32_t row = mine[k] == NO_KEY ? -1 : state_rows.find(mine[k]);
+                if (row < 0) continue;
+                const float* at = v.state.row(row);
+                __builtin_prefetch(at);
+                if (S > 16) __builtin_prefetch(at + 16);
+                x.rows.push_back(at);
+                if (valued) x.values.push_back(scale.empty() ? 1.0f : scale[k]);
+            }
+            if (!keys.raw.empty())
+                for (i64 p = keys.raw_start[t]; p < keys.raw_start[t + 1]; ++p) {
+                    const auto [id, value] = keys.raw[p];
+                    const std::int32_t row = state_rows.find(raw_key(id));
+                    if (row < 0) continue;
+                    x.rows.push_back(v.state.row(row));
+                    x.values.push_back(value);
+                }
+            x.start.push_back(static_cast<i64>(x.rows.size()));
+        }
+        add_up(x, n, v, edge);
+        if (!E) return;
+        for (i64 t = 1; t < n; ++t)
+            for (std::size_t k = 0; k < E; ++k) {
+                const Key key = keys.edge[static_cast<std::size_t>(t) * E + k];
+                add_edge(x, t, key == NO_KEY ? -1 : edge_rows.find(key), v, edge);
+            }
+        end_edges(x);
+    }
+
+    // Scores of the segments of a sentence that is not to be learned from.
+    void gather_segments(const Window& window, const std::string_view* const* cells, i64 n, const LabelWeights& v,
+                         Potentials& x) const {
+        x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);
+        for (i64 b = 0; b < n; ++b)
+            for (i64 length = 1; length <= std::min(types.longest, n - b); ++length) {
+                float* to = x.segments.data() + (b * types.longest + length - 1) * types.size();
+                segment_keys(window, cells, b, length, [&](int, Key key) {
+                    const std::int32_t row = state_rows.find(key);
+                    if (row < 0) return;
+                    const float* from = v.state.row(row);
+                    for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[X]];
+                });
+            }
+    }
+
+    // The best path, through segments where there are any.
+    double decode(const Potentials& x, Viterbi& viterbi, SegmentViterbi& segments, int* path) const {
+        return decode(x.trellis, x, viterbi, segments, path);
+    }
+    double decode(const Trellis& trellis, const Potentials& x, Viterbi& viterbi, SegmentViterbi& segments,
+                  int* path) const {
+        if (!types.on()) return viterbi(trellis, path);
+        return segments(trellis, types, SegmentScores{x.segments.data()}, path);
+    }
+
+    double score(const Potentials& x, const int* path) const {
+        double total = path_score(x.trellis, path);
+        if (types.on())
+            each_segment(types, path, x.trellis.n, [&](i64 X, i64 begin, i64 end) {
+                total += static_cast<double>(SegmentScores{x.segments.data()}.at(types, begin, end - begin, X));
+            });
+        return total;
+    }
+
+    // v's weights of label pairs, −∞ where constraints forbid and in the padding.
+    std::vector<float> masked_edges(const LabelWeights& v) const {
+        std::vector<float> edge(mask_);
+        const float* base = v.edge.row(0);
+        for (std::size_t i = 0; i < edge.size(); ++i) edge[i] += base[i];
+        return edge;
+    }
+
+    // Only `label` may stand at token t.
+    void force(Potentials& x, i64 t, i64 label) const {
+        float* row = x.unary.data() + t * S;
+        for (i64 y = 0; y < L; ++y)
+            if (y != label) row[y] = NEVER;
+    }
+
+    // ---------------------------------------------------------------- weights
+
+    // For each sentence of a lesson: how much better y* scores than the best other sequence under v; ∞ without another.
+    std::vector<double> leads(const Sentences& lesson, const LabelWeights& v) const {
+        const std::vector<float> edge = masked_edges(v);
+        Potentials x;
+        std::vector<double> found;
+        std::vector<int> truth;
+        for (i64 i = 0; i < lesson.size(); ++i) {
+            gather(lesson, i, v, edge.data(), x);
+            truth.assign(lesson.label.begin() + lesson.start[i], lesson.label.begin() + lesson.start[i + 1]);
+            double rival = -std::numeric_limits<double>::infinity();
+            for (const ScoredPath& path : k_best(x.trellis, 2))
+                if (path.labels != truth) rival = std::max(rival, path.score);
+            found.push_back(path_score(x.trellis, truth.data()) - rival);
+        }
+        return found;
+    }
+
+    // ‖v‖²; a shared weight counts once.
+    double squared_norm(const LabelWeights& v) const {
+        double total = 0.0;
+        const auto add = [&](const RowStore& store, const FeatureNames* names, const std::vector<int>& of, bool pairs) {
+            for (i64 r = 0; r < store.size(); ++r) {
+                const std::int32_t in = names ? names->template_of(r) : RAW;
+                const int set = in >= 0 && !of.empty() ? of[in] : -1;
+                const float* row = store.row(r);
+                if (set >= 0) {
+                    const i64 first = sets[set].first;
+                    const double value = static_cast<double>(row[pairs ? first / L * S + first % L : first]);
+                    total += value * value;
+                    continue;
+                }
+                for (i64 c = 0; c < store.width(); ++c)
+                    total += static_cast<double>(row[c]) * static_cast<double>(row[c]);
+            }
+        };
+        add(v.state, &state_names, state_set, false);
+        add(v.edge, &edge_names, edge_set, true);
+        if (trigrams) add(v.triple, nullptr, {}, false);
+        return total;
+    }
+
+    // The weights of the average: v − sum/clock.
+    LabelWeights average() const { return w.minus(&sum, static_cast<float>(1.0 / (run.clock > 0 ? run.clock : 1.0))); }
+
+    std::int32_t new_state_row(Key key, const FeatureName& name) {
+        const auto row = static_cast<std::int32_t>(w.state.size());
+        const std::int32_t found = state_rows.insert(key, row);
+        if (found != row) return found;
+        w.state.add(), sum.state.add();
+        state_names.add(name);
+        return row;
+    }
+    std::int32_t new_edge_row(Key key, const FeatureName& name) {
+        const auto row = static_cast<std::int32_t>(w.edge.size());
+        const std::int32_t found = edge_rows.insert(key, row);
+        if (found != row) return found;
+        w.edge.add(), sum.edge.add();
+        edge_names.add(name);
+        return row;
+    }
+
+    // v[place] += step, and its share of the sum. A shared weight is written to all of its labels.
+    void write(LabelWeights& v, Place place, float step) const {
+        if (!(place & SHARED)) {
+            v.at(place) += step;
+            return;
+        }
+        RowStore& store = v.rows(kind_of_place(place));
+        const i64 row = offset_of(place) / store.width();
+        const bool state = kind_of_place(place) == WeightKind::state;
+        const auto& of = state ? state_set : edge_set;
+        const LabelSet& set = sets[of[(state ? state_names : edge_names).template_of(row)]];
+        float* at = store.row(row);
+        for (i64 i = 0; i < static_cast<i64>(set.in.size()); ++i)
+            if (set.in[i]) at[state ? i : i / L * S + i % L] += step;
+    }
+
+  private:
+    void gather_segments(const Sentences& lesson, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
+        x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);
+        const FeatureSet& features = lesson.segment;
+        for (i64 b = 0; b < n; ++b)
+            for (i64 length = 1; length <= std::min(types.longest, n - b); ++length) {
+                const auto slot = static_cast<std::size_t>((first + b) * lesson.longest + length - 1);
+                float* to = x.segments.data() + (b * types.longest + length - 1) * types.size();
+                for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p) {
+                    const std::int32_t row = features.row[features.number[p]];
+                    if (row < 0) continue;
+                    const float* from = v.state.row(row);
+                    for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[X]];
+                }
+            }
+    }
+
+    // ---------------------------------------------------------------- helpers
+
+    void add_up(Potentials& x, i64 n, const LabelWeights& v, const float* edge) const {
+        x.unary.resize(static_cast<std::size_t>(n * S));
+        for (i64 t = 0; t < n; ++t) {
+            const i64 first = x.start[t];
+            sum_rows(x.rows.data() + first, x.values.empty() ? nullptr : x.values.data() + first,
+                     x.start[t + 1] - first, S, x.unary.data() + t * S);
+        }
+        x.trellis = Trellis{};
+        x.trellis.n = n, x.trellis.L = L, x.trellis.S = S;
+        x.trellis.unary = x.unary.data();
+        x.trellis.edge = edge;
+        x.trellis.triple = trigrams ? v.triple.row(0) : nullptr;
+        x.trellis.start = start_.data();
+        x.trellis.stop = stop_.data();
+        if (edge_templates.size()) {
+            x.edges.clear();
+            x.offsets.assign(static_cast<std::size_t>(n), -1);
+        }
+    }
+
+    void add_edge(Potentials& x, i64 t, std::int32_t row, const LabelWeights& v, const float* edge) const {
+        if (row < 0) return;
+        i64& offset = x.offsets[t];
+        if (offset < 0) {
+            offset = static_cast<i64>(x.edges.size());
+            x.edges.insert(x.edges.end(), edge, edge + L * S);
+        }
+        const float* from = v.edge.row(row);
+        float* to = x.edges.data() + offset;
+        for (i64 j = 0; j < L * S; ++j) to[j] += from[j];
+    }
+
+    void end_edges(Potentials& x) const {
+        x.edge_at.assign(x.offsets.size(), nullptr);
+        for (std::size_t t = 0; t < x.offsets.size(); ++t)
+            if (x.offsets[t] >= 0) x.edge_at[t] = x.edges.data() + x.offsets[t];
+        x.trellis.edges = x.edge_at.data();
+    }
+
+    void masks() {
+        mask_.assign(static_cast<std::size_t>(L * S), NEVER);
+        start_.assign(static_cast<std::size_t>(S), NEVER);
+        stop_.assign(static_cast<std::size_t>(S), NEVER);
+        const bool free = constraints.pair.empty();
+        for (i64 p = 0; p < L; ++p) {
+            for (i64 y = 0; y < L; ++y)
+                if (free || constraints.pair[p * L + y]) mask_[p * S + y] = 0.0f;
+            if (free || constraints.start[p]) start_[p] = 0.0f;
+            if (free || constraints.stop[p]) stop_[p] = 0.0f;
+        }
+    }
+
+    std::vector<float> mask_, start_, stop_;  // 0 or −∞: L × S, S, S
+};
+
+}  // namespace perceptive

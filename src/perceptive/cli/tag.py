@@ -1,0 +1,124 @@
+"""``perceptive tag``: labels for the tokens of sentences."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from perceptive.cli.options import add_json, whole
+
+BATCH = 512  # sentences
+EXAMPLE = """\
+examples:
+  perceptive tag chunk.model new.conll > tagged.conll
+  perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans
+  cat new.conll | perceptive tag chunk.model - --kbest 5 --margin
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns come "
+        "out as they went in, the label behind them. With --kbest each sentence comes k times, under a line with rank "
+        "and score; with --margin a last column says what the best path through another label would lose."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("data", nargs="*", metavar="DATA", help="files in columns, globs, or - for standard input")
+    parser.add_argument("--text", metavar="TEXT", help="a text instead of files, cut into tokens here")
+    parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
+    parser.add_argument("--kbest", type=whole(1), metavar="K", help="the k best label sequences, with their scores")
+    parser.add_argument("--margin", action="store_true", help="how sure each label is")
+    parser.add_argument("--spans", action="store_true", help="segments instead of tokens: start, end, type, text")
+    parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Tag."""
+    from perceptive.cli.model import load_tagger_model
+    from perceptive.cli.predict import output
+
+    if bool(options.data) == (options.text is not None):
+        raise ValueError("give files, or --text")
+    if options.spans and (options.kbest or options.margin):
+        raise ValueError("--spans does not go with --kbest and --margin")
+    learner = load_tagger_model(options.model)
+    with output(options.output) as file:
+        for batch in _batches(options):
+            for lines in _tagged(options, learner, batch):
+                file.write(lines.encode())
+
+
+def _batches(options: argparse.Namespace) -> Iterator[list[list[Any]]]:
+    if options.text is not None:
+        from perceptive.features.tokens import tokenise
+
+        tokens = tokenise(options.text)
+        if tokens:
+            yield [[(token,) for token in tokens]]
+        return
+    from perceptive.streams.conll import sentences
+
+    stream: Iterable[list[Any]] = sentences(options.data)
+    while batch := list(itertools.islice(stream, BATCH)):
+        yield batch
+
+
+def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]]) -> Iterator[str]:
+    k = options.kbest or 1
+    if options.kbest:
+        paths = learner.k_best(batch, k, options.hypothesis)
+    else:
+        paths = [[(labels, None)] for labels in learner.predict_many(batch, options.hypothesis)]
+    margins = learner.margins(batch, options.hypothesis) if options.margin else [None] * len(batch)
+    for sentence, found, margin in zip(batch, paths, margins, strict=True):
+        for rank, (labels, score) in enumerate(found):
+            of_best = margin.tolist() if margin is not None and rank == 0 else None
+            if options.json:
+                yield json.dumps(_json(options, learner, sentence, labels, score, of_best)) + "\n"
+            elif options.spans:
+                yield "".join("\t".join(map(str, span)) + "\n" for span in _spans(learner, sentence, labels)) + "\n"
+            else:
+                head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
+                yield head + _columns(sentence, labels, of_best) + "\n"
+
+
+def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None) -> str:
+    separator = "\t" if any(" " in cell or not cell for row in sentence for cell in row) else " "
+    extra = [[str(label)] for label in labels]
+    if margin is not None:
+        extra = [[*cells, f"{m:.6g}"] for cells, m in zip(extra, margin, strict=True)]
+    return "".join(separator.join([*row, *more]) + "\n" for row, more in zip(sentence, extra, strict=True))
+
+
+def _spans(learner: Any, sentence: list[Any], labels: list[Any]) -> list[tuple[int, int, str, str]]:
+    """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
+    from perceptive.features.schemes import spans
+
+    if learner.scheme is None:
+        raise ValueError("the labels of this model are no segments; leave out --spans")
+    found = []
+    for begin, end, kind in spans(labels, learner.given or learner.scheme):
+        words = [row[0] for row in sentence[begin:end]]
+        place = (words[0].start, words[-1].end) if hasattr(words[0], "start") else (begin, end)
+        found.append((*place, kind, " ".join(words)))
+    return found
+
+
+def _json(
+    options: argparse.Namespace, learner: Any, sentence: list[Any], labels: list[Any], score: Any, margin: Any
+) -> dict[str, Any]:
+    told: dict[str, Any] = {"tokens": [row[0] for row in sentence], "labels": labels}
+    if options.spans:
+        names = ("start", "end", "type", "text")
+        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(learner, sentence, labels)]
+    if score is not None:
+        told["score"] = score
+    if margin is not None:
+        told["margin"] = [None if m == float("inf") else m for m in margin]
+    return told

@@ -1,0 +1,183 @@
+"""What `train`, `eval` and `inspect` do for taggers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from perceptive.cli.options import add_parameters, given, option_of
+from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
+
+if TYPE_CHECKING:
+    from perceptive.conlleval import Evaluation
+    from perceptive.learners.sequence import SequenceLearner
+
+SHARED = {"rule", "learning_rate", "margin", "C", "hypothesis", "keep", "max_voters", "random_state"}
+ONLY_LINEAR = {name for name in LinearParameters.__dataclass_fields__ if name not in SHARED} - {"cost"}
+OTHERS = ("bits", "hash_seed", "interactions", "zero_based", "n_features", "cache", "checkpoint", "classes", "format")
+
+
+def add_tagging(parser: argparse.ArgumentParser) -> None:
+    """Options of ``train --task tag``."""
+    group = parser.add_argument_group("tagging (--task tag)")
+    add_parameters(group, SequenceParameters, SHARED)
+    group.add_argument("--dev", metavar="FILE", help="sentences to stop by, instead of --holdout")
+    group.add_argument("--label-column", type=int, default=-1, help="that holds the label (default: -1, the last)")
+    group.add_argument("--prune", type=float, metavar="W", help="keep only the final weights above W")
+
+
+def train_tag(options: argparse.Namespace) -> int:
+    """Learn a tagger from files in columns."""
+    from perceptive.conlleval import evaluate
+    from perceptive.learners.sequence import SequenceLearner
+    from perceptive.persistence import save
+    from perceptive.streams import conll
+    from perceptive.training import History, train_tagger
+
+    began = time.monotonic()
+    _refuse(options)
+    training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
+    X, y = conll.read(options.data, options.label_column)
+    if options.model:
+        from perceptive.cli.model import load_tagger_model
+
+        learner = load_tagger_model(options.model)
+        if chosen := given(options, SequenceParameters, set()):
+            changed = ", ".join(map(option_of, chosen))
+            raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
+    else:
+        learner = SequenceLearner(**given(options, SequenceParameters, set()))
+    X_dev, y_dev = conll.read(options.dev, options.label_column) if options.dev else ([], [])
+    if not X_dev and training.validation_fraction:
+        cut = round(len(X) * (1 - training.validation_fraction))
+        X, y, X_dev, y_dev = X[:cut], y[:cut], X[cut:], y[cut:]
+    if not X:
+        raise ValueError("there are no sentences; check the files")
+    lesson = learner.prepare(X, y, first=not options.model)
+    show = not (options.quiet or options.json)
+    clock = time.monotonic()
+
+    def held_out() -> float:
+        return measure(learner, evaluate(y_dev, learner.predict_many(X_dev)))
+
+    def after_pass(history: History) -> None:
+        nonlocal clock
+        if show:
+            speed = len(X) / max(1e-9, time.monotonic() - clock)
+            score = f", held-out {measure_name(learner)} {history.held_out[-1]:.2f}" if history.held_out else ""
+            said = f"{speed:,.0f} sentences/s, {history.mistakes[-1]:,} mistakes{score}"
+            print(f"pass {history.epochs}: {said}", file=sys.stderr)
+        clock = time.monotonic()
+
+    history = train_tagger(learner, lesson, training, held_out if X_dev else None, after_pass=after_pass)
+    if options.prune is not None:
+        learner.prune(options.prune)
+    save(learner, options.output)
+    told = {
+        "model": options.output,
+        "sentences": len(X),
+        "tokens": sum(map(len, X)),
+        "labels": learner.classes,
+        "scheme": learner.given or learner.scheme,
+        "features": learner.core.n_state_rows + learner.core.n_edge_rows,
+        "mistakes": history.mistakes,
+        "updates": history.updates,
+        "converged": history.converged,
+        "held_out": history.held_out,
+        "bytes": os.path.getsize(options.output),
+        "seconds": time.monotonic() - began,
+    }
+    if options.json:
+        print(json.dumps(told))
+    elif not options.quiet:
+        from perceptive.cli.console import pairs, size
+
+        labels = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
+        told |= {"labels": labels, "bytes": size(os.path.getsize(options.output)), "seconds": f"{told['seconds']:.2f}"}
+        told |= {"mistakes": " ".join(map(str, history.mistakes)), "updates": " ".join(map(str, history.updates))}
+        told |= {"held_out": " ".join(f"{score:.2f}" for score in history.held_out) or "—"}
+        print(pairs([(name.replace("_", " "), value) for name, value in told.items()]))
+    return 0
+
+
+def _refuse(options: argparse.Namespace) -> None:
+    wrong = [option_of(name) for name in (*sorted(ONLY_LINEAR), *OTHERS) if getattr(options, name, None) is not None]
+    wrong += [option_of(name) for name in ("follow", "certify", "invert_hash") if getattr(options, name)]
+    if wrong:
+        raise ValueError(f"{', '.join(dict.fromkeys(wrong))} does not go with --task tag")
+
+
+def measure(learner: SequenceLearner, result: Evaluation) -> float:
+    """F of segments, or accuracy of tokens where labels are of no scheme."""
+    return result.f1 if learner.scheme is not None else result.accuracy
+
+
+def measure_name(learner: SequenceLearner) -> str:
+    """What `measure` gives."""
+    return "F1" if learner.scheme is not None else "accuracy"
+
+
+def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner) -> None:
+    """Print conlleval's table."""
+    from perceptive.conlleval import evaluate
+    from perceptive.streams import conll
+
+    X, y = conll.read(options.data)
+    if not X:
+        raise ValueError("there are no sentences; check the files")
+    result = evaluate(y, learner.predict_many(X, options.hypothesis))
+    if not options.json:
+        print(result)
+        return
+    names = ("precision", "recall", "f1")
+    kinds = {kind: dict(zip(names, result.measures(kind), strict=True)) for kind in result.there}
+    precision, recall, f1 = result.measures()
+    told = {"sentences": len(X), "tokens": result.tokens, "accuracy": result.accuracy, "precision": precision}
+    print(json.dumps({**told, "recall": recall, "f1": f1, "types": kinds}))
+
+
+def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> None:
+    """Weights by template, by pair of labels, and by feature."""
+    about = {
+        "rule": learner.parameters.rule,
+        "hypothesis": learner.parameters.hypothesis,
+        "labels": learner.classes,
+        "scheme": learner.given or learner.scheme,
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes,
+        "updates": learner.updates,
+        "rows": learner.core.n_state_rows + learner.core.n_edge_rows,
+    }
+    everything = learner.heaviest(-1, options.hypothesis)
+    if options.label is not None:
+        if options.label not in map(str, learner.labels):
+            raise ValueError(f"no class {options.label!r}; there are {', '.join(map(str, learner.labels))}")
+        everything = [one for one in everything if options.label in one[1].split(" → ")]
+    templates: dict[str, tuple[int, float]] = {}
+    for name, _, weight in everything:
+        template = name.partition(" = ")[0]
+        n, total = templates.get(template, (0, 0.0))
+        templates[template] = n + 1, total + abs(weight)
+    by_template = sorted(templates.items(), key=lambda one: -one[1][1])
+    pairs_of_labels = [one for one in everything if one[0] == "@label[-1]"][: options.top]
+    features = [one for one in everything if one[0] != "@label[-1]"][: options.top]
+    if options.json:
+        told = {
+            **about,
+            "templates": [{"template": name, "weights": n, "sum": total} for name, (n, total) in by_template],
+            "pairs": [{"labels": labels, "weight": weight} for _, labels, weight in pairs_of_labels],
+            "features": [{"feature": name, "label": label, "weight": weight} for name, label, weight in features],
+        }
+        print(json.dumps(told))
+        return
+    from perceptive.cli.console import pairs, table
+
+    print(pairs([*about.items()]))
+    rows = [[name, n, f"{total:.5g}"] for name, (n, total) in by_template[: options.top]]
+    print("\n" + table(rows, ["template", "weights", "Σ|weight|"]))
+    print("\n" + table([[labels, f"{w:+.5g}"] for _, labels, w in pairs_of_labels], ["pair of labels", "weight"]))
+    print("\n" + table([[name, label, f"{w:+.5g}"] for name, label, w in features], ["feature", "label", "weight"]))

@@ -1,0 +1,146 @@
+"""Templates that are ready to use. Chosen on held-out parts of training data, see benchmarks/README.md."""
+
+CRFPP = """\
+# the template that CRF++ ships for chunking
+word[-2:2]
+word[-1..0]
+word[0..1]
+pos[-2:2]
+pos[-2..-1]
+pos[-1..0]
+pos[0..1]
+pos[1..2]
+pos[-2..0]
+pos[-1..1]
+pos[0..2]
+@label[-1]
+"""
+
+CHUNKING = """\
+# words with tags, chunks out
+columns word pos
+norm[-3:3]
+norm[-2..-1]
+norm[-1..0]
+norm[0..1]
+norm[1..2]
+norm[-1..1]
+norm[-2..0]
+norm[0..2]
+norm[-1] & norm[1]
+pos[-3:3]
+pos[-2..-1]
+pos[-1..0]
+pos[0..1]
+pos[1..2]
+pos[-2..0]
+pos[-1..1]
+pos[0..2]
+pos[-2..1]
+pos[-1..2]
+pos[-2..2]
+norm[0] & pos[0]
+norm[-1] & pos[0]
+norm[1] & pos[0]
+norm[0] & pos[-1]
+norm[0] & pos[1]
+norm[0] & pos[-1..0]
+norm[0] & pos[0..1]
+norm[0] & pos[-1..1]
+norm[-1] & pos[-1]
+norm[1] & pos[1]
+norm[-1] & pos[0..1]
+norm[1] & pos[-1..0]
+norm[-2] & pos[0]
+norm[2] & pos[0]
+prefix(1..4)
+suffix(1..4)
+shape
+@label[-1]
+"""
+
+NER = """\
+# words in, names out; reads no tags, so that it serves any language
+norm[-2:2]
+word[-1:1]
+norm[-2..-1]
+norm[-1..0]
+norm[0..1]
+norm[1..2]
+norm[-1..1]
+shape[-2:2]
+shape[-1..0]
+shape[0..1]
+shape[-1..1]
+prefix(1..5)
+suffix(1..5)
+suffix(2..3)[-1]
+suffix(2..3)[1]
+norm[0] & shape[-1]
+norm[0] & shape[1]
+norm[-1] & shape[0]
+norm[1] & shape[0]
+has(digit|hyphen|dot)
+is(capitalised|upper|number)
+length
+bag(norm[-6:6])
+@label[-1]
+is(capitalised) & @label[-1]
+"""
+
+POS = """\
+# words in, parts of speech out
+lower[-2:2]
+word[0]
+lower[-2..-1]
+lower[-1..0]
+lower[0..1]
+lower[1..2]
+lower[-1..1]
+lower[-2] & lower[0]
+prefix(1..7)
+suffix(1..7)
+suffix(2..3)[-1]
+suffix(2..3)[1]
+suffix(3)[-1] & suffix(3)
+suffix(3) & suffix(3)[1]
+suffix(2) & shape
+shape[-1:1]
+shape[-1..0]
+shape[0..1]
+shape[-1..1]
+has(digit|hyphen|upper)
+is(capitalised|upper|number)
+@label[-1]
+"""
+
+RECORDS = """\
+# fields of addresses and bibliographies
+norm[-2:2]
+norm[-1..0]
+norm[0..1]
+shape[-2:2]
+shape[-1..0]
+shape[0..1]
+prefix(1..3)
+suffix(1..3)
+has(digit|hyphen|dot)
+is(capitalised|upper|number|punctuation)
+length
+@label[-1]
+"""
+
+HMM = """\
+# the perceptron-trained hidden Markov model: words and label pairs only
+word[0]
+@label[-1]
+"""
+
+PRESETS = {
+    "chunking": CHUNKING,
+    "ner": NER,
+    "pos": POS,
+    "records": RECORDS,
+    "hmm": HMM,
+    "crf++": CRFPP,
+}

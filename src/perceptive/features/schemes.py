@@ -1,0 +1,169 @@
+"""Ways to write segments as labels of tokens: IOB1, BIO (IOB2) and BIOES.
+
+===========  ==========================================================================================
+scheme       the segments [New York]-LOC [Rome]-LOC are
+===========  ==========================================================================================
+``iob1``     I-LOC I-LOC B-LOC: B only where a segment touches one of its own type before it
+``bio``      B-LOC I-LOC B-LOC: every segment begins with B
+``bioes``    B-LOC E-LOC S-LOC: E ends a segment, S is one of a single token
+===========  ==========================================================================================
+
+Types may be missing: then labels are B, I, O (E, S).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SCHEMES = ("bio", "iob1", "bioes")
+Span = tuple[int, int, str]  # first token, behind the last, type
+
+
+def split(label: Any) -> tuple[str, str]:
+    """Prefix and type of a label.
+
+    Examples
+    --------
+    >>> split("B-NP"), split("O"), split("I")
+    (('B', 'NP'), ('O', ''), ('I', ''))
+    """
+    prefix, _, kind = str(label).partition("-")
+    return prefix, kind
+
+
+def follows(scheme: str, before: Any, label: Any) -> bool:
+    """Whether a label may follow another; None is the edge of the sentence.
+
+    Examples
+    --------
+    >>> follows("bio", "B-NP", "I-NP"), follows("bio", "O", "I-NP"), follows("iob1", None, "I-NP")
+    (True, False, True)
+    """
+    p, kind_before = split(before) if before is not None else ("O", "")
+    q, kind = split(label) if label is not None else ("O", "")
+    same = kind_before == kind
+    if scheme == "iob1":
+        return q != "B" or (p in "BI" and same)
+    if scheme == "bio":
+        return q != "I" or (p in "BI" and same)
+    if p in ("B", "I"):
+        return q in ("I", "E") and same
+    return q not in ("I", "E")
+
+
+def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
+    """The scheme that label sequences keep to; None if they keep to none. Labels that are None are passed over.
+
+    Examples
+    --------
+    >>> recognise([["B-NP", "I-NP", "O"]]), recognise([["I-NP", "I-NP", "B-NP"]]), recognise([["DT", "NN"]])
+    ('bio', 'iob1', None)
+    >>> recognise([["B-NP", "E-NP", "O", "S-VP"]])
+    'bioes'
+    """
+    sequences = list(sequences)
+    labels = {label for sequence in sequences for label in sequence if label is not None}
+    if not all(isinstance(label, str) for label in labels):
+        return None
+    prefixes = {split(label)[0] for label in labels if label != "O"}
+    if not prefixes & {"B", "S"}:
+        return None
+    candidates: tuple[str, ...]
+    if prefixes <= {"B", "I"}:
+        candidates = ("bio", "iob1")
+    elif prefixes <= {"B", "I", "E", "S"}:
+        candidates = ("bioes",)
+    else:
+        return None
+    return next((scheme for scheme in candidates if all(violation(scheme, s) is None for s in sequences)), None)
+
+
+def violation(scheme: str, labels: Sequence[Any]) -> int | None:
+    """The first token whose label may not stand where it stands; None if all may."""
+    before, known = None, True
+    for t, label in enumerate(labels):
+        if label is None:
+            known = False
+            continue
+        prefix, _ = split(label)
+        if prefix not in ("B", "I", "O", "E", "S") or (prefix in "ES" and scheme != "bioes"):
+            return t
+        if known and not follows(scheme, before, label):
+            return t
+        before, known = label, True
+    return None if not labels or not known or follows(scheme, before, None) else len(labels) - 1
+
+
+def constraints(
+    scheme: str | None, labels: Sequence[Any]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
+    """Which pairs of labels may follow each other, which may begin and which may end; empty arrays for all."""
+    if scheme is None:
+        return np.zeros(0, np.uint8), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
+    pair = np.array([[follows(scheme, p, y) for y in labels] for p in labels], np.uint8).ravel()
+    start = np.array([follows(scheme, None, y) for y in labels], np.uint8)
+    stop = np.array([follows(scheme, y, None) for y in labels], np.uint8)
+    return pair, start, stop
+
+
+def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
+    """The segments of a label sequence; of one that breaks its scheme, the segments that are meant most likely.
+
+    Examples
+    --------
+    >>> spans(["B-NP", "I-NP", "O", "B-VP"])
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    """
+    found: list[Span] = []
+    begin, kind = -1, ""
+    for t, label in enumerate([*labels, "O"]):
+        prefix, now = split(label)
+        new = prefix in ("B", "S") or (prefix in ("I", "E") and (begin < 0 or now != kind))
+        if begin >= 0 and (new or prefix == "O"):
+            found.append((begin, t, kind))
+            begin = -1
+        if new:
+            begin, kind = t, now
+        if prefix in ("E", "S") and scheme == "bioes":
+            found.append((begin, t + 1, kind))
+            begin = -1
+    return found
+
+
+def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
+    """The labels of n tokens that hold these segments.
+
+    Examples
+    --------
+    >>> write([(0, 2, "LOC"), (2, 3, "LOC")], 4, "bioes")
+    ['B-LOC', 'E-LOC', 'S-LOC', 'O']
+    """
+    labels = ["O"] * n
+    last: Span | None = None
+    for begin, end, kind in sorted(segments):
+        behind = f"-{kind}" if kind else ""
+        for t in range(begin, end):
+            labels[t] = "I" + behind
+        if scheme == "bioes":
+            labels[begin], labels[end - 1] = "B" + behind, "E" + behind
+            if end - begin == 1:
+                labels[begin] = "S" + behind
+        elif scheme == "bio" or (last is not None and last[1] == begin and last[2] == kind):
+            labels[begin] = "B" + behind
+        last = begin, end, kind
+    return labels
+
+
+def convert(labels: Sequence[Any], before: str, after: str) -> list[str]:
+    """Labels of one scheme in another.
+
+    Examples
+    --------
+    >>> convert(["I-LOC", "I-LOC", "B-LOC", "O"], "iob1", "bio")
+    ['B-LOC', 'I-LOC', 'B-LOC', 'O']
+    """
+    return write(spans(labels, before), len(labels), after)

@@ -1,0 +1,493 @@
+"""`SequenceLearner`: the structured perceptron over the core; no scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.features import schemes
+from perceptive.features.templates import Templates, matches
+from perceptive.parameters import SequenceParameters
+
+Labels = list[Any]
+Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
+
+
+class SequenceLearner:
+    """Learns to label sequences from its mistakes.
+
+    The notes' game (`000_…` §4): B finds the best label sequence by Viterbi; where it is wrong,
+    v ← v + Φ(x, y) − Φ(x, ŷ).
+
+    Parameters
+    ----------
+    labels : sequence, optional
+        Labels known beforehand; others may come later.
+    **parameters
+        See `SequenceParameters`.
+
+    Examples
+    --------
+    >>> from perceptive.learners import SequenceLearner
+    >>> learner = SequenceLearner(template="word[-1:0]\\n@label[-1]", hypothesis="last")
+    >>> sentence, tags = "When will prof Cohen post the notes".split(), ["O", "O", "B", "I", "O", "O", "O"]
+    >>> while learner.learn(sentence, tags):
+    ...     pass
+    >>> learner.predict(sentence)
+    ['O', 'O', 'B', 'I', 'O', 'O', 'O']
+    """
+
+    def __init__(self, labels: Sequence[Any] | None = None, **parameters: Any) -> None:
+        self.parameters = SequenceParameters(**parameters)
+        self.labels: Labels = []
+        self.index: dict[Any, int] = {}
+        self.scheme: str | None = None
+        self.given: str | None = None  # the scheme of the user's labels, where those within are another's
+        self.templates: Templates | None = None
+        self.model: _core.SequenceModel | None = None
+        self.first_pass: tuple[int, int] | None = None
+        self.temperature: float | None = None
+        self._recognised = False
+        self.longest = self.parameters.max_segment  # tokens of the longest segment
+        self._columns = -1, -1
+        self._vectors: dict[str, Any] = {}
+        self.features: Features | None = None  # a function of the user's
+        if callable(self.parameters.template):
+            self.features = self.parameters.template
+            self._open(Templates("@label[-1]"))
+        elif not (isinstance(self.parameters.template, str) and self.parameters.template == "auto"):
+            self._open(Templates.of(self.parameters.template))
+        if labels is not None:
+            self.meet_labels(labels)
+
+    # ------------------------------------------------------------ set-up
+
+    def _open(self, templates: Templates) -> None:
+        self.templates = templates
+        if self.parameters.segments:
+            if templates.trigrams:
+                raise ValueError("@label[-2] does not go with segments=True")
+            self._columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
+        self.model = _core.SequenceModel(*templates.arguments())
+        if any(scale != 1.0 for scale in templates.scale):
+            self.model.set_scale(templates.scale)
+        if self.parameters.keeps_log:
+            self.model.keep_log(self.parameters.max_voters or 0)
+
+    @property
+    def core(self) -> _core.SequenceModel:
+        """The model in the core."""
+        if self.model is None:
+            raise ValueError("this learner has learned nothing yet; let it learn first")
+        return self.model
+
+    def meet_labels(self, labels: Iterable[Any]) -> None:
+        """Make room for labels that are new, in the order given."""
+        new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
+        if not new:
+            return
+        self.labels += new
+        self.index = {label: i for i, label in enumerate(self.labels)}
+        if self.model is not None:
+            self._tell_labels()
+
+    def _tell_labels(self) -> None:
+        """Tell the core how many labels there are, which may follow which, and which share weights."""
+        self.core.set_labels(len(self.labels))
+        self.core.set_constraints(*schemes.constraints(self.scheme, self.labels))
+        assert self.templates is not None
+        sets: list[list[int]] = []
+        numbers: list[list[int]] = [[], []]
+        for which, mine in enumerate((self.templates.state_sets, self.templates.edge_sets)):
+            for label_set in mine:
+                numbers[which].append(-1 if label_set is None else len(sets))
+                if label_set is not None:
+                    sets.append(self._members(*label_set, pairs=which == 1))
+        self.core.set_label_sets(numbers[0], numbers[1], sets)
+        if self.parameters.segments and self.longest:
+            self._tell_segments()
+        self._vectors.clear()
+
+    def _tell_segments(self) -> None:
+        assert self.templates is not None
+        assert self.longest is not None
+        kinds = [schemes.split(label)[1] for label in self.labels if schemes.split(label)[0] == "B"]
+        find = {schemes.split(label): i for i, label in enumerate(self.labels)}
+        begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
+        phrases = list(self.templates.phrases.values())
+        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1), *self._columns, phrases)
+
+    def _measure_segments(self, y: Sequence[Sequence[Any]]) -> None:
+        """The longest segment, from the first data; later ones must not be longer."""
+        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans([label or "O" for label in labels])]
+        longest = max((end - begin for _, (begin, end, _) in spans), default=1)
+        if self.longest is None:
+            self.longest = longest
+        if longest > self.longest:
+            i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
+            raise ValueError(
+                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {self.longest}; "
+                f"set max_segment={longest}"
+            )
+
+    def _members(self, now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
+        mine = [i for i, label in enumerate(self.labels) if not now or matches(str(label), now)]
+        if not pairs:
+            return mine
+        others = [i for i, label in enumerate(self.labels) if not before or matches(str(label), before)]
+        return [p * len(self.labels) + y for p in others for y in mine]
+
+    def _keep_to_scheme(self, y: Sequence[Sequence[Any]]) -> None:
+        """Recognise or check the scheme of the labels; in the end every sequence of y is allowed."""
+        if self.given is not None:
+            return  # `_encoded` has seen to it
+        wanted = "bio" if self.parameters.segments else self.parameters.constraints
+        if wanted is None or wanted == "none":
+            return
+        if wanted != "auto":
+            for i, labels in enumerate(y):
+                t = schemes.violation(wanted, labels)
+                if t is not None:
+                    raise ValueError(
+                        f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {wanted!r}; "
+                        "repair the labels, or set constraints=None"
+                    )
+            self._recognised, self.scheme = True, wanted
+        elif not self._recognised:
+            self.scheme = schemes.recognise(y)
+            self._recognised = True
+        elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
+            self.scheme = None  # labels of no scheme have come
+
+    def _encoded(self, y: list[Any]) -> list[Any]:
+        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1."""
+        if self.parameters.encoding is None or (self._recognised and self.given is None):
+            return y
+        if self.given is None:
+            wanted = self.parameters.constraints
+            found = wanted if wanted in ("bio", "iob1") else schemes.recognise(y)
+            if found not in ("bio", "iob1"):
+                return y
+            self.given, self.scheme, self._recognised = found, "bioes", True
+        for i, labels in enumerate(y):
+            if None in labels:
+                raise ValueError(f"sentence {i}: labels that are None do not go with encoding='bioes'")
+            t = schemes.violation(self.given, labels)
+            if t is not None:
+                raise ValueError(
+                    f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {self.given!r}"
+                )
+        return [schemes.convert(labels, self.given, "bioes") for labels in y]
+
+    def _names(self) -> Labels:
+        """The user's name of each label within; IOB1 is BIO until `_decoded`."""
+        if self.given is None:
+            return self.labels
+        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in self.labels]
+
+    def _decoded(self, labels: Labels) -> Labels:
+        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+
+    @property
+    def classes(self) -> Labels:
+        """The labels as the user knows them."""
+        return _in_order(dict.fromkeys(self._names()))
+
+    # ------------------------------------------------------------ learning
+
+    def prepare(self, X: Sequence[Any], y: Sequence[Sequence[Any]], *, first: bool = False) -> _core.Sentences:
+        """Check sentences and their labels and make them ready to be played.
+
+        With ``first`` (the whole training set) labels are numbered in sorted order and ``min_count`` applies.
+        """
+        X, y = as_lists(X), as_lists(y)
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}; give one list of labels a sentence")
+        if not X:
+            raise ValueError("there are no sentences; give at least one")
+        for i, sentence in enumerate(X):
+            if not sentence:
+                raise ValueError(f"sentence {i} is empty; leave it out")
+            if len(sentence) != len(y[i]):
+                raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
+        if self.model is None:
+            self._open(Templates.of(guess(X, y)))
+        before = self.scheme
+        y = self._encoded(y)
+        labels = {label: None for labels in y for label in labels if label is not None}
+        self._keep_to_scheme(y)
+        if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
+            labels["O"] = None  # else a sentence of one token could not be labelled
+        known = len(self.labels)
+        if self.parameters.segments:
+            self._measure_segments(y)
+            labels.setdefault("O", None)
+        self.meet_labels(_in_order(labels) if first else labels)
+        if self.scheme != before and len(self.labels) == known:
+            self._tell_labels()
+        return self.core.encode(self._tokens(X), y, self.index, self.parameters.min_count if first else 1)
+
+    def _tokens(self, X: Sequence[Any]) -> list[Any]:
+        """Sentences as the core reads them."""
+        X = as_lists(X)
+        if self.features is None:
+            return X
+        found = []
+        for x in X:
+            tokens = [self.features(x, t) for t in range(len(x))]
+            found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
+        return found
+
+    def play(self, lesson: _core.Sentences, order: NDArray[np.int64]) -> None:
+        """Play sentences of a lesson in the order given."""
+        p = self.parameters
+        self._vectors.clear()
+        self.core.play(lesson, order, p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam)
+
+    def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
+        """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
+        lesson = self.prepare([x], [y])
+        before = self.core.mistakes
+        self.play(lesson, np.zeros(1, np.int64))
+        return bool(self.core.mistakes > before)
+
+    def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> None:
+        """Learn from many sentences, in the order given."""
+        lesson = self.prepare(X, y)
+        self.play(lesson, np.arange(len(X)))
+
+    # ------------------------------------------------------------ predicting
+
+    def vector(self, hypothesis: str | None = None) -> Any:
+        """What the core predicts by; None is the last vector."""
+        hypothesis = hypothesis or self.parameters.hypothesis
+        if hypothesis == "last":
+            return None
+        if hypothesis == "voted":
+            raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
+        if hypothesis not in self._vectors:
+            if hypothesis == "averaged" and self.core.clock == 0:
+                return None  # nothing was learned since the vector was loaded
+            if hypothesis == "averaged":
+                self._vectors[hypothesis] = self.core.average()
+            elif hypothesis == "best":
+                self._need_log()
+                self._vectors[hypothesis] = self.core.voter(int(np.argmax(self.core.survival)))
+            else:
+                raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
+        return self._vectors[hypothesis]
+
+    def _need_log(self) -> None:
+        if not self.parameters.keeps_log:
+            raise ValueError("this needs every update: create the learner with keep='all'")
+
+    def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
+        """The labels of a sentence."""
+        return self.predict_many([x], hypothesis)[0]
+
+    def predict_many(
+        self,
+        X: Sequence[Any],
+        hypothesis: str | None = None,
+        forced: Sequence[Sequence[Any]] | None = None,
+    ) -> list[Labels]:
+        """The labels of many sentences; labels that are not None in ``forced`` are obeyed."""
+        self._need_labels()
+        if (hypothesis or self.parameters.hypothesis) == "voted":
+            self._need_log()
+            if forced is not None:
+                raise ValueError("a vote cannot be forced; choose another hypothesis")
+            return [self._decoded(labels) for labels in self.core.vote(self._tokens(X), self._names())]
+        given = None if forced is None else self._forced(forced)
+        found = self.core.predict(
+            self._tokens(X), self._names(), self.vector(hypothesis), given, self.index, self.parameters.beam
+        )
+        return [self._decoded(labels) for labels in found] if self.given == "iob1" else found
+
+    def k_best(
+        self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
+    ) -> list[list[tuple[Labels, float]]]:
+        """The k best label sequences of each sentence and their scores, the best first."""
+        self._need_labels()
+        self._need_chain()
+        given = None if forced is None else self._forced(forced)
+        found = self.core.predict_kbest(self._tokens(X), k, self._names(), self.vector(hypothesis), given, self.index)
+        return [[(self._decoded(labels), score) for labels, score in paths] for paths in found]
+
+    def max_marginals(
+        self, X: Sequence[Any], hypothesis: str | None = None
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """For each sentence the best path, and for each token and label the score of the best path through it.
+
+        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
+        """
+        self._need_labels()
+        self._need_chain()
+        found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
+        found = [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
+        if self.given is None and self.classes == self.labels:
+            return found
+        place = {label: i for i, label in enumerate(self.classes)}
+        merged = np.array([place[label] for label in self._names()])
+        shared = []
+        for path, scores in found:  # of the labels within, the best counts
+            joined = np.full((len(path), len(place)), -np.inf)
+            for y, to in enumerate(merged.tolist()):
+                joined[:, to] = np.maximum(joined[:, to], scores[:, y])
+            shared.append((merged[path], joined))
+        return shared
+
+    def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
+        """For each token: the score lost by the best path that has another label there."""
+        found = []
+        for path, scores in self.max_marginals(X, hypothesis):
+            rows = np.arange(len(path))
+            best = scores[rows, path]
+            others = scores.copy()
+            others[rows, path] = -np.inf
+            with np.errstate(invalid="ignore"):
+                found.append(np.maximum(0.0, best - others.max(axis=1, initial=-np.inf)))
+        return found
+
+    def trellis(
+        self, x: Sequence[Any], hypothesis: str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores of the labels of each token (n × L), and of the pairs from each token to the next (n − 1 × L × L)."""
+        unary, edges = self.core.trellis(self._tokens([x]), self.vector(hypothesis))
+        n = len(self.labels)
+        return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
+
+    def _need_labels(self) -> None:
+        if not self.labels or self.model is None:
+            raise ValueError("this learner has learned nothing yet; let it learn first")
+
+    def _forced(self, forced: Sequence[Sequence[Any]]) -> list[Any]:
+        if self.given is not None:
+            raise ValueError("forced labels do not go with encoding='bioes'")
+        given = as_lists(forced)
+        for i, labels in enumerate(given):
+            for t, label in enumerate(labels):
+                if label is not None and label not in self.index:
+                    raise ValueError(
+                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.labels!r}"
+                    )
+        return given
+
+    def _need_chain(self) -> None:
+        if self.parameters.segments:
+            raise ValueError("segments=True finds the best sequence only; k best and margins need a plain chain")
+
+    # ------------------------------------------------------------ the model as a whole
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that learning changes, as arrays."""
+        pruned = self.core.clock == 0 and not self.parameters.keeps_log
+        return self.core.state(self.core.last() if pruned else None, 0.0)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot."""
+        assert self.templates is not None
+        self._open(self.templates)
+        self._tell_labels()
+        self.core.restore(state)
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None) -> None:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average and the votes begin anew.
+
+        Parameters
+        ----------
+        threshold : float
+            0 drops what weighs nothing.
+        hypothesis : {"averaged", "last", "best"}, optional
+            Whose weights are kept.
+        """
+        if not threshold >= 0:
+            raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
+        vector = self.vector(hypothesis) or self.core.last()
+        self.restore(self.core.state(vector, float(threshold)))
+
+    def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
+        """The n largest weights: feature, label (or pair of labels), weight."""
+        assert self.templates is not None
+        found = []
+        for kind, template, values, label, weight in self.core.heaviest(self.vector(hypothesis), n):
+            if kind == "state" and template < -1:
+                what = {-2: "length", -3: "text", -4: "shape"}.get(
+                    template
+                ) or f"in({list(self.templates.phrases)[-5 - template]})"
+                found.append((f"segment {what} = {' '.join(values)}", str(self.labels[label]), weight))
+            elif kind == "state":
+                name = values[0] if template == -1 else f"{self.templates.state_names[template]} = {' / '.join(values)}"
+                found.append((name, str(self.labels[label]), weight))
+            else:
+                before, now = divmod(label, len(self.labels))
+                seen = (
+                    f"{self.templates.edge_names[template]} = {' / '.join(values)}" if template >= 0 else "@label[-1]"
+                )
+                found.append((seen, f"{self.labels[before]} → {self.labels[now]}", weight))
+        return found
+
+    # ------------------------------------------------------------ the run so far
+
+    @property
+    def mistakes(self) -> int:
+        """Sentences that were labelled wrongly when they were played."""
+        return self.core.mistakes
+
+    @property
+    def updates(self) -> int:
+        """Updates so far."""
+        return self.core.updates
+
+    @property
+    def rounds(self) -> int:
+        """Sentences played so far."""
+        return self.core.rounds
+
+    @property
+    def loss(self) -> float:
+        """How far the wrong sequences were from losing, summed."""
+        return self.core.criterion
+
+    @property
+    def radius(self) -> float:
+        """R_δ: the largest ‖Φ(x, y) − Φ(x, ŷ)‖ over the updates made."""
+        return float(np.sqrt(self.core.radius2))
+
+
+def guess(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
+    """The preset that fits the tokens."""
+    token = X[0][0]
+    if isinstance(token, dict):
+        return "@label[-1]"
+    if isinstance(token, list | tuple) and len(token) > 1:
+        return "chunking"
+    return "ner" if schemes.recognise(y) else "pos"
+
+
+def as_lists(X: Sequence[Any]) -> list[Any]:
+    """Sequences as lists, as the core reads them; what is a list already is not copied."""
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise TypeError(f"sequences must come in a list, not in a {type(X).__name__}")
+    if type(X) is list and all(type(x) is list for x in X):
+        return X
+    rows = []
+    for i, x in enumerate(X):
+        if isinstance(x, str | bytes) or not isinstance(x, Iterable):
+            raise TypeError(f"sentence {i} is a {type(x).__name__}; give a list, one entry a token")
+        rows.append(x if type(x) is list else x.tolist() if isinstance(x, np.ndarray) else list(x))
+    return rows
+
+
+def _in_order(labels: Iterable[Any]) -> Labels:
+    labels = list(labels)
+    try:
+        return sorted(labels)
+    except TypeError:
+        return labels

@@ -1,0 +1,104 @@
+"""Paths through the trellis of a sentence: the best one, the k best, the best through each label.
+
+score(y) = Σ_t unary[t][y_t] + Σ_{t≥1} edge[t][y_{t−1}][y_t] + Σ_{t≥2} triple[y_{t−2}][y_{t−1}][y_t]
+
+−∞ is what may not be. Of equal paths the lowest wins, labels compared from the end backwards (colexicographic).
+`all_paths` writes all of them down: the specification of the other functions.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Path = tuple[int, ...]
+
+
+@dataclass
+class Trellis:
+    """The potentials of a sentence: n × L, n × L × L (the first matrix unused), L × L × L or None."""
+
+    unary: Sequence[Sequence[float]]
+    edge: Sequence[Sequence[Sequence[float]]]
+    triple: Sequence[Sequence[Sequence[float]]] | None = None
+
+    def score(self, path: Path) -> float:
+        """Σ of the potentials along a path."""
+        total = 0.0
+        for t, y in enumerate(path):
+            total += self.unary[t][y]
+            if t >= 1:
+                total += self.edge[t][path[t - 1]][y]
+            if t >= 2 and self.triple is not None:
+                total += self.triple[path[t - 2]][path[t - 1]][y]
+        return total
+
+
+def all_paths(x: Trellis) -> list[tuple[float, Path]]:
+    """Every path that may be, the best first, equal ones in colexicographic order."""
+    n, labels = len(x.unary), range(len(x.unary[0]) if x.unary else 0)
+    scored = [(x.score(path), path) for path in itertools.product(labels, repeat=n)]
+    possible = [(score, path) for score, path in scored if score > -math.inf]
+    return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))
+
+
+def viterbi(x: Trellis) -> Path:
+    """The best path of the first order: best[t][y] is the best score of a path that ends in y at t."""
+    if not x.unary:
+        return ()
+    assert x.triple is None
+    labels = range(len(x.unary[0]))
+    best = [list(x.unary[0])]
+    for t in range(1, len(x.unary)):
+        best.append([max(best[t - 1][p] + x.edge[t][p][y] for p in labels) + x.unary[t][y] for y in labels])
+    y = max(labels, key=lambda c: best[-1][c])  # max gives the lowest of equals
+    path = [y]
+    for t in range(len(x.unary) - 1, 0, -1):
+        y = max(labels, key=lambda p: best[t - 1][p] + x.edge[t][p][y])
+        path.append(y)
+    return tuple(reversed(path))
+
+
+def k_best(x: Trellis, k: int) -> list[tuple[float, Path]]:
+    """The k best paths: at each token and label the k best ways to come there are enough."""
+    if not x.unary:
+        return [(0.0, ())]
+    labels = range(len(x.unary[0]))
+    ways: dict[Path, list[tuple[float, Path]]] = {(y,): [(x.unary[0][y], (y,))] for y in labels}
+    last = 1 if x.triple is None else 2  # what of a path the future looks at
+    for _ in range(1, len(x.unary)):
+        longer: dict[Path, list[tuple[float, Path]]] = {}
+        for some in ways.values():
+            for _, path in some:
+                for y in labels:
+                    more = (*path, y)
+                    longer.setdefault(more[-last:], []).append((_prefix_score(x, more), more))
+        ways = {end: _first(some, k) for end, some in longer.items()}
+    return _first([one for some in ways.values() for one in some], k)
+
+
+def _prefix_score(x: Trellis, path: Path) -> float:
+    return Trellis(x.unary[: len(path)], x.edge, x.triple).score(path)
+
+
+def _first(paths: list[tuple[float, Path]], k: int) -> list[tuple[float, Path]]:
+    possible = [one for one in paths if one[0] > -math.inf]
+    return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))[:k]
+
+
+def max_marginals(x: Trellis) -> list[list[float]]:
+    """For each token and label the score of the best path through it, −∞ if there is none."""
+    best = [[-math.inf] * len(row) for row in x.unary]
+    for score, path in all_paths(x):
+        for t, y in enumerate(path):
+            best[t][y] = max(best[t][y], score)
+    return best
+
+
+def forced(x: Trellis, labels: Sequence[int | None]) -> Trellis:
+    """The trellis in which given labels are the only ones at their tokens."""
+    unary = [
+        [score if label is None or y == label else -math.inf for y, score in enumerate(row)]
+        for row, label in zip(x.unary, labels, strict=True)
+    ]
+    return Trellis(unary, x.edge, x.triple)

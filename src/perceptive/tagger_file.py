@@ -1,0 +1,125 @@
+"""A sequence learner, or the estimator around it, in a model file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import model_file
+from perceptive.features.presets import PRESETS
+from perceptive.features.templates import Templates
+from perceptive.learners.sequence import SequenceLearner
+from perceptive.model_file import ModelFileError
+from perceptive.training import History
+
+if TYPE_CHECKING:
+    from perceptive.estimators import SequenceTagger
+
+MODEL = "model."
+
+
+def save_tagger(model: object, path: str | os.PathLike[str]) -> bool:
+    """Write a sequence learner or tagger to a file; returns whether it was one."""
+    if isinstance(model, SequenceLearner):
+        model_file.write(path, "SequenceLearner", *_take_apart(model))
+        return True
+    if type(model).__name__ != "SequenceTagger":  # without importing scikit-learn for other models
+        return False
+    from perceptive.estimators import SequenceTagger
+
+    assert isinstance(model, SequenceTagger)
+    if not model.__sklearn_is_fitted__():
+        raise ValueError("this SequenceTagger has not learned anything; fit it before it is saved")
+    meta, arrays = _take_apart(model.learner_)
+    meta["estimator"] = {**model.get_params(), "template": _plain_template(model.template)}
+    meta["history"] = asdict(model._history)
+    model_file.write(path, "SequenceTagger", meta, arrays)
+    return True
+
+
+def load_tagger(path: str | os.PathLike[str], kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    """Make again what `save_tagger` took apart."""
+    try:
+        learner = _put_together(meta, arrays)
+        return learner if kind == "SequenceLearner" else _dress(learner, meta)
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RuntimeError) as error:
+        raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
+
+
+def _plain_template(template: Any) -> Any:
+    """A template as JSON has it: a preset's name or the text."""
+    return template if template == "auto" or (isinstance(template, str) and template in PRESETS) else _text(template)
+
+
+def _text(template: Any) -> str:
+    return Templates.of(template).text
+
+
+def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    if learner.templates is None or learner.model is None:
+        raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
+    if learner.features is not None:
+        raise ModelFileError("features made by a function cannot be saved; write them as templates")
+    for label in learner.labels:
+        if not isinstance(label, str | int | float | bool):
+            raise ModelFileError(f"label {label!r} cannot be saved; use strings, numbers or booleans")
+    parameters = asdict(learner.parameters)
+    parameters["template"] = _plain_template(learner.parameters.template)
+    meta = {
+        "parameters": parameters,
+        "text": learner.templates.text,
+        "where": learner.templates.where,
+        "dictionaries": [*learner.templates.dictionaries, *learner.templates.phrases],
+        "longest": learner.longest,
+        "labels": learner.labels,
+        "scheme": learner.scheme,
+        "given": learner.given,
+        "recognised": learner._recognised,
+        "fingerprint": str(learner.core.fingerprint),
+        "first_pass": learner.first_pass,
+        "temperature": learner.temperature,
+    }
+    arrays = {MODEL + name: array for name, array in learner.snapshot().items()}
+    every = [*learner.templates.dictionaries.values(), *learner.templates.phrases.values()]
+    for i, words in enumerate(every):
+        arrays[f"dictionary{i}"] = np.frombuffer("\n".join(words).encode(), np.uint8)
+    return meta, arrays
+
+
+def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SequenceLearner:
+    words = {name: bytes(arrays[f"dictionary{i}"]).decode().split("\n") for i, name in enumerate(meta["dictionaries"])}
+    templates = Templates(meta["text"], meta["where"], words)
+    if [*templates.dictionaries, *templates.phrases] != meta["dictionaries"]:
+        raise ValueError("dictionaries and templates do not match")
+    learner = SequenceLearner(**{**meta["parameters"], "template": templates})
+    learner.scheme, learner._recognised = meta["scheme"], bool(meta["recognised"])
+    learner.given = meta["given"]
+    if learner.scheme not in ("bio", "iob1", "bioes", None) or learner.given not in ("bio", "iob1", None):
+        raise ValueError("an unknown scheme")
+    learner.longest = meta["longest"]
+    learner.meet_labels(meta["labels"])
+    if len(learner.labels) != len(meta["labels"]):
+        raise ValueError("labels are not all different")
+    learner.core.restore({name[len(MODEL) :]: array for name, array in arrays.items() if name.startswith(MODEL)})
+    learner.core.fingerprint = int(meta["fingerprint"]) % 2**64
+    learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
+    learner.temperature = None if meta["temperature"] is None else float(meta["temperature"])
+    return learner
+
+
+def _dress(learner: SequenceLearner, meta: dict[str, Any]) -> SequenceTagger:
+    from perceptive.estimators import SequenceTagger
+
+    tagger = SequenceTagger(**meta["estimator"])
+    tagger._training()
+    tagger.learner_ = learner
+    history = History(**meta["history"])
+    lists = (history.mistakes, history.updates, history.loss, history.held_out)
+    if not all(isinstance(entry, int | float) for one in lists for entry in one):
+        raise ValueError("an impossible history")
+    tagger._history = history
+    return tagger

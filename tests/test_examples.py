@@ -1,0 +1,36 @@
+"""The examples run, and the picture of a trellis can be drawn."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from perceptive import SequenceTagger
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.slow
+def test_records():
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "records.py", "--test", "200"], check=True, capture_output=True, text=True
+    )
+    rows = [line.split() for line in done.stdout.splitlines() if " records " in line]
+    assert len(rows) == 5
+    assert all(float(score) > 97 for score in rows[-1][2:])
+
+
+def test_the_trellis_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    from perceptive.plots import plot_trellis
+
+    X, y = [["tell", "Ziv", "William"]], [["O", "B", "B"]]
+    tagger = SequenceTagger(template="shape\n@label[-1]").fit(X, y)
+    axes = plot_trellis(tagger.learner_, X[0])
+    assert [label.get_text() for label in axes.get_xticklabels()] == X[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == tagger.classes_
+    best = axes.get_lines()[-1]
+    assert [tagger.classes_[int(i)] for i in best.get_ydata()] == tagger.predict(X)[0]
+    with pytest.raises(ValueError, match="empty sentence"):
+        plot_trellis(tagger.learner_, [])

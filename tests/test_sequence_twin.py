@@ -1,0 +1,342 @@
+"""The sequence core against brute force over all label sequences, and against the twin's whole runs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perceptive import _core
+from perceptive.features import schemes
+from perceptive.learners import SequenceLearner
+from perceptive.reference.mira import kkt_violation, solve_mira
+from perceptive.reference.rules import Rule
+from perceptive.reference.semi_markov import all_segmentations, segments_of, semi_markov_viterbi
+from perceptive.reference.sequence import SequencePerceptron
+from perceptive.reference.viterbi import Trellis, all_paths, forced, k_best, max_marginals, viterbi
+
+pytestmark = pytest.mark.core
+
+LABELS = ["B-X", "I-X", "O"]
+BOOLEANS = st.booleans()
+
+
+@st.composite
+def trellises(draw, second_order=BOOLEANS):
+    n, n_labels = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    number = st.integers(-3, 3)
+    unary = draw(st.lists(st.lists(number, min_size=n_labels, max_size=n_labels), min_size=n, max_size=n))
+    matrix = st.lists(st.lists(number, min_size=n_labels, max_size=n_labels), min_size=n_labels, max_size=n_labels)
+    pairs = draw(matrix)
+    triple = draw(st.lists(matrix, min_size=n_labels, max_size=n_labels)) if draw(second_order) else None
+    return Trellis(unary, [pairs] * n, triple)
+
+
+def learner_of(x, scheme=None):
+    """A learner whose trellis for ["t0", "t1", …] is x, made by writing its weights into a state."""
+    n_labels = len(x.unary[0])
+    labels = LABELS if scheme else [f"l{i}" for i in range(n_labels)]
+    template = "word[0]\n@label[-1]" + ("\n@label[-2]" if x.triple is not None else "")
+    learner = SequenceLearner(labels[:n_labels], template=template, constraints=None, hypothesis="last")
+    state = learner.snapshot()
+    words = [f"t{t}" for t in range(len(x.unary))]
+    state["column0.blob"] = np.frombuffer("".join(words).encode(), np.uint8)
+    state["column0.lengths"] = np.array([len(word) for word in words], np.int32)
+    state["state.template"] = np.zeros(len(words), np.int16)
+    state["state.values"] = np.arange(len(words), dtype=np.int32) + 32
+    state["state.count"] = np.full(len(words), n_labels, np.uint16)
+    state["state.label"] = np.tile(np.arange(n_labels, dtype=np.uint16), len(words))
+    state["state.weight"] = np.array(x.unary, np.float32).ravel()
+    state["state.sum"] = np.zeros(state["state.weight"].size, np.float32)
+    state["edge.count"] = np.array([n_labels**2], np.uint16)
+    state["edge.label"] = np.arange(n_labels**2, dtype=np.uint16)
+    state["edge.weight"] = np.array(x.edge[0], np.float32).ravel()
+    state["edge.sum"] = np.zeros(n_labels**2, np.float32)
+    if x.triple is not None:
+        cube = np.zeros((n_labels, n_labels, 8), np.float32)
+        cube[:, :, :n_labels] = x.triple
+        state["triple.weight"], state["triple.sum"] = cube.ravel(), np.zeros(cube.size, np.float32)
+    learner.scheme = scheme
+    learner.restore(state)
+    return learner, words
+
+
+def masked(x, scheme):
+    """The trellis with −∞ where the scheme forbids."""
+    ok = [[schemes.follows(scheme, p, y) for y in LABELS] for p in LABELS]
+    unary = [list(row) for row in x.unary]
+    for y in range(3):
+        if not schemes.follows(scheme, None, LABELS[y]):
+            unary[0][y] = -math.inf
+        if not schemes.follows(scheme, LABELS[y], None):
+            unary[-1][y] = -math.inf
+    pairs = [[x.edge[0][p][y] if ok[p][y] else -math.inf for y in range(3)] for p in range(3)]
+    return Trellis(unary, [pairs] * len(unary), x.triple)
+
+
+@given(trellises(second_order=st.just(False)))
+def test_the_twins_viterbi_is_the_best_of_all_paths(x):
+    assert viterbi(x) == all_paths(x)[0][1]
+
+
+@given(trellises(), st.integers(1, 6))
+def test_the_twins_k_best_are_the_first_of_all_paths(x, k):
+    assert k_best(x, k) == all_paths(x)[:k]
+
+
+@settings(deadline=None)
+@given(trellises())
+def test_viterbi_is_the_best_of_all_paths(x):
+    learner, words = learner_of(x)
+    best = all_paths(x)[0][1]
+    assert learner.predict(words) == [learner.labels[y] for y in best]
+
+
+@settings(deadline=None)
+@given(trellises(), st.integers(1, 8))
+def test_k_best_are_the_first_of_all_paths(x, k):
+    learner, words = learner_of(x)
+    found = learner.k_best([words], k)[0]
+    expected = all_paths(x)[:k]
+    assert [score for _, score in found] == [score for score, _ in expected]
+    assert [labels for labels, _ in found] == [[learner.labels[y] for y in path] for _, path in expected]
+
+
+@settings(deadline=None)
+@given(trellises())
+def test_max_marginals_and_margins(x):
+    learner, words = learner_of(x)
+    path, scores = learner.max_marginals([words])[0]
+    assert scores.tolist() == max_marginals(x)
+    paths = all_paths(x)
+    margins = learner.margins([words])[0]
+    for t, margin in enumerate(margins):
+        others = [score for score, other in paths if other[t] != path[t]]
+        assert margin == (paths[0][0] - max(others) if others else math.inf)
+    assert margins.min() == (paths[0][0] - paths[1][0] if len(paths) > 1 else math.inf)
+
+
+@settings(deadline=None)
+@given(trellises(), st.data())
+def test_forced_labels_are_obeyed(x, data):
+    learner, words = learner_of(x)
+    n_labels = len(learner.labels)
+    labels = data.draw(st.lists(st.none() | st.integers(0, n_labels - 1), min_size=len(words), max_size=len(words)))
+    given_labels = [None if y is None else learner.labels[y] for y in labels]
+    best = all_paths(forced(x, labels))[0][1]
+    assert learner.predict_many([words], forced=[given_labels]) == [[learner.labels[y] for y in best]]
+
+
+@settings(deadline=None)
+@given(trellises().filter(lambda x: len(x.unary[0]) == 3), st.sampled_from(["bio", "iob1"]), st.integers(1, 5))
+def test_constraints_are_part_of_the_trellis(x, scheme, k):
+    learner, words = learner_of(x, scheme)
+    expected = all_paths(masked(x, scheme))
+    found = learner.k_best([words], k)[0]
+    assert [labels for labels, _ in found] == [[LABELS[y] for y in path] for _, path in expected[:k]]
+    assert learner.predict(words) == [LABELS[y] for y in expected[0][1]]
+    assert all(schemes.violation(scheme, labels) is None for labels, _ in found)
+
+
+@settings(deadline=None)
+@given(trellises(second_order=st.just(False)))
+def test_a_beam_of_all_labels_is_no_beam(x):
+    learner, words = learner_of(x)
+    free = learner.predict(words)
+    for beam in (len(learner.labels), len(learner.labels) + 5):
+        assert learner.core.predict([words], learner.labels, None, None, None, beam) == [free]
+    greedy = learner.core.predict([words], learner.labels, None, None, None, 1)[0]
+    path = []  # a beam of one takes the best step each time
+    for t, row in enumerate(x.unary):
+        path.append(max(range(len(row)), key=lambda y: row[y] + (x.edge[t][path[-1]][y] if path else 0)))
+    assert greedy == [learner.labels[y] for y in path]
+
+
+# ---------------------------------------------------------------- whole runs
+
+sentences = st.lists(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=3), min_size=1, max_size=4
+)
+RULES = [
+    ("perceptron", {}, None),
+    ("perceptron", {"margin": 1.5}, None),
+    ("perceptron", {}, "hamming"),
+    ("pa", {}, "hamming"),
+    ("pa1", {"C": 0.3}, "hamming"),
+    ("pa1", {"C": 0.3}, None),
+    ("pa2", {"C": 0.7}, "hamming"),
+    ("mira", {"C": 0.5}, "hamming"),
+]
+
+
+def weights_of(learner, hypothesis):
+    """The weights of a learner under the twin's names."""
+    found = {}
+    for kind, _, values, label, weight in learner.core.heaviest(learner.vector(hypothesis), -1):
+        before, now = divmod(label, len(learner.labels))
+        found[(values[0], label) if kind == "state" else ("@", before, now)] = weight
+    return found
+
+
+def assert_close(found, expected):
+    for name in {*found, *expected}:
+        assert found.get(name, 0.0) == pytest.approx(expected.get(name, 0.0), abs=2e-5), name
+
+
+def near_tie(twin, x, y):
+    """Whether rounding could change the order of the paths that matter."""
+    for trellis in (twin.trellis(x, twin.v), twin.trellis(x, twin.v, y)):
+        scores = [score for score, _ in all_paths(trellis)][: twin.k + 2]
+        if any(a - b < 1e-4 for a, b in itertools.pairwise(scores)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("rule", "parameters", "cost"), RULES)
+@settings(deadline=None, max_examples=25)
+@given(sentences, st.booleans(), st.booleans())
+def test_whole_runs_equal_the_twins(rule, parameters, cost, data, second_order, valued):
+    template = "@label[-1]" + ("\n@label[-2]" if second_order else "")
+    learner = SequenceLearner(
+        [0, 1, 2], template=template, rule=rule, cost=cost, keep="all", constraints=None, **parameters
+    )
+    twin = SequencePerceptron(3, Rule(rule, **parameters), hamming=cost == "hamming", second_order=second_order, k=5)
+    values = {"a": 1.0, "b": 2.0, "c": 1.0} if valued else dict.fromkeys("abc", 1.0)
+    for sentence in data * 3:
+        x = [{"f" + word: values[word], "bias": 1.0} for word, _ in sentence]
+        y = [label for _, label in sentence]
+        if rule != "perceptron" and twin.updates and near_tie(twin, x, y):
+            break  # float32 and float64 may part ways here
+        assert learner.learn(x, y) == twin.learn(x, y)
+        assert learner.updates == twin.updates
+    assert learner.core.radius2 == pytest.approx(twin.radius2)
+    assert learner.core.survival == twin.survival
+    if not second_order:
+        assert_close(weights_of(learner, "last"), twin.v)
+        assert_close(weights_of(learner, "averaged"), twin.average())
+        best = twin.history[int(np.argmax(twin.survival))]
+        assert_close(weights_of(learner, "best"), best)
+    if rule == "perceptron":  # integers: exact, ties included
+        x = [{"fa": 1.0, "bias": 1.0}, {"fb": 1.0}, {"fc": 1.0}]
+        assert learner.predict(x, "last") == list(twin.predict(x))
+        assert learner.predict(x, "voted") == list(twin.vote(x))
+
+
+@settings(deadline=None, max_examples=50)
+@given(sentences, st.data())
+def test_labels_that_are_not_said_are_free(data, draw):
+    learner = SequenceLearner([0, 1, 2], template="@label[-1]", constraints=None)
+    twin = SequencePerceptron(3)
+    for sentence in data * 2:
+        x = [{"f" + word: 1.0} for word, _ in sentence]
+        y = [label if draw.draw(st.booleans()) else None for _, label in sentence]
+        assert learner.learn(x, y) == twin.learn(x, y)
+    assert_close(weights_of(learner, "last"), twin.v)
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=5), st.floats(0.01, 10))
+def test_the_quadratic_program_is_solved(deltas, C):
+    gram = [[float(np.dot(a, b)) for b in deltas] for a in deltas]
+    loss = [float(sum(delta)) for delta in deltas]
+    alpha, violation = _core.solve_mira([x for row in gram for x in row], loss, C)
+    assert violation <= 1e-8
+    scale = max(1.0, *map(abs, loss))
+    assert kkt_violation(gram, loss, C, alpha) <= 1e-8 * scale + 1e-9
+    assert min(alpha) >= 0
+    assert sum(alpha) <= C * (1 + 1e-12)
+    twin = solve_mira(gram, loss, C)
+    step = np.array(alpha) @ np.array(deltas)  # the step is unique, α need not be
+    assert step == pytest.approx(np.array(twin) @ np.array(deltas), abs=1e-6)
+
+
+# ---------------------------------------------------------------- segments
+
+TAGS = ["B-X", "B-Y", "I-X", "I-Y", "O"]
+
+
+def segment_learner(draw, n, order):
+    """A semi-Markov learner with random weights, its trellis and its segments' scores."""
+    labels = [TAGS[i] for i in order]
+    number = st.integers(-3, 3)
+    words = ["wa", "wb", "wc", "wd"][:n]
+    learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=3, hypothesis="last")
+    lesson = [next(label for label in labels if label[0] == "B"), *["O"] * (n - 1)]
+    learner.prepare([words], [lesson])  # numbers the words
+    state = learner.snapshot()
+    unary = [[draw(number) for _ in labels] for _ in range(n)]
+    pairs = [[draw(number) for _ in labels] for _ in labels]
+    lengths = {(length, kind): draw(number) for length in (1, 2, 3) for kind in "XY"}
+    texts = {(b, e, kind): draw(number) for b in range(n) for e in range(b + 1, min(n, b + 3) + 1) for kind in "XY"}
+    templates, values, counts, where, weights = [], [], [], [], []
+
+    def row(template, ids, entries):
+        templates.append(template)
+        values.extend(ids)
+        counts.append(len(entries))
+        where.extend(labels.index(label) for label, _ in entries)
+        weights.extend(weight for _, weight in entries)
+
+    for t in range(n):
+        row(0, [32 + t], list(zip(labels, unary[t], strict=True)))
+    for length in (1, 2, 3):
+        row(-2, [1, length], [(f"B-{kind}", lengths[length, kind]) for kind in "XY"])
+    for b in range(n):
+        for e in range(b + 1, min(n, b + 3) + 1):
+            row(-3, [e - b, *range(32 + b, 32 + e)], [(f"B-{kind}", texts[b, e, kind]) for kind in "XY"])
+    state["state.template"] = np.array(templates, np.int16)
+    state["state.values"] = np.array(values, np.int32)
+    state["state.count"] = np.array(counts, np.uint16)
+    state["state.label"] = np.array(where, np.uint16)
+    state["state.weight"] = np.array(weights, np.float32)
+    state["state.sum"] = np.zeros(len(weights), np.float32)
+    state["edge.count"] = np.array([len(labels) ** 2], np.uint16)
+    state["edge.label"] = np.arange(len(labels) ** 2, dtype=np.uint16)
+    state["edge.weight"] = np.array(pairs, np.float32).ravel()
+    state["edge.sum"] = np.zeros(len(labels) ** 2, np.float32)
+    learner.restore(state)
+    x = Trellis(unary, [pairs] * n)
+    return learner, words, x, lambda b, e, kind: lengths[e - b, kind] + texts[b, e, kind]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data(), st.integers(1, 4), st.permutations(range(5)))
+def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
+    learner, words, x, segment = segment_learner(data.draw, n, order)
+    best = all_segmentations(x, learner.labels, 3, segment)[0][1]
+    assert semi_markov_viterbi(x, learner.labels, 3, segment) == best
+    assert learner.predict(words) == [learner.labels[y] for y in best]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
+def test_semi_markov_runs_equal_brute_force(data, draw):
+    """The perceptron over segmentations, every Φ written out."""
+    labels = ["B-X", "I-X", "O"]
+    learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=2, hypothesis="last")
+    v = {}
+    for words in data * 2:
+        possible = [
+            path
+            for path in itertools.product(range(3), repeat=len(words))
+            if (s := segments_of(path, labels)) is not None and all(e - b <= 2 for b, e, _ in s)
+        ]
+        target = draw.draw(st.sampled_from(possible))
+
+        def phi(path, words=words):
+            names = [(word, y) for word, y in zip(words, path, strict=True)]
+            names += [("@", p, y) for p, y in itertools.pairwise(path)]
+            for b, e, _ in segments_of(path, labels):
+                shapes = [shape for shape, _ in itertools.groupby(["x"] * (e - b))]
+                names += [("length", e - b), ("text", *words[b:e]), ("shape", *shapes)]
+            return names
+
+        scores = {path: sum(v.get(name, 0) for name in phi(path)) for path in possible}
+        guess = min(possible, key=lambda path: (-scores[path], path[::-1]))
+        assert learner.learn(words, [labels[y] for y in target]) == (guess != target)
+        if guess != target:
+            for name in phi(target):
+                v[name] = v.get(name, 0) + 1
+            for name in phi(guess):
+                v[name] = v.get(name, 0) - 1

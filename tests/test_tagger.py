@@ -1,0 +1,613 @@
+"""`SequenceTagger` as a whole: the contract of an estimator for sequences, the notes' sentences, bad input."""
+
+import inspect
+import math
+import threading
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+import perceptive
+from perceptive import SequenceTagger, certify
+from perceptive.conlleval import evaluate
+from perceptive.features import schemes
+from perceptive.learners import SequenceLearner
+from perceptive.model_file import ModelFileError
+from perceptive.parameters import SequenceParameters, TrainingParameters
+from perceptive.reference.rules import Rule
+from perceptive.reference.sequence import SequencePerceptron
+from perceptive.streams import conll
+
+pytestmark = pytest.mark.core
+
+NOTES = ["When will prof Cohen post the notes", "tell Ziv William is on the way"]
+RECORD = (
+    "P.P.Wangikar , T.P. Graycar , D.A. Estell , D.S. Clark , J.S. Dordick (1993) Protein and Solvent Engineering of "
+    "Subtilising BPN' in Nearly Anhydrous Organic Media J.Amer. Chem. Soc. 115, 12231-12237."
+)
+NAMES = ["Ziv", "William", "Cohen", "Ada", "Grace"]
+WORDS = ["tell", "will", "post", "the", "notes", "is", "on", "way", "when"]
+
+
+def sentences(n, seed=0, kinds=("PER",)):
+    """Sentences in which a capitalised word begins a name, and "prof" one that goes on."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        words, labels = [], []
+        while len(words) < 7:
+            if rng.random() < 0.3:
+                kind = str(rng.choice(kinds))
+                parts = [kind.lower(), *rng.choice(NAMES, rng.integers(1, 3)).tolist()]
+                words += parts
+                labels += [f"B-{kind}"] + [f"I-{kind}"] * (len(parts) - 1)
+            else:
+                words.append(str(rng.choice(WORDS)))
+                labels.append("O")
+        X.append(words)
+        y.append(labels)
+    return X, y
+
+
+X, Y = sentences(200, kinds=("PER", "ORG"))
+X_TEST, Y_TEST = sentences(50, seed=1, kinds=("PER", "ORG"))
+
+
+# ---------------------------------------------------------------- the notes
+
+
+def test_the_sentences_of_the_notes():
+    X = [sentence.split() for sentence in NOTES]
+    y = [["O", "O", "B", "I", "O", "O", "O"], ["O", "B", "B", "O", "O", "O", "O"]]
+    text = "(y==B or y==I) and capitalised\ny==B and y[-1]==B\nword[0]\nword[-1]\n@label[-1]"
+    tagger = SequenceTagger(template=text, hypothesis="last", epochs=100).fit(X, y)
+    assert tagger.converged_
+    assert tagger.predict(X) == y
+    assert tagger.scheme_ == "bio"
+
+
+def test_the_bibliography_record_of_the_notes():
+    record = RECORD.split()
+    fields = [("Author", 13), ("Year", 1), ("Title", 12), ("Journal", 3), ("Volume", 1), ("Page", 1)]
+    labels = [f"{'B' if i == 0 else 'I'}-{name}" for name, n in fields for i in range(n)]
+    assert len(record) == len(labels)
+    tagger = SequenceTagger(template="records", hypothesis="last", epochs=50).fit([record], [labels])
+    assert tagger.predict([record]) == [labels]
+    assert [kind for _, _, kind in schemes.spans(tagger.predict([record])[0])] == [name for name, _ in fields]
+
+
+# ---------------------------------------------------------------- the contract
+
+
+def test_parameters_are_those_of_the_learner():
+    signature = inspect.signature(SequenceTagger.__init__).parameters
+    declared = {f.name: f.default for cls in (SequenceParameters, TrainingParameters) for f in fields(cls)}
+    own = {name: p.default for name, p in signature.items() if name not in ("self", "probability")}
+    assert own == declared
+
+
+def test_it_learns():
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    assert tagger.score(X_TEST, Y_TEST) > 0.98
+    assert tagger.classes_ == ["B-ORG", "B-PER", "I-ORG", "I-PER", "O"]
+    assert tagger.n_iter_ == len(tagger.mistakes_) == len(tagger.updates_)
+
+
+def test_fit_forgets_and_is_the_same_each_time():
+    tagger = SequenceTagger(template="ner", rule="pa1")
+    first = tagger.fit(X, Y).predict_kbest(X_TEST, 3)
+    assert tagger.fit(X[:10], Y[:10]).fit(X, Y).predict_kbest(X_TEST, 3) == first
+    assert clone(tagger).fit(X, Y).predict_kbest(X_TEST, 3) == first
+
+
+def test_prediction_changes_nothing():
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    before = tagger.learner_.snapshot()
+    tagger.predict([["unheard", "Of"]])
+    tagger.predict_kbest(X_TEST, 3)
+    tagger.decision_margin(X_TEST)
+    after = tagger.learner_.snapshot()
+    assert all((before[name] == after[name]).all() for name in before)
+
+
+def test_learning_many_is_learning_one_by_one():
+    many, single = SequenceTagger(template="ner"), SequenceTagger(template="ner")
+    many.partial_fit(X, Y)
+    for x, y in zip(X, Y, strict=True):
+        single.learn_one(x, y)
+    assert many.classes_ == single.classes_
+    assert many.predict_kbest(X_TEST, 3) == single.predict_kbest(X_TEST, 3)
+    assert many.mistakes_.sum() == single.learner_.mistakes
+
+
+def test_new_labels_may_come_at_any_time():
+    tagger = SequenceTagger(template="ner", keep="all").partial_fit(X, Y)
+    more, labels = sentences(100, seed=3, kinds=("LOC",))
+    tagger.partial_fit(more, labels)
+    tagger.partial_fit(more, labels)
+    assert "B-LOC" in tagger.classes_
+    assert tagger.score(more, labels) > 0.9
+    for hypothesis in ("last", "averaged", "best", "voted"):
+        assert len(tagger.predict(more, hypothesis=hypothesis)) == 100
+
+
+def test_cross_validation_and_grid_search():
+    assert cross_val_score(SequenceTagger(template="ner"), X, Y, cv=KFold(3)).min() > 0.9
+    grid = GridSearchCV(SequenceTagger(template="ner"), {"rule": ["perceptron", "pa1"]}, cv=KFold(2)).fit(X, Y)
+    assert grid.best_score_ > 0.9
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2", "mira"])
+@pytest.mark.parametrize("second_order", [False, True])
+def test_every_rule_learns(rule, second_order):
+    template = "lower[-1:1]\nshape\n@label[-1]" + ("\n@label[-2]" if second_order else "")
+    tagger = SequenceTagger(template=template, rule=rule, epochs=3).fit(X, Y)
+    assert tagger.score(X_TEST, Y_TEST) > 0.95
+
+
+def test_the_average_touches_only_what_errs():
+    tagger = SequenceTagger(template="ner", epochs=1).fit(X, Y)
+    core = tagger.learner_.core
+    features = 2 * 55 * 10  # two labels of all features of a sentence, generously
+    assert core.touched <= 2 * features * core.updates
+
+
+def test_token_kinds():
+    y = [["D", "N"], ["N"]]
+    for X, template in (
+        ([["the", "dog"], ["dogs"]], "word"),
+        ([[("the", "x"), ("dog", "y")], [("dogs", "y")]], "word\npos"),
+        ([[{"w": "the"}, {"w": "dog", "n": 2.5}], [{"w": "dogs", "ok": True}]], "auto"),
+        ((("the", "dog"), ("dogs",)), "word"),
+        ([np.array(["the", "dog"]), np.array(["dogs"])], "word"),
+    ):
+        tagger = SequenceTagger(template=template, hypothesis="last").fit(X, y)
+        assert tagger.predict(X) == y
+
+
+def test_a_callable_gives_features():
+    def features(sentence, t):
+        return {"word": sentence[t].lower(), "last": t == len(sentence) - 1}
+
+    tagger = SequenceTagger(template=features).fit(X, Y)
+    assert tagger.score(X, Y) > 0.9
+    names = SequenceTagger(template=lambda sentence, t: ["w=" + sentence[t], "bias"]).fit(X, Y)
+    assert names.score(X, Y) > 0.9
+
+
+def test_min_count_leaves_rare_features_out():
+    X, y = [["a", "b"], ["a", "c"]], [["x", "y"], ["x", "y"]]
+    learner = SequenceLearner(template="word", min_count=2)
+    assert learner.prepare(X, y, first=True).features == 1
+    assert SequenceLearner(template="word").prepare(X, y, first=True).features == 3
+
+
+def test_unknown_labels_in_the_test_are_scored():
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    strange = [["B-XYZ" if label == "B-PER" else label for label in labels] for labels in Y_TEST]
+    assert 0 < tagger.score(X_TEST, strange) < tagger.score(X_TEST, Y_TEST)
+
+
+def test_probabilities_are_calibrated():
+    rng = np.random.default_rng(0)
+    noisy = [["O" if rng.random() < 0.3 else label for label in labels] for labels in Y]
+    noisy = [schemes.convert(labels, "bio", "bio") for labels in noisy]
+    tagger = SequenceTagger(template="hmm", probability=True).fit(X, noisy)
+    found = tagger.predict_proba(X_TEST)
+    for p, labels in zip(found, tagger.predict(X_TEST), strict=True):
+        assert p.sum(axis=1) == pytest.approx(1)
+        best = [tagger.classes_.index(label) for label in labels]
+        assert (p[np.arange(len(best)), best] >= p.max(axis=1) - 1e-12).all()
+    with pytest.raises(AttributeError, match="probability=True"):
+        SequenceTagger(template="hmm").fit(X, Y).predict_proba(X)
+
+
+def test_margins_agree_with_the_two_best():
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    margins = tagger.decision_margin(X_TEST, per="sequence")
+    for margin, (best, second) in zip(margins, tagger.predict_kbest(X_TEST, 2), strict=True):
+        assert margin == pytest.approx(best[1] - second[1], abs=1e-4)
+
+
+def test_hypotheses_equal_the_twins():
+    X, y = sentences(12, seed=5)
+    tagger = SequenceTagger(template="word[0]\n@label[-1]", keep="all", shuffle=False, constraints=None, epochs=4)
+    tagger.fit(X, y)
+    labels = tagger.classes_
+    twin = SequencePerceptron(len(labels), Rule())
+    for _ in range(tagger.n_iter_):
+        for x, ys in zip(X, y, strict=True):
+            twin.learn([{"word": 0.0, w: 1.0} for w in x], [labels.index(label) for label in ys])
+    assert tagger.learner_.mistakes == twin.mistakes
+    x = X[0]
+    assert tagger.predict([x], hypothesis="voted") == [[labels[i] for i in twin.vote([{w: 1.0} for w in x])]]
+
+
+def test_thinned_voters_are_the_longest_survivors():
+    whole = SequenceTagger(template="ner", hypothesis="voted").fit(X, Y)
+    thin = SequenceTagger(template="ner", hypothesis="voted", max_voters=5).fit(X, Y)
+    survival = thin.learner_.core.survival
+    longest = sorted(whole.learner_.core.survival[:-1], reverse=True)[:5]
+    assert sorted(survival[:-1], reverse=True)[:5] == longest
+    assert thin.score(X_TEST, Y_TEST) > 0.9
+
+
+def test_early_stopping_goes_back_to_the_best_pass():
+    tagger = SequenceTagger(template="hmm", validation_fraction=0.2, patience=2, epochs=30).fit(X, Y)
+    assert len(tagger.held_out_) == tagger.n_iter_
+    assert tagger.n_iter_ - 1 - int(np.argmax(tagger.held_out_)) <= 2
+
+
+def test_the_certificate_holds():
+    X, y = sentences(60, seed=2)
+    tagger = SequenceTagger(template="word[-1:0]\n@label[-1]", epochs=40).fit(X, y)
+    certificate = certify(tagger.learner_, X, y)
+    assert certificate.holds
+    assert certificate.separable == tagger.converged_ is True
+    assert not certificate.hypothetical
+    assert certificate.radius == pytest.approx(math.sqrt(tagger.learner_.core.radius2))
+    assert certify(tagger.learner_, X[:30], y[:30]).hypothetical
+    pa = SequenceTagger(template="hmm", rule="pa1").fit(X, y)
+    assert certify(pa.learner_, X, y).bound == math.inf
+
+
+def test_threads_may_predict_at_once():
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    expected = tagger.predict(X_TEST)
+    found = [None] * 4
+    threads = [threading.Thread(target=lambda i=i: found.__setitem__(i, tagger.predict(X_TEST))) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+# ---------------------------------------------------------------- schemes
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iob1", "bioes"])
+def test_schemes_are_recognised_and_kept(scheme):
+    y = [schemes.convert(labels, "bio", scheme) for labels in Y]
+    assert [schemes.convert(labels, scheme, "bio") for labels in y] == Y
+    rng = np.random.default_rng(0)
+    tagger = SequenceTagger(template="hmm", epochs=2).fit(X, y)
+    assert tagger.scheme_ == scheme
+    noise = [[str(word) for word in rng.choice(NAMES + WORDS + ["per", "org"], n)] for n in rng.integers(1, 9, 300)]
+    for hypothesis in ("averaged", "last"):
+        assert all(schemes.violation(scheme, p) is None for p in tagger.predict(noise, hypothesis=hypothesis))
+    for paths in tagger.predict_kbest(noise[:50], 4):
+        assert all(schemes.violation(scheme, labels) is None for labels, _ in paths)
+    free = SequenceTagger(template="hmm", epochs=2, constraints=None).fit(X, y)
+    assert free.scheme_ is None
+
+
+def test_other_labels_are_free():
+    assert SequenceTagger(template="word").fit([["a", "b"]], [["DT", "NN"]]).scheme_ is None
+
+
+def test_a_wanted_scheme_is_enforced_on_the_training_data():
+    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-NP' may not stand here"):
+        SequenceTagger(template="word", constraints="bio").fit([["a", "b"]], [["O", "I-NP"]])
+
+
+def test_free_labels_and_forced_labels():
+    rng = np.random.default_rng(1)
+    some = [[label if rng.random() < 0.7 else None for label in labels] for labels in Y]
+    tagger = SequenceTagger(template="ner").fit(X, some)
+    assert tagger.score(X_TEST, Y_TEST) > 0.9
+    forced = [["B-ORG", *[None] * (len(x) - 1)] for x in X_TEST]
+    assert all(labels[0] == "B-ORG" for labels in tagger.predict(X_TEST, forced=forced))
+    assert all(p[0][0][0] == "B-ORG" for p in tagger.predict_kbest(X_TEST, 2, forced=forced))
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"template": "ner"},
+        {"template": "lower\n@label[-2]", "rule": "pa1"},
+        {"template": "y==B and capitalised\nword & @label[-1]\n@label[-1]", "hypothesis": "voted", "max_voters": 20},
+        {"template": "hmm", "keep": "all", "probability": True},
+    ],
+)
+def test_a_model_file_holds_everything(parameters, tmp_path):
+    tagger = SequenceTagger(**parameters).fit(X, Y)
+    perceptive.save(tagger, tmp_path / "a.model")
+    loaded = perceptive.load(tmp_path / "a.model")
+    assert loaded.get_params() == tagger.get_params()
+    assert loaded.predict(X_TEST) == tagger.predict(X_TEST)
+    assert certify(loaded.learner_, X, Y) == certify(tagger.learner_, X, Y)
+    for one in (tagger, loaded):
+        one.partial_fit(X_TEST, Y_TEST)  # goes on learning in the same way
+    assert loaded.predict(X) == tagger.predict(X)
+    assert loaded.learner_.mistakes == tagger.learner_.mistakes
+    perceptive.save(tagger.learner_, tmp_path / "b.model")
+    assert perceptive.load(tmp_path / "b.model").predict_many(X) == tagger.predict(X)
+
+
+def test_dictionaries_travel_with_the_model(tmp_path):
+    (tmp_path / "names.txt").write_text("\n".join(NAMES))
+    (tmp_path / "t.template").write_text("in(names.txt)\n@label[-1]\n")
+    tagger = SequenceTagger(template=tmp_path / "t.template").fit(X, Y)
+    perceptive.save(tagger, tmp_path / "a.model")
+    (tmp_path / "names.txt").unlink()
+    assert perceptive.load(tmp_path / "a.model").predict(X_TEST) == tagger.predict(X_TEST)
+
+
+def test_pruning_keeps_the_predictions(tmp_path):
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    expected = tagger.predict(X_TEST)
+    perceptive.save(tagger, tmp_path / "whole.model")
+    tagger.prune(0.0)
+    assert tagger.predict(X_TEST) == expected
+    perceptive.save(tagger, tmp_path / "pruned.model")
+    assert (tmp_path / "pruned.model").stat().st_size < (tmp_path / "whole.model").stat().st_size
+    assert perceptive.load(tmp_path / "pruned.model").predict(X_TEST) == expected
+    assert tagger.prune(1e9).learner_.core.n_state_rows == 0
+    tagger.partial_fit(X, Y)  # learning goes on
+    assert tagger.score(X_TEST, Y_TEST) > 0.9
+
+
+def test_hostile_states_are_refused(tmp_path):
+    tagger = SequenceTagger(template="word & @label[-1]\nword\n@label[-1]", keep="all", epochs=1).fit(X[:20], Y[:20])
+    learner = tagger.learner_
+    good = learner.snapshot()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        bad = {name: array.copy() for name, array in good.items()}
+        name = str(rng.choice([name for name in bad if bad[name].size and bad[name].dtype.kind in "iu"]))
+        at = rng.integers(bad[name].size)
+        info = np.iinfo(bad[name].dtype)
+        bad[name].flat[at] = rng.integers(info.min, info.max, dtype=bad[name].dtype, endpoint=True)
+        fresh = SequenceLearner(learner.labels, template="word & @label[-1]\nword\n@label[-1]", keep="all")
+        try:
+            fresh.core.restore(bad)
+        except (ValueError, RuntimeError):
+            refused += 1
+            continue
+        fresh.predict_many(X_TEST)
+        fresh.predict_many(X_TEST[:3], "voted")
+    assert refused > 100
+    for name in good:
+        fresh = SequenceLearner(learner.labels, template="word & @label[-1]\nword\n@label[-1]", keep="all")
+        with pytest.raises((ValueError, RuntimeError)):
+            fresh.core.restore({**good, name: good[name][:-1]} if good[name].size else {})
+
+
+def test_a_file_of_another_label_count_does_not_fit(tmp_path):
+    tagger = SequenceTagger(template="word\n@label[-1]").fit(X[:5], Y[:5])
+    tagger.learner_.labels.pop()
+    perceptive.save(tagger.learner_, tmp_path / "a.model")
+    with pytest.raises(ModelFileError, match="does not fit together"):
+        perceptive.load(tmp_path / "a.model")
+
+
+def test_columns_from_files(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("\n\nthe DT B-NP\r\ndog NN I-NP\n\n\nbarks VB B-VP")
+    assert conll.read(path) == ([[("the", "DT"), ("dog", "NN")], [("barks", "VB")]], [["B-NP", "I-NP"], ["B-VP"]])
+    assert conll.read(path, label=1)[1] == [["DT", "NN"], ["VB"]]
+    assert conll.read(path, label=None)[0][1] == [("barks", "VB", "B-VP")]
+    path.write_text("New York\tB-LOC\n\tO\n")
+    assert conll.read(path) == ([[("New York",), ("",)]], [["B-LOC", "O"]])
+    path.write_text("the DT B-NP\ndog NN\n")
+    with pytest.raises(ValueError, match=r"a\.conll:2: 2 columns where line 1 has 3"):
+        conll.read(path)
+    path.write_bytes(b"the DT B-NP\n\xff NN O\n")
+    with pytest.raises(ValueError, match=r"a\.conll:2: not UTF-8"):
+        conll.read(path)
+    path.write_text("the\n")
+    with pytest.raises(ValueError, match="column 3 cannot hold"):
+        conll.read(path, label=3)
+
+
+# ---------------------------------------------------------------- conlleval
+
+
+def test_conlleval_reads_broken_sequences_as_the_script_does():
+    # I after O and a change of type begin a segment; both ends and the type must agree
+    truth = [["O", "I-A", "I-B", "I-B", "B-B", "O"], ["I-A"]]
+    guess = [["O", "B-A", "B-B", "I-B", "B-B", "O"], ["I-B"]]
+    result = evaluate(truth, guess)
+    assert (result.there.total(), result.found.total(), result.right.total()) == (4, 4, 3)
+    assert result.accuracy == pytest.approx(100 * 4 / 7)
+    assert str(result).splitlines() == [
+        "processed 7 tokens with 4 phrases; found: 4 phrases; correct: 3.",
+        "accuracy:  57.14%; precision:  75.00%; recall:  75.00%; FB1:  75.00",
+        "                A: precision: 100.00%; recall:  50.00%; FB1:  66.67  1",
+        "                B: precision:  66.67%; recall: 100.00%; FB1:  80.00  3",
+    ]
+    with pytest.raises(ValueError, match="sentence 0 has 2 labels"):
+        evaluate([["O", "O"]], [["O"]])
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        ([["a"], []], [["x"], []], ValueError, "sentence 1 is empty"),
+        ([], [], ValueError, "no sentences"),
+        ([["a", "b"]], [["x"]], ValueError, "sentence 0 has 2 tokens, but 1 labels"),
+        ([["a"]], [["x"], ["y"]], ValueError, "X has 1 sentences, but y has 2"),
+        (["a b"], [["x", "y"]], TypeError, "sentence 0 is a str"),
+        ("ab", "xy", TypeError, "must come in a list"),
+        ([[3]], [["x"]], TypeError, "sentence 0, token 0 is a int"),
+        ([[("a", 3)]], [["x"]], TypeError, "a column is a int"),
+        ([[("a",)]], [["x"]], ValueError, "1 columns, but the templates read 2"),
+        ([["\ud800"]], [["x"]], ValueError, "UTF-8"),
+        ([[{"f": float("nan")}]], [["x"]], ValueError, "sentence 0, token 0: a feature is neither"),
+        ([[{"f": [1]}]], [["x"]], ValueError, "neither a finite number nor a string"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_learned(X, y, error, message):
+    template = "word\npos" if "column" in message else "word"
+    tagger = SequenceTagger(template=template)
+    good = [[("a", "b"), ("c", "d")]] if "column" in message else [["a", "c"]]
+    tagger.fit(good, [["x", "y"]])
+    before = tagger.learner_.snapshot()
+    with pytest.raises(error, match=message):
+        tagger.partial_fit(X, y)
+    after = tagger.learner_.snapshot()
+    assert all(np.array_equal(before[name], after[name]) for name in ("state.weight", "edge.weight", "run"))
+    with pytest.raises(error, match=message):
+        clone(tagger).fit(X, y)
+
+
+def test_unfitted_and_wrong_parameters():
+    with pytest.raises(ValueError, match="fit"):
+        SequenceTagger().predict([["a"]])
+    for parameters in ({"rule": "arow"}, {"C": -1}, {"beam": -1}, {"k": 0}, {"margin": 1.0, "rule": "pa1"}):
+        with pytest.raises(ValueError, match=r"must be|goes with"):
+            SequenceTagger(**parameters).fit(X, Y)
+    with pytest.raises(ValueError, match="keep='all'"):
+        SequenceTagger(template="hmm").fit(X, Y).predict(X, hypothesis="voted")
+    with pytest.raises(ValueError, match="none of the labels"):
+        SequenceTagger(template="hmm").fit(X, Y).predict([["a"]], forced=[["B-NIX"]])
+
+
+def test_an_empty_sentence_has_no_labels():
+    tagger = SequenceTagger(template="hmm").fit(X, Y)
+    assert tagger.predict([[], ["tell"]]) == [[], ["O"]]
+    assert tagger.predict_kbest([[]], 3) == [[([], 0.0)]]
+    assert tagger.predict([]) == []
+
+
+def test_one_token_of_a_megabyte():
+    word = "x" * 10**6
+    tagger = SequenceTagger(template="ner").fit([[word, "b"]], [["O", "B-X"]])
+    assert tagger.predict([[word, "b"]])[0][1] in ("O", "B-X")
+
+
+def test_a_sentence_of_100_000_tokens():
+    x, y = X * 70, Y * 70
+    x, y = [word for one in x for word in one][:100_000], [label for one in y for label in one][:100_000]
+    tagger = SequenceTagger(template="ner").fit(X, Y)
+    predicted = tagger.predict([x])[0]
+    assert np.mean([a == b for a, b in zip(predicted, y, strict=True)]) > 0.98
+    assert tagger.predict_kbest([x[:1000]], 2)[0][0][0] == tagger.predict([x[:1000]])[0]
+    tagger.learn_one(x, y)
+
+
+# ---------------------------------------------------------------- segments
+
+
+def records(n, seed=0):
+    """Addresses whose fields have typical lengths."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        number, street = [str(rng.integers(1, 99))], [*rng.choice(["Oak", "Elm", "High", "Mill"], 1).tolist(), "Street"]
+        city = rng.choice(["New York", "San Diego", "Rome", "Oak Park"]).split()
+        parts = [("NUMBER", number), ("STREET", street), ("CITY", city)]
+        X.append([word for _, words in parts for word in words])
+        y.append([f"{'B' if i == 0 else 'I'}-{kind}" for kind, words in parts for i in range(len(words))])
+    return X, y
+
+
+def test_segments_learn_and_are_saved(tmp_path):
+    X, y = records(60)
+    X_test, y_test = records(30, seed=1)
+    (tmp_path / "cities.txt").write_text("New York\nOak Park\nRome\n")
+    (tmp_path / "t.template").write_text("norm\nshape\n@label[-1]\nsegment in(cities.txt)\n")
+    tagger = SequenceTagger(template=tmp_path / "t.template", segments=True, epochs=5).fit(X, y)
+    assert tagger.score(X_test, y_test) > 0.95
+    assert tagger.learner_.longest == 2
+    names = {name for name, _, _ in tagger.learner_.heaviest(1000)}
+    assert any(name.startswith("segment text = ") for name in names)
+    assert any(name.startswith("segment in(cities.txt)") for name in names)
+    perceptive.save(tagger, tmp_path / "a.model")
+    (tmp_path / "cities.txt").unlink()
+    loaded = perceptive.load(tmp_path / "a.model")
+    assert loaded.predict(X_test) == tagger.predict(X_test)
+    loaded.partial_fit(X_test, y_test)
+    tagger.partial_fit(X_test, y_test)
+    assert loaded.predict(X) == tagger.predict(X)
+    tagger.prune(0.0)
+    assert tagger.predict(X) == loaded.predict(X)
+
+
+def test_segments_obey_and_complete(tmp_path):
+    X, y = records(60)
+    some = [[label if i % 2 else None for i, label in enumerate(labels)] for labels in y]
+    tagger = SequenceTagger(template="records", segments=True, max_segment=3, rule="pa1").fit(X, some)
+    forced = [["B-CITY", *[None] * (len(x) - 1)] for x in X]
+    predicted = tagger.predict(X, forced=forced)
+    assert all(labels[0] == "B-CITY" for labels in predicted)
+    assert all(schemes.violation("bio", labels) is None for labels in predicted)
+    assert all(end - begin <= 3 for labels in predicted for begin, end, _ in schemes.spans(labels))
+
+
+def test_what_segments_cannot_do_is_said():
+    X, y = records(10)
+    with pytest.raises(ValueError, match="set max_segment=2"):
+        SequenceTagger(template="records", segments=True, max_segment=1).fit(X, y)
+    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+        SequenceTagger(template="records", segments=True).fit([["a", "b"]], [["NN", "VB"]])
+    for parameters in ({"rule": "mira"}, {"beam": 2}, {"constraints": "bioes"}):
+        with pytest.raises(ValueError, match="segments=True"):
+            SequenceTagger(template="records", segments=True, **parameters).fit(X, y)
+    with pytest.raises(ValueError, match="needs segments=True"):
+        SequenceTagger(max_segment=3).fit(X, y)
+    tagger = SequenceTagger(template="records", segments=True).fit(X, y)
+    with pytest.raises(ValueError, match="plain chain"):
+        tagger.predict_kbest(X, 2)
+    with pytest.raises(ValueError, match="plain chain"):
+        tagger.decision_margin(X)
+
+
+# ---------------------------------------------------------------- encoding
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+def test_an_encoding_stays_within(scheme, tmp_path):
+    y = [schemes.convert(labels, "bio", scheme) for labels in Y]
+    y_test = [schemes.convert(labels, "bio", scheme) for labels in Y_TEST]
+    tagger = SequenceTagger(template="ner", encoding="bioes", keep="all").fit(X, y)
+    assert tagger.scheme_ == scheme
+    assert tagger.learner_.scheme == "bioes"
+    assert "S-ORG" in tagger.learner_.labels or "E-ORG" in tagger.learner_.labels
+    assert tagger.score(X_TEST, y_test) > 0.98
+    assert set(tagger.classes_) <= {f"{p}-{kind}" for p in "BI" for kind in ("PER", "ORG")} | {"O"}
+    for predicted in (tagger.predict(X_TEST), tagger.predict(X_TEST, hypothesis="voted")):
+        assert all(schemes.violation(scheme, labels) is None for labels in predicted)
+    for paths, best in zip(tagger.predict_kbest(X_TEST, 4), tagger.predict(X_TEST), strict=True):
+        assert paths[0][0] == best
+        assert all(schemes.violation(scheme, labels) is None for labels, _ in paths)
+        assert len({tuple(labels) for labels, _ in paths}) == len(paths)
+    perceptive.save(tagger, tmp_path / "a.model")
+    loaded = perceptive.load(tmp_path / "a.model")
+    assert loaded.predict(X_TEST) == tagger.predict(X_TEST)
+    assert loaded.scheme_ == scheme
+
+
+def test_margins_under_an_encoding_are_those_of_the_users_labels():
+    tagger = SequenceTagger(template="hmm", encoding="bioes", epochs=2).fit(X, Y)
+    for x, margins in zip(X_TEST[:20], tagger.decision_margin(X_TEST[:20]), strict=True):
+        paths = tagger.predict_kbest([x], 300)[0]
+        best, score = paths[0]
+        for t, margin in enumerate(margins):
+            others = [other for labels, other in paths if labels[t] != best[t]]
+            if others:
+                assert margin == pytest.approx(score - max(others), abs=1e-4)
+
+
+def test_what_an_encoding_cannot_do_is_said():
+    with pytest.raises(ValueError, match="do not go with encoding"):
+        SequenceTagger(template="hmm", encoding="bioes").fit([["a", "b", "c"]], [["B-X", None, "O"]])
+    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
+    with pytest.raises(ValueError, match="forced labels do not go"):
+        tagger.predict([["a"]], forced=[["O"]])
+    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+        tagger.partial_fit([["a", "b"]], [["O", "I-PER"]])
+    with pytest.raises(ValueError, match="does not go with segments"):
+        SequenceTagger(segments=True, encoding="bioes").fit(X, Y)
+    assert SequenceTagger(template="word", encoding="bioes").fit([["a", "b"]], [["D", "N"]]).predict([["a"]]) == [["D"]]
