@@ -10,7 +10,7 @@ In svmlight the lines of a query stand together. Memory holds a few blocks and t
 >>> path = pathlib.Path(tempfile.mkdtemp(), "rank.svm")
 >>> _ = path.write_text("2 qid:7 1:1\n0 qid:7 2:1\n1 qid:8 1:3\n")
 >>> [(part.starts.tolist(), part.grades.tolist()) for part in read_lists(streams.open(path))]
-[([0, 2, 3], [2.0, 0.0, 1.0])]
+[([0, 2], [2.0, 0.0]), ([0, 1], [1.0])]
 """
 
 from __future__ import annotations
