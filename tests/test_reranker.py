@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import perceptive
+import perceptive.model_file
 from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.conlleval import evaluate, segments
 from perceptive.estimators.reranker import _shape
@@ -92,6 +94,22 @@ def test_bad_options(sentences, options, n, message):
         Reranker(BASE, **options).fit(X[:n], y[:n])
     with pytest.raises(ValueError, match="one per sentence"):
         Reranker(BASE).fit(X[:10], y[:9])
+
+
+def test_save_and_load(sentences, tmp_path):
+    X, y = sentences
+    reranker = Reranker(BASE, k=4, folds=2).fit(X[:60], y[:60])
+    path = tmp_path / "re.model"
+    perceptive.save(reranker, path)
+    again = perceptive.load(path)
+    assert isinstance(again, Reranker)
+    assert again.predict(X) == reranker.predict(X)
+    assert (again.k, again.folds, again.oracle_) == (4, 2, reranker.oracle_)
+    assert again.fit(X[:60], y[:60]).predict(X) == reranker.predict(X)
+    with pytest.raises(perceptive.model_file.ModelFileError, match="function"):
+        perceptive.save(Reranker(BASE, k=4, folds=2, features=lambda x, t: {}).fit(X[:20], y[:20]), path)
+    with pytest.raises(ValueError, match="not learned"):
+        perceptive.save(Reranker(BASE), path)
 
 
 def test_shapes():

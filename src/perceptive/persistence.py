@@ -118,6 +118,8 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dress: Any) -> Any:
         )
     try:
         if kind in KINDS:
+            if kind == "Reranker" and dress is not _dress:
+                raise ModelFileError(f"{os.fspath(path)}: holds a Reranker; use it from Python, with load")
             return load_ranker(kind if dress is _dress else "RankingLearner", meta, arrays)
         learner = _put_together(meta, arrays)
         return learner if kind == "LinearLearner" else dress(learner, meta)

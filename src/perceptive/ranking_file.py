@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from perceptive import model_file
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.ranking import RankingLearner
+from perceptive.model_file import ModelFileError
 from perceptive.persistence import check_history, problem_apart, problem_together
 from perceptive.streams.reading import Reading
+from perceptive.tagger_file import tagger_apart, tagger_together
 from perceptive.training import History
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearRanker
+    from perceptive.estimators import LinearRanker, Reranker
 
-KINDS = ("RankingLearner", "LinearRanker")
+KINDS = ("RankingLearner", "LinearRanker", "Reranker")
 COUNTS = ("played", "ids")
+RERANKER = ("k", "folds", "target", "oracle_")
 
 
 def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
@@ -28,19 +31,55 @@ def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
     if isinstance(model, RankingLearner):
         model_file.write(path, "RankingLearner", *_take_apart(model))
         return True
-    if type(model).__name__ != "LinearRanker":  # without importing scikit-learn for other models
-        return False
+    kind = type(model).__name__  # without importing scikit-learn for other models
+    if kind == "LinearRanker":
+        model_file.write(path, kind, *_estimator_apart(model))
+    elif kind == "Reranker":
+        model_file.write(path, kind, *_reranker_apart(model))
+    return kind in KINDS
+
+
+def _estimator_apart(model: LinearRanker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if not hasattr(model, "learner_"):
         raise ValueError("this LinearRanker has not learned anything; fit it before it is saved")
     meta, arrays = _take_apart(model.learner_)
     meta["estimator"] = {name: _plain(value) for name, value in model.get_params().items()}
     meta["history"] = asdict(model._history)
-    model_file.write(path, "LinearRanker", meta, arrays)
-    return True
+    return meta, arrays
+
+
+def _reranker_apart(model: Reranker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A reranker is its tagger and its ranker, each in a folder of its own."""
+    if not hasattr(model, "ranker_"):
+        raise ValueError("this Reranker has not learned anything; fit it before it is saved")
+    if model.features is not None:
+        raise ModelFileError("features made by a function cannot be saved; leave them out")
+    parts = {"tagger": tagger_apart(model.tagger_), "ranker": _estimator_apart(model.ranker_)}
+    meta: dict[str, Any] = {name: part[0] for name, part in parts.items()}
+    meta |= {name: _plain(getattr(model, name)) for name in RERANKER}
+    return meta, {f"{name}/{at}": array for name, part in parts.items() for at, array in part[1].items()}
+
+
+def _reranker_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Reranker:
+    from sklearn.base import clone
+
+    from perceptive.estimators import Reranker
+
+    def folder(name: str) -> dict[str, NDArray[Any]]:
+        return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
+
+    tagger = tagger_together(meta["tagger"], folder("tagger"))
+    ranker = _dress(_put_together(meta["ranker"], folder("ranker")), meta["ranker"])
+    model = Reranker(clone(tagger), k=meta["k"], folds=meta["folds"], target=meta["target"], ranker=clone(ranker))
+    model._check_parameters()
+    model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, float(meta["oracle_"])
+    return model
 
 
 def load_ranker(kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     """What `save_ranker` wrote; raises where it does not fit together."""
+    if kind == "Reranker":
+        return _reranker_together(meta, arrays)
     learner = _put_together(meta, arrays)
     return learner if kind == "RankingLearner" else _dress(learner, meta)
 

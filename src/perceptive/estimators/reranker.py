@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -85,10 +86,7 @@ class Reranker(BaseEstimator):
 
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order."""
-        if self.target not in ("f1", "exact"):
-            raise ValueError(f"target={self.target!r}: choose 'f1' or 'exact'")
-        if self.k < 2 or self.folds < 2:
-            raise ValueError(f"k={self.k}, folds={self.folds}: both must be at least 2")
+        self._check_parameters()
         X, y = as_lists(X), as_lists(y)
         if len(X) != len(y):
             raise ValueError(f"X has {len(X)} sentences, but y has {len(y)} label sequences; give one per sentence")
@@ -112,6 +110,14 @@ class Reranker(BaseEstimator):
         self.tagger_, self.ranker_ = clone(base).fit(X, y), ranker
         self.oracle_ = evaluate(y, best).f1 / 100.0
         return self
+
+    def _check_parameters(self) -> None:
+        if self.target not in ("f1", "exact"):
+            raise ValueError(f"target={self.target!r}: choose 'f1' or 'exact'")
+        for name in ("k", "folds"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
+                raise ValueError(f"{name}={value!r}: {name} must be a whole number of at least 2")
 
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
         """The labels of each sentence: of the tagger's candidates, the one that the ranker puts on top."""
