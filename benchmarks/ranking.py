@@ -236,8 +236,8 @@ def main() -> None:
     size.add_argument("--quick", action="store_true", help="small sets, few repetitions: to try the script out")
     size.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md")
     options = parser.parse_args()
-    n = 500 if options.quick else 10_000
-    tasks = [linear_teacher(n), crooked_teacher(n), zipf_teacher(n // 5, 2**12), *adult()]
+    n = 500 if options.quick else 4000
+    tasks = [linear_teacher(n), crooked_teacher(n), zipf_teacher(n // 4, 2**11), *adult()]
     tables = []
     for task in tasks:
         print(f"{task.title} …", flush=True)
