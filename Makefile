@@ -25,7 +25,7 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels docs sanitize fuzz clean
+.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking docs sanitize fuzz clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -44,7 +44,7 @@ lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: bench-linear bench-files bench-tagger bench-kernels ## all benchmarks against their rivals
+bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking ## all benchmarks against their rivals
 
 bench-linear: $(CORE) $(BENCH) ## the linear learners against their rivals
 	$(BIN)/python benchmarks/linear.py
@@ -57,6 +57,9 @@ bench-files: $(CORE) $(BENCH) ## from files to models, against their rivals
 
 bench-tagger: $(CORE) $(BENCH) ## the sequence tagger against its rivals; needs PERCEPTIVE_DATA
 	$(BIN)/python benchmarks/tagger.py
+
+bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
+	$(BIN)/python benchmarks/ranking.py
 
 docs: $(CORE) $(DOCS) ## build the documentation into build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs

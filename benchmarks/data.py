@@ -103,7 +103,7 @@ def zipf_files(n_rows: int, n_features: int) -> tuple[Path, Path]:
 
 def a9a() -> list[Dataset]:
     """Adult, binarised: 123 features, 14 of them in a row."""
-    parts = [part(f"a9a/{part}.svm") for part in ("train", "test")]
+    parts = [part(f"a9a/{half}.svm") for half in ("train", "test")]
     if None in parts:
         return []
     arrays: list[Any] = []

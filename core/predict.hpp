@@ -34,14 +34,15 @@ void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool
     }
 }
 
-// Votes of the journal's voters for a block of rows at a time: each stored vector meets WIDTH rows at once, then
-// the run is replayed in scores. survival (0 = no vote) may have been thinned by the caller.
-// out: two classes Σ m_k sign(score); joint: Σ m_k [k votes for c]. initial: scores of v_0, with its bias, n × classes.
-template <class Rows, class W>
-void votes(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial, double bias,
-           i64 n_classes, bool normalize, i64* out) {
-    constexpr i64 WIDTH = 8;
-    const bool binary = n_classes == 1;
+// Scores of the journal's voters for a block of rows at a time: each stored vector meets WIDTH rows at once, then the
+// run is replayed in scores. vote(k, begin, width, scores) is called for every voter k with a survival (0 = no vote;
+// the caller may have thinned them); scores[c·WIDTH + l] is row begin + l's for class c. initial: scores of v_0, with
+// its bias, n × classes.
+constexpr i64 WIDTH = 8;
+
+template <class Rows, class W, class Vote>
+void replay_scores(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial, double bias,
+                   i64 n_classes, bool normalize, Vote vote) {
     // Only features that the journal knows matter: number them 0, 1, …
     std::vector<std::int32_t> known(journal.index);
     std::sort(known.begin(), known.end());
@@ -62,7 +63,6 @@ void votes(const Rows& rows, const Journal<W>& journal, const i64* survival, con
     };
     std::vector<double> dots(static_cast<size_t>(journal.vectors() * WIDTH));
     std::vector<double> scores(static_cast<size_t>(n_classes * WIDTH));
-    std::fill(out, out + rows.n * n_classes, i64{0});
     for (i64 begin = 0; begin < rows.n; begin += WIDTH) {
         const i64 width = std::min(WIDTH, rows.n - begin);
         for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale(rows[begin + l], normalize));
@@ -89,23 +89,63 @@ void votes(const Rows& rows, const Journal<W>& journal, const i64* survival, con
                     for (i64 l = 0; l < WIDTH; ++l) s[l] += entry.coefficient * d[l] + bias * entry.bias;
                 }
             }
-            if (survival[k] == 0) continue;
-            for (i64 l = 0; l < width; ++l) {
-                if (binary) {
-                    out[begin + l] += survival[k] * ((scores[l] > 0) - (scores[l] < 0));
-                    continue;
-                }
-                i64 best = 0;
-                bool all_equal = true;
-                for (i64 c = 1; c < n_classes; ++c) {
-                    if (scores[c * WIDTH + l] != scores[l]) all_equal = false;
-                    if (scores[c * WIDTH + l] > scores[best * WIDTH + l]) best = c;
-                }
-                if (!all_equal) out[(begin + l) * n_classes + best] += survival[k];
-            }
+            if (survival[k] != 0) vote(k, begin, width, scores.data());
         }
         for (i64 l = 0; l < width; ++l) fill(begin + l, l, 0.0);
     }
+}
+
+// Votes of the journal's voters: two classes Σ m_k sign(score); joint Σ m_k [k votes for c].
+template <class Rows, class W>
+void votes(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial, double bias,
+           i64 n_classes, bool normalize, i64* out) {
+    const bool binary = n_classes == 1;
+    std::fill(out, out + rows.n * n_classes, i64{0});
+    replay_scores(rows, journal, survival, initial, bias, n_classes, normalize,
+                  [&](i64 k, i64 begin, i64 width, const double* scores) {
+                      for (i64 l = 0; l < width; ++l) {
+                          if (binary) {
+                              out[begin + l] += survival[k] * ((scores[l] > 0) - (scores[l] < 0));
+                              continue;
+                          }
+                          i64 best = 0;
+                          bool all_equal = true;
+                          for (i64 c = 1; c < n_classes; ++c) {
+                              if (scores[c * WIDTH + l] != scores[l]) all_equal = false;
+                              if (scores[c * WIDTH + l] > scores[best * WIDTH + l]) best = c;
+                          }
+                          if (!all_equal) out[(begin + l) * n_classes + best] += survival[k];
+                      }
+                  });
+}
+
+// Votes of the journal's voters for the best of each list: a voter whose scores are all equal abstains. list[i] is the
+// list that row i belongs to; the lists lie one after the other.
+template <class Rows, class W>
+void rank_votes(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial,
+                const i64* list, bool normalize, i64* out) {
+    struct Choice {
+        i64 best = 0;
+        double score = 0.0;
+        bool all_equal = true;
+    };
+    std::vector<Choice> choices(static_cast<size_t>(journal.voters()));  // in the list that is being read
+    std::fill(out, out + rows.n, i64{0});
+    replay_scores(rows, journal, survival, initial, 0.0, 1, normalize,
+                  [&](i64 k, i64 begin, i64 width, const double* scores) {
+                      Choice& choice = choices[k];
+                      for (i64 l = 0; l < width; ++l) {
+                          const i64 i = begin + l;
+                          if (i == 0 || list[i] != list[i - 1]) {
+                              choice = {i, scores[l], true};
+                          } else {
+                              if (scores[l] != choice.score) choice.all_equal = false;
+                              if (scores[l] > choice.score) choice = {i, scores[l], false};
+                          }
+                          const bool last = i + 1 == rows.n || list[i + 1] != list[i];
+                          if (last && !choice.all_equal) out[choice.best] += survival[k];
+                      }
+                  });
 }
 
 }  // namespace perceptive

@@ -77,6 +77,7 @@ void bind_learning(nb::module_& m);
 void bind_binary(nb::module_& m);
 void bind_joint(nb::module_& m);
 void bind_predict(nb::module_& m);
+void bind_ranking(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_svmlight(nb::module_& m);
 void bind_vw(nb::module_& m);

@@ -39,8 +39,8 @@ Weights<W> weights_of(const Problem& problem, i64 n_rows) {
 }
 
 // play(task) with the task of this problem's types
-template <template <class, bool> class Task, class W, class Play>
-void with_task(Problem& problem, i64 n_rows, const Lessons& lessons, Play play) {
+template <template <class, bool> class Task, class W, class Data, class Play>
+void with_task(Problem& problem, i64 n_rows, const Data& lessons, Play play) {
     const Weights<W> w = weights_of<W>(problem, n_rows);
     Journal<W>* journal = problem.journal.is_none() ? nullptr : nb::cast<Journal<W>*>(problem.journal);
     if (w.sum) {
@@ -52,8 +52,8 @@ void with_task(Problem& problem, i64 n_rows, const Lessons& lessons, Play play) 
     }
 }
 
-template <template <class, bool> class Task, class Play>
-void with_task(Problem& problem, i64 n_rows, const Lessons& lessons, Play play) {
+template <template <class, bool> class Task, class Data, class Play>
+void with_task(Problem& problem, i64 n_rows, const Data& lessons, Play play) {
     if (problem.z.dtype() == nb::dtype<float>())
         with_task<Task, float>(problem, n_rows, lessons, play);
     else

@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
     perceptive::bind_binary(m);
     perceptive::bind_joint(m);
     perceptive::bind_predict(m);
+    perceptive::bind_ranking(m);
     perceptive::bind_stream(m);
     perceptive::bind_svmlight(m);
     perceptive::bind_vw(m);

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate, certify
-    from perceptive.estimators import HashedFeatures, HashedText, KernelClassifier, LinearClassifier, SequenceTagger
+    from perceptive.estimators import (
+        HashedFeatures,
+        HashedText,
+        JointClassifier,
+        KernelClassifier,
+        LinearClassifier,
+        LinearRanker,
+        Reranker,
+        SequenceTagger,
+    )
     from perceptive.persistence import load, save
 
 __version__ = "0.1.0"
@@ -16,7 +25,10 @@ _HOME = {
     "HashedFeatures": "estimators",
     "KernelClassifier": "estimators",
     "HashedText": "estimators",
+    "JointClassifier": "estimators",
     "LinearClassifier": "estimators",
+    "LinearRanker": "estimators",
+    "Reranker": "estimators",
     "SequenceTagger": "estimators",
     "certify": "certificate",
     "load": "persistence",
@@ -28,8 +40,11 @@ __all__ = [
     "Certificate",
     "HashedFeatures",
     "HashedText",
+    "JointClassifier",
     "KernelClassifier",
     "LinearClassifier",
+    "LinearRanker",
+    "Reranker",
     "SequenceTagger",
     "certify",
     "load",

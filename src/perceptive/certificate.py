@@ -23,9 +23,10 @@ from perceptive import _core
 from perceptive.learners.lesson import Lesson, Pair
 from perceptive.learners.linear import LinearLearner, as_floats
 from perceptive.learners.problem import Problem, Vector
+from perceptive.learners.ranking import RankingLearner, RankingLesson
 from perceptive.learners.rows import as_rows
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.parameters import LinearParameters
+from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.theorems import TRIVIAL, Game, perceptron_bound, theorem_for
 
 ROUNDING = 1e-6  # counts are exact, margins are not
@@ -227,6 +228,45 @@ def add_up(made: list[Certificate]) -> Certificate:
     )
 
 
+def certify_lists(
+    learner: RankingLearner, lessons: Iterable[RankingLesson], *, witness: ArrayLike | None = None
+) -> Certificate:
+    """Make the certificate of a ranker's run on lists that come in parts: δ = x_ℓ − x_ℓ̂, u·δ against the closest pair.
+
+    Parameters
+    ----------
+    learner : RankingLearner
+    lessons : iterable of RankingLesson
+        From `RankingLearner.lesson`.
+    witness : array of shape (n_features,) or None
+        A vector u to try beside those of the run.
+
+    Examples
+    --------
+    >>> from perceptive.learners import RankingLearner
+    >>> L = RankingLearner()
+    >>> L.learn_many([[1.0, 0.0], [0.0, 1.0]], [1, 0], [2])
+    >>> certificate = certify_lists(L, [L.lesson([[1.0, 0.0], [0.0, 1.0]], [1, 0], [2])])
+    >>> certificate.updates, round(certificate.bound, 6)
+    (1, 1.0)
+    """
+    if learner.problem is None:
+        raise ValueError("this learner has learned nothing yet; let it learn first")
+    problem = learner.problem
+    witnesses = _witnesses(problem, witness)
+    evidence, n_played, fingerprint = [], 0, 0
+    for lesson in lessons:
+        evidence.append(_Evidence.of_lists(problem, lesson, witnesses))
+        n_played += lesson.n_played
+        fingerprint += lesson.fingerprint()
+    epochs = max(1, -(-learner.played // max(1, n_played)))
+    same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
+    copies = max(1, -(-learner.ids // max(1, n_played)))
+    made = _certify_problem(problem, witnesses, _Evidence.join(evidence), epochs, copies, not same)
+    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    return replace(made, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+
+
 def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
     """The bound of the structured perceptron (Collins 2002): the same, δ being Φ(x, y*) − Φ(x, ŷ)."""
     p, core = learner.parameters, learner.core
@@ -282,6 +322,7 @@ class _Evidence(NamedTuple):
     margins: dict[str, NDArray[np.float64]]  # under each witness, scaled to unit length
     lengths2: NDArray[np.float64]
     weights: NDArray[np.float64] | None
+    radius2: float  # the largest ‖weight·δ‖² that the data allow
 
     @classmethod
     def of(cls, problem: Problem, lesson: Lesson, pair: Pair, witnesses: dict[str, Vector]) -> _Evidence:
@@ -300,7 +341,33 @@ class _Evidence(NamedTuple):
             margins[name] = margins_of(scores, targets, problem.binary)[present]
             if weights is not None:
                 margins[name] = margins[name] * weights
-        return cls(margins, lengths2 if weights is None else lengths2 * weights**2, weights)
+        lengths2 = lengths2 if weights is None else lengths2 * weights**2
+        return cls(margins, lengths2, weights, float(lengths2.max(initial=0.0)))
+
+    @classmethod
+    def of_lists(cls, problem: Problem, lesson: RankingLesson, witnesses: dict[str, Vector]) -> _Evidence:
+        p, starts, grades = lesson.learner.parameters, lesson.starts, lesson.grades
+        present = lesson.present
+        weights = None if lesson.weights is None else lesson.weights[present]
+        n = len(lesson)
+        shortest, longest, equal = np.empty(n), np.empty(n), np.empty(n, np.int64)
+        _core.list_lengths(lesson.rows, starts, grades, p.pairs, p.normalize, shortest, longest, equal)
+        scale = 1.0 if weights is None else weights**2
+        lengths2 = (shortest + p.delta**2)[present] * scale
+        radius2 = ((longest + p.delta**2)[present] * scale).max(initial=0.0)
+        # Two candidates that are the same are a mistake that teaches nothing: a round of its own for PA's theorem.
+        twins = (equal[present] > 0) & (lengths2 > 0) if p.rule in ("pa", "mira") and not p.delta else np.zeros(0, bool)
+        margins = {}
+        for name, (w, b) in witnesses.items():
+            length = _length(w, b)
+            if not math.isfinite(length) or length == 0.0:
+                continue
+            scores = problem.linear(lesson.rows, w.astype(np.float64, copy=False), b)[:, 0] / length
+            out = np.empty(len(lesson))
+            _core.list_margins(scores, starts, grades, p.pairs, out)
+            margins[name] = out[present] if weights is None else out[present] * weights
+            margins[name] = np.append(margins[name], margins[name][: len(twins)][twins])
+        return cls(margins, np.append(lengths2, np.zeros(np.count_nonzero(twins))), weights, float(radius2))
 
     @classmethod
     def join(cls, parts: list[_Evidence]) -> _Evidence:
@@ -312,6 +379,7 @@ class _Evidence(NamedTuple):
             {name: np.concatenate([part.margins[name] for part in parts]) for name in names},
             np.concatenate([np.empty(0), *(part.lengths2 for part in parts)]),
             np.concatenate(weights) if any(part.weights is not None for part in parts) else None,
+            max((part.radius2 for part in parts), default=0.0),
         )
 
 
@@ -325,7 +393,7 @@ def _certify_problem(
 ) -> Certificate:
     """The smallest bound over all witnesses."""
     p, run, weights = problem.parameters, problem.run, evidence.weights
-    radius = math.sqrt(float(evidence.lengths2.max(initial=0.0)) if hypothetical else run.radius2)
+    radius = math.sqrt(evidence.radius2 if hypothetical else run.radius2)
     nothing = Certificate(
         mistakes=run.mistakes,
         updates=run.updates,
@@ -420,7 +488,7 @@ def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: 
     return margins
 
 
-def _lengths2(rows: _core.Rows, p: LinearParameters) -> NDArray[np.float64]:
+def _lengths2(rows: _core.Rows, p: LinearParameters | RankingParameters) -> NDArray[np.float64]:
     """‖x‖² of each row as the learner sees it, bias and id feature included."""
     lengths2 = np.empty(rows.n)
     _core.squared_norms(rows, lengths2)

@@ -99,6 +99,18 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     return result
 
 
+def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
+    """The segments of a label sequence: first token, behind the last, type.
+
+    Examples
+    --------
+    >>> segments(["B-NP", "I-NP", "O", "B-VP"])
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    """
+    parts = [str(label).partition("-") for label in labels]
+    return _segments([(prefix, kind) for prefix, _, kind in parts])
+
+
 def _segments(labels: list[tuple[str, str]]) -> list[tuple[int, int, str]]:
     segments = []
     begin = -1

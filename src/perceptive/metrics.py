@@ -1,4 +1,4 @@
-"""How good predictions are: accuracy, precision, recall, F1, confusion, and the area under the ROC curve."""
+"""How good predictions are: accuracy, precision, recall, F1, confusion, AUC; for ranking top-1, MRR, MAP, NDCG."""
 
 from __future__ import annotations
 
@@ -86,3 +86,112 @@ def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     rank = np.cumsum(counts) - (counts - 1) / 2  # the mean rank of those that are equal
     return float((rank[place][positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+
+
+# ---------------------------------------------------------------- ranking
+#
+# Lists lie one after the other: list t is [starts[t], starts[t + 1]). A list in which nobody is better than another
+# tells nothing and is left out; nan where none is left. Equal scores stand in the order given, but for `ndcg`, which
+# averages over their orders as scikit-learn does.
+
+
+def _best_first(
+    grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]
+) -> list[NDArray[np.float64]]:
+    """The grades of each list that tells something, in the order of the scores."""
+    lists = []
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        g = np.asarray(grades[begin:end], np.float64)
+        if g.max() > g.min():
+            lists.append(g[np.argsort(-scores[begin:end], kind="stable")])
+    return lists
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+def top1(grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
+    """Share of the lists with one of the best on top.
+
+    Examples
+    --------
+    >>> starts = np.array([0, 3, 5])
+    >>> top1(np.array([0, 2, 1, 1, 0]), np.array([0.1, 0.9, 0.5, 0.2, 0.3]), starts)
+    0.5
+    """
+    return _mean([float(g[0] == g.max()) for g in _best_first(grades, scores, starts)])
+
+
+def mrr(grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
+    """Mean reciprocal rank: 1/place of the first of the best.
+
+    Examples
+    --------
+    >>> mrr(np.array([0, 1, 0, 1]), np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 4]))
+    0.5
+    """
+    return _mean([1.0 / (1 + int(np.argmax(g == g.max()))) for g in _best_first(grades, scores, starts)])
+
+
+def mean_average_precision(
+    grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]
+) -> float:
+    """Mean over the lists of the precision at the place of each good candidate; those with a grade above 0 are good.
+
+    Where a list has no grade above 0, or no other, it is left out.
+
+    Examples
+    --------
+    >>> round(mean_average_precision(np.array([1, 0, 1]), np.array([3.0, 2.0, 1.0]), np.array([0, 3])), 4)
+    0.8333
+    """
+    values = []
+    for g in _best_first(grades, scores, starts):
+        places = np.flatnonzero(g > 0)
+        if 0 < len(places) < len(g):
+            values.append(float(np.mean(np.arange(1, len(places) + 1) / (places + 1))))
+    return _mean(values)
+
+
+def ndcg(
+    grades: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    k: int | None = None,
+    *,
+    exponential: bool = False,
+) -> float:
+    """Mean over the lists of Σ gain/log₂(place + 1) among the first k, as a share of the largest possible.
+
+    Parameters
+    ----------
+    grades, scores, starts : arrays
+        Grades must not be negative. Candidates with equal scores share the mean of their gains.
+    k : int or None
+        How many places count; None for all.
+    exponential : bool
+        Whether the gain is 2^grade − 1 instead of the grade.
+
+    Examples
+    --------
+    >>> round(ndcg(np.array([0, 2, 1]), np.array([3.0, 2.0, 1.0]), np.array([0, 3])), 4)
+    0.6697
+    """
+    values = []
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        g = np.asarray(grades[begin:end], np.float64)
+        if g.min() < 0:
+            raise ValueError("ndcg needs grades that are not negative")
+        if g.max() == g.min():
+            continue
+        gain = 2.0**g - 1.0 if exponential else g
+        discount = 1.0 / np.log2(np.arange(len(g)) + 2.0)
+        discount[len(g) if k is None else k :] = 0.0
+        _, place, counts = np.unique(-scores[begin:end], return_inverse=True, return_counts=True)
+        mean_gain = np.bincount(place, weights=gain) / counts
+        ends = np.cumsum(counts)
+        shares = np.concatenate([[0.0], np.cumsum(discount)])
+        found = float(mean_gain @ (shares[ends] - shares[ends - counts]))
+        values.append(found / float(np.sort(gain)[::-1] @ discount))
+    return _mean(values)

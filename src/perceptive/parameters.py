@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 from perceptive.hypotheses import HYPOTHESES
 from perceptive.rules import RULES
@@ -172,6 +172,67 @@ class KernelParameters(_Checked):
                 )
             if self.delta:
                 raise ValueError("delta needs every example to be remembered; it does not go with a budget")
+
+
+RANKING_RULES = ("perceptron", "pa", "pa1", "pa2", "mira")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingParameters(_Checked):
+    """What a linear ranker is: which pairs it sets right, rule, hypothesis, and the conventions of the game."""
+
+    rule: str = _parameter("perceptron", "when and how far to move on a list", _one_of(*RANKING_RULES))
+    learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
+    margin: float = _parameter(0.0, "β: the perceptron also updates where the best leads by β or less", _not_negative)
+    C: float = _parameter(1.0, "aggressiveness of pa1 and pa2", _positive)
+    pairs: str = _parameter(
+        "best",
+        "learn from the best against the rest, from the pair most in the wrong order, or from all that are",
+        _one_of("best", "worst", "all"),
+    )
+    cost: str | None = _parameter(
+        None, "pairs count by the difference of their grades, or of their places", _one_of(None, "grade", "position")
+    )
+    hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
+    keep: str | None = _parameter(
+        None, "'all' keeps the journal, so that every hypothesis is at hand", _one_of(None, "all")
+    )
+    max_voters: int | None = _parameter(None, "how many of the longest survivors the journal keeps", _whole(1, "all"))
+    average: str = _parameter("examples", "mean over the lists, or of v₀ … v_K", _one_of("examples", "mistakes"))
+    normalize: bool = _parameter(False, "scale candidates to unit length", _boolean)
+    delta: float = _parameter(0.0, "Δ-trick: an id feature for each list", _not_negative)
+    dtype: str = _parameter("float32", "of the weights", _one_of("float32", "float64"))
+    n_features: int | None = _parameter(
+        None, "number of features, if known before the data", _whole(1, "from the data")
+    )
+    bits: int | None = _parameter(
+        None, "hash the names of dicts into 2^bits columns", _whole(1, "give each name a column", maximum=30)
+    )
+    random_state: int = _parameter(0, "seed of the shuffling and of the random hypothesis", _whole(0))
+
+    # What a problem asks for beside: a constant feature would cancel out in every difference.
+    bias: ClassVar[float] = 0.0
+    r: ClassVar[float] = 1.0
+    ties: ClassVar[str] = "mistake"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.margin and self.rule != "perceptron":
+            raise ValueError(f"margin does not go with rule={self.rule!r}, which has a margin of its own")
+        if self.delta and self.cost is not None:
+            raise ValueError("delta does not go with cost; leave one of them out")
+        if self.bits is not None and self.n_features not in (None, 1 << self.bits):
+            raise ValueError(f"n_features={self.n_features} does not go with bits={self.bits}; leave it out")
+
+    @property
+    def keeps_journal(self) -> bool:
+        """Whether every update is written down."""
+        return self.keep == "all" or HYPOTHESES[self.hypothesis].needs_journal
+
+    @property
+    def averages(self) -> bool:
+        """Whether the average is maintained."""
+        return self.hypothesis == "averaged" or self.keeps_journal
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,15 +17,16 @@ from perceptive.kernels.storage import Functions, MissingFunction
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
+from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
-from perceptive.parameters import TrainingParameters
+from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
 from perceptive.streams.reading import Reading
 from perceptive.tagger_file import load_tagger, save_tagger
 from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import KernelClassifier, LinearClassifier, SequenceTagger
+    from perceptive.estimators import KernelClassifier, LinearClassifier, LinearRanker, SequenceTagger
     from perceptive.learners import SequenceLearner
 
 JOURNAL = (
@@ -41,7 +42,14 @@ NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
 def save(
-    model: LinearLearner | KernelLearner | SequenceLearner | LinearClassifier | KernelClassifier | SequenceTagger,
+    model: LinearLearner
+    | KernelLearner
+    | RankingLearner
+    | SequenceLearner
+    | LinearClassifier
+    | KernelClassifier
+    | LinearRanker
+    | SequenceTagger,
     path: str | os.PathLike[str],
 ) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
@@ -67,6 +75,10 @@ def save(
         model_file.write(path, "KernelLearner", meta, arrays)
         return
     if save_tagger(model, path):
+        return
+    from perceptive.ranking_file import save_ranker
+
+    if save_ranker(model, path):
         return
     from perceptive.estimators import KernelClassifier, LinearClassifier
 
@@ -108,23 +120,31 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
     return _load(path, verify, True, functions)
 
 
-def load_learner(path: str | os.PathLike[str]) -> LinearLearner | KernelLearner | SequenceLearner:
+def load_learner(
+    path: str | os.PathLike[str],
+) -> LinearLearner | KernelLearner | RankingLearner | SequenceLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | KernelLearner | SequenceLearner = _load(path, None, False)
+    learner: LinearLearner | KernelLearner | RankingLearner | SequenceLearner = _load(path, None, False)
     return learner
 
 
 def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, functions: Functions | None = None) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
+    from perceptive.ranking_file import KINDS, load_ranker
+
     if kind in ("SequenceLearner", "SequenceTagger"):
         return load_tagger(path, kind if dressed else "SequenceLearner", meta, arrays)
     if kind == "Checkpoint":
         raise ModelFileError(f"{os.fspath(path)}: is a checkpoint of a run; let it end: perceptive train --checkpoint")
-    if kind not in ("LinearLearner", "LinearClassifier", "KernelLearner", "KernelClassifier"):
+    if kind not in ("LinearLearner", "LinearClassifier", "KernelLearner", "KernelClassifier", *KINDS):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
     try:
+        if kind in KINDS:
+            if kind == "Reranker" and not dressed:
+                raise ModelFileError(f"{os.fspath(path)}: holds a Reranker; use it from Python, with load")
+            return load_ranker(kind if dressed else "RankingLearner", meta, arrays)
         dressed = dressed and kind.endswith("Classifier")
         if kind.startswith("Kernel"):
             return (estimator_together if dressed else put_together)(meta, arrays, functions or {})
@@ -175,7 +195,7 @@ def load_checkpoint(path: str | os.PathLike[str], made_from: dict[str, Any]) -> 
         state = {name: type_(meta["state"][name]) for name, type_ in RUN.items()}
         training = TrainingParameters(**meta["training"])
         return Run(
-            learners["learner"], training, _check_history(History(**meta["history"])), best=learners["best"], **state
+            learners["learner"], training, check_history(History(**meta["history"])), best=learners["best"], **state
         )
     except ModelFileError:
         raise
@@ -201,12 +221,9 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
     }
     arrays: dict[str, NDArray[Any]] = {}
     for i, (pair, problem) in enumerate(learner.problems.items()):
-        state = problem.snapshot()
-        meta["problems"].append({"pair": pair, "run": state["run"], "started": problem.initial is not None})
-        for name, array in {**state["arrays"], **state["biases"], **(state["journal"] or {})}.items():
-            arrays[f"{i}.{name}"] = array[: problem.n_features] if name in state["arrays"] else array
-        if problem.initial is not None:
-            arrays[f"{i}.initial"], arrays[f"{i}.initial_bias"] = problem.initial
+        described, parts = problem_apart(problem)
+        meta["problems"].append({"pair": pair, **described})
+        arrays |= {f"{i}.{name}": array for name, array in parts.items()}
     meta["reading"] = None if learner.reading is None else learner.reading.to_meta()
     if learner.idf is not None:
         arrays["idf"] = learner.idf
@@ -215,6 +232,40 @@ def _take_apart(learner: LinearLearner) -> tuple[dict[str, Any], dict[str, NDArr
     if learner.vocabulary is not None:
         arrays |= {f"vocabulary.{name}": array for name, array in learner.vocabulary.to_arrays().items()}
     return meta, arrays
+
+
+def problem_apart(problem: Problem) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A problem as plain values and arrays."""
+    state = problem.snapshot()
+    arrays = {**state["arrays"], **state["biases"], **(state["journal"] or {})}
+    arrays |= {name: array[: problem.n_features] for name, array in state["arrays"].items()}
+    if problem.initial is not None:
+        arrays["initial"], arrays["initial_bias"] = problem.initial
+    return {"run": state["run"], "started": problem.initial is not None}, arrays
+
+
+def problem_together(
+    described: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    n_features: int,
+    n_classes: int | None,
+    parameters: LinearParameters | RankingParameters,
+) -> Problem:
+    """What `problem_apart` gave; raises where it does not fit together."""
+    if arrays["z"].shape != (n_features, stride_of(n_classes)):
+        raise ValueError("weights of the wrong shape")
+    initial = (arrays["initial"], arrays["initial_bias"]) if described["started"] else None
+    problem = Problem(n_features, n_classes, parameters, initial)
+    problem.restore(
+        {
+            "arrays": {name: arrays[name] for name in problem.arrays},
+            "biases": {name: arrays[name] for name in problem.biases},
+            "run": described["run"],
+            "journal": {name: arrays[name] for name in JOURNAL} if problem.journal is not None else None,
+        }
+    )
+    problem.finish()
+    return problem
 
 
 def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinearLearner:
@@ -242,20 +293,9 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Line
     for i, described in enumerate(meta["problems"]):
         mine = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{i}.")}
         n_classes = len(classes) if learner.joint else None
-        if mine["z"].shape != (n_features, stride_of(n_classes)):
-            raise ValueError("weights of the wrong shape")
-        initial = (mine["initial"], mine["initial_bias"]) if described["started"] else None
-        problem = Problem(n_features, n_classes, learner.parameters, initial)
-        problem.restore(
-            {
-                "arrays": {name: mine[name] for name in problem.arrays},
-                "biases": {name: mine[name] for name in problem.biases},
-                "run": described["run"],
-                "journal": {name: mine[name] for name in JOURNAL} if problem.journal is not None else None,
-            }
+        learner.problems[tuple(described["pair"])] = problem_together(
+            described, mine, n_features, n_classes, learner.parameters
         )
-        problem.finish()
-        learner.problems[tuple(described["pair"])] = problem
     learner.n_features = n_features
     learner.fingerprint, learner.played, learner.ids = int(meta["fingerprint"]), meta["played"], meta["ids"]
     if not all(isinstance(count, int) and count >= 0 for count in (learner.played, learner.ids)):
@@ -280,7 +320,7 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     if kind.kind not in "biufUO":
         raise ValueError("labels of an unknown kind")
     model.classes_ = np.array(learner.classes, dtype=kind)
-    model._history = _check_history(History(**meta["history"]))
+    model._history = check_history(History(**meta["history"]))
     if "n_features_in_" in meta:
         model.n_features_in_ = int(meta["n_features_in_"])
     if "feature_names_in_" in meta:
@@ -288,7 +328,8 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     return model
 
 
-def _check_history(history: History) -> History:
+def check_history(history: History) -> History:
+    """The history, if it can be one."""
     lists = (history.mistakes, history.updates, history.loss, history.held_out)
     if not all(isinstance(entry, int | float) for one in lists for entry in one) or not isinstance(
         history.converged, bool

@@ -32,13 +32,23 @@ def save_tagger(model: object, path: str | os.PathLike[str]) -> bool:
     from perceptive.estimators import SequenceTagger
 
     assert isinstance(model, SequenceTagger)
+    model_file.write(path, "SequenceTagger", *tagger_apart(model))
+    return True
+
+
+def tagger_apart(model: SequenceTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A tagger as plain values and arrays."""
     if not model.__sklearn_is_fitted__():
         raise ValueError("this SequenceTagger has not learned anything; fit it before it is saved")
     meta, arrays = _take_apart(model.learner_)
     meta["estimator"] = {**model.get_params(), "template": _plain_template(model.template)}
     meta["history"] = asdict(model._history)
-    model_file.write(path, "SequenceTagger", meta, arrays)
-    return True
+    return meta, arrays
+
+
+def tagger_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SequenceTagger:
+    """What `tagger_apart` gave; raises where it does not fit together."""
+    return _dress(_put_together(meta, arrays), meta)
 
 
 def load_tagger(path: str | os.PathLike[str], kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.parameters import LinearParameters
+from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 
 
@@ -70,7 +70,7 @@ def _minimise(f: Callable[[float], float], margins: NDArray[np.float64]) -> floa
 class Game:
     """What the theorems need to know of a run and its data, under one witness u."""
 
-    parameters: LinearParameters
+    parameters: LinearParameters | RankingParameters
     epochs: float  # how often each example was played
     radius: float
     margins: NDArray[np.float64]  # u·δ per example
@@ -195,13 +195,15 @@ THEOREMS: dict[str, Theorem] = {
 }
 
 
-def theorem_for(p: LinearParameters, weighted: bool, started: bool) -> Theorem | None:
+def theorem_for(p: LinearParameters | RankingParameters, weighted: bool, started: bool) -> Theorem | None:
     """The theorem for a run, or None where none is known."""
     name = RULES[p.rule].theorem
     if not name or p.cost is not None or (p.delta and p.delta**2 == 0.0):
         return None
     if started and name != "perceptron":
         return None
+    if name == "pa" and not p.delta and isinstance(p, RankingParameters) and p.pairs == "all":
+        return None  # a mean of differences may be as short as it likes
     if weighted and (name != "perceptron" or p.margin):  # the perceptron sees a weighted example as a longer one
         return None
     if p.delta:

@@ -16,6 +16,7 @@ from perceptive import __version__
 COMMANDS = {
     "train": "learn from files, or go on learning",
     "predict": "label the examples of files",
+    "rank": "order the candidates of lists in files",
     "tag": "label the tokens of sentences, in files or in a text",
     "eval": "compare predictions with the labels of files",
     "inspect": "show what a model is made of: its heaviest features",

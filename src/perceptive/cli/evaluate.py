@@ -16,6 +16,7 @@ EXAMPLE = """\
 examples:
   perceptive eval a9a.model test.svm
   perceptive eval a9a.model test.svm --json
+  perceptive eval letor.model letor-test.svm
 """
 
 
@@ -23,8 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area under "
-        "the ROC curve; for taggers, the table of conlleval. Labels that the model has never met count as mistakes; "
-        "examples without a label are left out."
+        "the ROC curve; for taggers, the table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the "
+        "model has never met count as mistakes; examples without a label are left out."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
@@ -38,13 +39,20 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_any, scored, stream_for, tagger_in
+    from perceptive.cli.model import load_any, scored, stream_for
+    from perceptive.cli.ranking import evaluate_ranker, load_ranker
     from perceptive.cli.tagging import evaluate_tagger
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.sequence import SequenceLearner
     from perceptive.metrics import Confusion, auc
+    from perceptive.persistence import load_learner
     from perceptive.streams.examples import UNLABELLED
 
-    if (tagger := tagger_in(options.model)) is not None:
-        return evaluate_tagger(options, tagger)
+    some = load_learner(options.model)
+    if isinstance(some, SequenceLearner):
+        return evaluate_tagger(options, some)
+    if isinstance(some, RankingLearner):
+        return evaluate_ranker(load_ranker(options.model), options)
     learner = load_any(options.model)
     stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))

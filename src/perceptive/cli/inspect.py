@@ -37,12 +37,15 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.tagging import inspect_tagger
     from perceptive.inspection import describe, describe_kernel, heaviest
     from perceptive.learners.linear import LinearLearner
+    from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
     if isinstance(learner, SequenceLearner):
         return inspect_tagger(options, learner)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{options.model}: is a ranker, which inspect does not know; use it with rank and eval")
     tops: dict[Any, list[Feature]] = {}
     if isinstance(learner, LinearLearner):
         learner.finish()

@@ -13,6 +13,7 @@ from perceptive import _core, streams
 from perceptive.cli.console import Bar
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
@@ -22,6 +23,8 @@ from perceptive.streams.examples import Examples
 def load_model(path: str) -> LinearLearner:
     """The learner of a model file, which must have learned from rows."""
     learner = load_learner(path)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is a ranker; use it with rank and eval")
     if isinstance(learner, KernelLearner):
         raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
     return _ready(learner, path)
@@ -30,6 +33,8 @@ def load_model(path: str) -> LinearLearner:
 def load_any(path: str) -> LinearLearner | KernelLearner:
     """The learner of a model file, linear or kernel."""
     learner = load_learner(path)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is a ranker; use it with rank and eval")
     if not isinstance(learner, KernelLearner):
         return _ready(learner, path)
     if learner.dual is None:
@@ -51,18 +56,16 @@ def _ready(learner: LinearLearner | SequenceLearner, path: str) -> LinearLearner
 def load_tagger_model(path: str) -> SequenceLearner:
     """The learner of a tagger's file."""
     learner = load_learner(path)
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is a ranker, which orders lists; use perceptive rank")
     if not isinstance(learner, SequenceLearner):
         raise ValueError(f"{path}: is a classifier, which labels examples; use perceptive predict")
     return learner
 
 
-def tagger_in(path: str) -> SequenceLearner | None:
-    """The learner of a file if it is a tagger's."""
-    learner = load_learner(path)
-    return learner if isinstance(learner, SequenceLearner) else None
-
-
-def reading_of(learner: LinearLearner | KernelLearner, options: argparse.Namespace, fixed: bool = True) -> Reading:
+def reading_of(
+    learner: LinearLearner | KernelLearner | RankingLearner, options: argparse.Namespace, fixed: bool = True
+) -> Reading:
     """How a model reads files.
 
     One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
@@ -85,7 +88,9 @@ def reading_of(learner: LinearLearner | KernelLearner, options: argparse.Namespa
     return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
-def stream_for(learner: LinearLearner | KernelLearner, options: argparse.Namespace, fixed: bool = False) -> Stream:
+def stream_for(
+    learner: LinearLearner | KernelLearner | RankingLearner, options: argparse.Namespace, fixed: bool = False
+) -> Stream:
     """The files of a command."""
     return streams.open(
         options.data,

@@ -12,6 +12,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from perceptive.cli import ranking
 from perceptive.cli.options import (
     add_files,
     add_json,
@@ -44,6 +45,7 @@ examples:
   perceptive train more.svm --continue a9a.model -o a9a.model
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train adult.csv --label income -o adult.model
+  perceptive train letor.svm --task rank --pairs all -o letor.model
   perceptive train train.conll --task tag --template chunking --rule pa1 --min-count 2 --dev dev.conll -o chunk.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
@@ -51,12 +53,12 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.description = "Learn a classifier from files, however large, and write it to a model file."
+    parser.description = "Learn a classifier or a ranker from files, however large, and write it to a model file."
     parser.epilog = EXAMPLE
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_files(parser, "examples to learn from")
-    tasks = "classify examples (default), or tag the tokens of sentences in columns"
-    parser.add_argument("--task", choices=["classify", "tag"], default="classify", help=tasks)
+    tasks = "classify examples (default), tag the tokens of sentences in columns, or rank the candidates of lists"
+    parser.add_argument("--task", choices=["classify", "tag", "rank"], default="classify", help=tasks)
     add_reading(parser)
     group = parser.add_argument_group("learner")
     add_parameters(group, LinearParameters, NOT_OPTIONS)
@@ -80,6 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--certify", action="store_true", help="make the certificate, which reads the files once more")
     group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     add_tagging(parser)
+    ranking.add_ranking(parser)
     add_json(parser)
 
 
@@ -157,11 +160,16 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--budget and --forget are about kernels; give --kernel too")
     began = time.monotonic()
     training = _training(options)
-    LinearParameters(**given(options, LinearParameters, NOT_OPTIONS))  # raises for what cannot be
+    if options.task != "rank":
+        LinearParameters(**given(options, LinearParameters, NOT_OPTIONS))  # raises for what cannot be
     for path in (options.output, options.checkpoint, options.cache):
         check_target(path, options.data)
     stream = _stream(options)
     _read_labels(options, stream)
+    if options.task == "rank":
+        return ranking.train_rank(options, stream, training)
+    if options.pairs or options.pair_cost:
+        raise ValueError("--pairs and --pair-cost need --task rank")
     if options.follow:
         from perceptive.cli.follow import follow
 
@@ -228,6 +236,9 @@ def _stream(options: argparse.Namespace) -> Stream:
         return streams.open(options.data, format=options.format, **common, **reading)
     from perceptive.cli.model import load_model, reading_of
 
+    if options.task == "rank":
+        ranker = ranking.load_ranker(options.model)
+        return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)
     changed = [option_of(name) for name, value in known.items() if value != getattr(learner.parameters, name)]

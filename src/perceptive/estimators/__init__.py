@@ -1,9 +1,21 @@
-"""The scikit-learn skin, thin: `LinearClassifier`, `KernelClassifier`, `HashedFeatures` and `HashedText`."""
+"""The scikit-learn skin, thin."""
 
 from perceptive.estimators.hashing import HashedFeatures
+from perceptive.estimators.joint import JointClassifier
 from perceptive.estimators.kernel import KernelClassifier
 from perceptive.estimators.linear import LinearClassifier
+from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.reranker import Reranker
 from perceptive.estimators.tagger import SequenceTagger
 from perceptive.estimators.text import HashedText
 
-__all__ = ["HashedFeatures", "HashedText", "KernelClassifier", "LinearClassifier", "SequenceTagger"]
+__all__ = [
+    "HashedFeatures",
+    "HashedText",
+    "JointClassifier",
+    "KernelClassifier",
+    "LinearClassifier",
+    "LinearRanker",
+    "Reranker",
+    "SequenceTagger",
+]

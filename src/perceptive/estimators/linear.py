@@ -265,12 +265,16 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             if held_out.any():
                 validation = learner.rows(_take(X, np.flatnonzero(held_out))), which[held_out]
 
+        def accuracy() -> float:
+            assert validation is not None
+            return float(np.mean(learner.decide(learner.scores_of(validation[0])) == validation[1]))
+
         self.classes_, self.learner_ = classes, learner
         self.__dict__.pop("certificate_", None)
         history = History()
         try:
             with progress_bar(self.progress, self.epochs * lesson.rows.n) as report:
-                train(lesson, training, validation if self.validation_fraction else None, report, history)
+                train(lesson, training, accuracy if validation and self.validation_fraction else None, report, history)
         finally:
             self._after(history)
         if validation is not None and self.probability and self.hypothesis != "voted":

@@ -64,6 +64,9 @@ class Lesson:
         self._targets: dict[Pair, NDArray[np.int32]] = {}
         self._recorded = False
 
+    def __len__(self) -> int:
+        return int(self.rows.n)
+
     @property
     def y(self) -> NDArray[np.int64]:
         """Index of the class of each row."""

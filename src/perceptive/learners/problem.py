@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.hypotheses import HYPOTHESES
-from perceptive.parameters import LinearParameters
+from perceptive.parameters import LinearParameters, RankingParameters
 
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
@@ -32,7 +32,7 @@ class Problem:
     n_features : int
     n_classes : int or None
         None for two classes (+1 and −1), else the number of classes that compete.
-    parameters : LinearParameters
+    parameters : LinearParameters or RankingParameters
     initial : Vector or None
         v₀, where it is not 0.
     """
@@ -41,7 +41,7 @@ class Problem:
         self,
         n_features: int,
         n_classes: int | None,
-        parameters: LinearParameters,
+        parameters: LinearParameters | RankingParameters,
         initial: Vector | None = None,
     ) -> None:
         self.binary = n_classes is None
@@ -146,6 +146,22 @@ class Problem:
                 _core.learn_binary(self._core, rows, order, targets, weights)
             else:
                 _core.learn_joint(self._core, rows, order, targets, weights, cost)
+
+    def learn_lists(
+        self,
+        rows: _core.Rows,
+        order: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        grades: NDArray[np.float64],
+        gains: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None,
+        pairs: str,
+    ) -> None:
+        """Play lists of candidates in the given order; list t is the rows from ``starts[t]`` to ``starts[t + 1]``."""
+        with self._lock:
+            if self.finished or self._vectors:
+                self.finished, self._vectors = False, {}
+            _core.learn_lists(self._core, rows, order, starts, grades, gains, weights, pairs)
 
     def learn_named(
         self, vocabulary: Vocabulary, may_add: bool, x: dict[str, Any], target: int, label_hash: int
@@ -330,6 +346,14 @@ class Problem:
         with self._lock:
             survival = self.survivals()
             _core.votes(rows, self.journal, survival, start, self.parameters.bias, self.parameters.normalize, votes)
+        return votes / max(1, int(survival.sum()))
+
+    def votes_in_lists(self, rows: _core.Rows, which: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Shares of the votes for the best of each list; ``which`` says of which list each row is."""
+        votes = np.empty(rows.n, np.int64)
+        with self._lock:
+            survival = self.survivals()
+            _core.rank_votes(rows, self.journal, survival, np.zeros(rows.n), which, self.parameters.normalize, votes)
         return votes / max(1, int(survival.sum()))
 
     # ------------------------------------------------------------ state

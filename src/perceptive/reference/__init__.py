@@ -10,6 +10,7 @@ from perceptive.reference.dual import DualBinary, DualJoint, average_alpha
 from perceptive.reference.hashing import hash_kernel
 from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
 from perceptive.reference.joint import Joint
+from perceptive.reference.ranking import Ranking
 from perceptive.reference.reductions import OneVsOne, OneVsRest
 from perceptive.reference.rules import Rule
 
@@ -20,6 +21,7 @@ __all__ = [
     "Joint",
     "OneVsOne",
     "OneVsRest",
+    "Ranking",
     "Rule",
     "average",
     "average_alpha",

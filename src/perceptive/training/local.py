@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.learners.lesson import Lesson
+from perceptive.learners.ranking import RankingLesson
 from perceptive.parameters import TrainingParameters
 
 
@@ -35,9 +35,9 @@ def hash_seed(random_state: int, epoch: int) -> int:
 
 
 def train(
-    lesson: Lesson,
+    lesson: Lesson | RankingLesson,
     parameters: TrainingParameters,
-    validation: tuple[_core.Rows, NDArray[np.int64]] | None = None,
+    held_out: Callable[[], float] | None = None,
     report: Callable[[int, int], None] | None = None,
     history: History | None = None,
 ) -> History:
@@ -49,17 +49,17 @@ def train(
 
     Parameters
     ----------
-    lesson : Lesson
-        From `LinearLearner.prepare`.
+    lesson : Lesson or RankingLesson
+        From `prepare` of a `LinearLearner` or a `RankingLearner`.
     parameters : TrainingParameters
-    validation : (rows, indices of classes) or None
-        The held-out part.
+    held_out : callable or None
+        The accuracy on the held-out part, asked for after each pass.
     report : callable or None
         Called with (examples played, mistakes so far) some fifty times a second.
     history : History or None
         Is filled as training goes on, so that it is there also if training is broken off.
     """
-    learner, n = lesson.learner, lesson.rows.n
+    learner, n = lesson.learner, len(lesson)
     order = np.arange(n)
     history = History() if history is None else history
     best_score, best_epoch, best_state = -1.0, 0, None
@@ -82,9 +82,8 @@ def train(
         if epoch == 0:
             learner.first_pass = learner.rounds, learner.mistakes
         history.converged = history.updates[-1] == 0
-        if validation is not None:
-            rows, truth = validation
-            score = float(np.mean(learner.decide(learner.scores_of(rows)) == truth))
+        if held_out is not None:
+            score = held_out()
             history.held_out.append(score)
             if score > best_score or (history.converged and score == best_score):
                 best_score, best_epoch, best_state = score, epoch, learner.snapshot()

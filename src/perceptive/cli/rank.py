@@ -1,0 +1,59 @@
+"""``perceptive rank``: every list of some files, from best to worst."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from perceptive.cli.options import add_files, add_json
+
+EXAMPLE = """\
+examples:
+  perceptive rank letor.model test.svm > orders.txt
+  perceptive rank answers.model questions.jsonl --scores
+  cat new.jsonl | perceptive rank answers.model - --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "Order the candidates of each list: a line for each list, with the places of its candidates (counted from 0) "
+        "from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates."
+    )
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="a model file, of train --task rank")
+    add_files(parser, "lists to order")
+    parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
+    parser.add_argument("--scores", action="store_true", help="add the score of each candidate")
+    parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Rank."""
+    import numpy as np
+
+    from perceptive.cli.predict import output
+    from perceptive.cli.ranking import load_ranker, scored_lists
+
+    learner = load_ranker(options.model)
+    complaints: list[str] = []
+    with output(options.output) as file:
+        for part, scores, stream in scored_lists(learner, options, options.output is not None):
+            complaints = stream.log.complaints
+            lines = []
+            for t, name in enumerate(part.names):
+                mine = scores[part.starts[t] : part.starts[t + 1]]
+                order = np.argsort(-mine, kind="stable").tolist()
+                if options.json:
+                    told = {"order": order, "scores": [round(float(mine[j]), 9) for j in order]}
+                    lines.append(json.dumps(told if name is None else {"qid": name, **told}))
+                elif options.scores:
+                    lines.append(" ".join(f"{j}:{mine[j]:.6g}" for j in order))
+                else:
+                    lines.append(" ".join(map(str, order)))
+            file.write("".join(line + "\n" for line in lines).encode())
+    for complaint in complaints:
+        print(f"skipped: {complaint}", file=sys.stderr)

@@ -1,0 +1,190 @@
+"""Rankers on the command line: what ``train --task rank``, ``rank`` and ``eval`` do with them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from perceptive.cli.options import add_parameters, given, option_of
+from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from perceptive.cli.console import Bar
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.streams import Stream
+    from perceptive.streams.lists import CandidateLists
+
+SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
+LEAVE_OUT = {"bits", "n_features"}  # of the reading
+NOT_FOR_LISTS = ("classes", "reference", "checkpoint", "cache", "follow", "invert_hash")
+
+
+def add_ranking(parser: argparse.ArgumentParser) -> None:
+    """Options of the task."""
+    group = parser.add_argument_group("ranking (--task rank): svmlight with qid:, or JSON lines with candidates")
+    add_parameters(group, RankingParameters, SHARED)
+    [cost] = [f for f in fields(RankingParameters) if f.name == "cost"]
+    group.add_argument("--pair-cost", choices=[c for c in cost.metadata["choices"] if c], help=cost.metadata["help"])
+
+
+def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingParameters) -> int:
+    """Learn to rank."""
+    from perceptive.certificate import certify_lists
+    from perceptive.cli.console import progress
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.persistence import save
+    from perceptive.training.ranking import ListSource, train_lists
+
+    began = time.monotonic()
+    mine = {f.name for f in fields(RankingParameters)}
+    wrong = [name for name in given(options, LinearParameters, {"cost"} | LEAVE_OUT | mine)]
+    wrong += [name for name in NOT_FOR_LISTS if getattr(options, name)]
+    if wrong:
+        raise ValueError(f"{', '.join(map(option_of, wrong))} does not go with --task rank; leave it out")
+    chosen = given(options, RankingParameters, LEAVE_OUT | {"cost"})
+    if options.pair_cost is not None:
+        chosen["cost"] = options.pair_cost
+    if options.model:
+        learner = load_ranker(options.model)
+        changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
+        if changed:
+            raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+    else:
+        learner = RankingLearner(**chosen)
+    source = ListSource(stream, training.validation_fraction, options.random_state or 0)
+    start = learner.rounds, learner.mistakes
+    with progress(stream.files, training.epochs, not (options.quiet or options.json)) as bar:
+
+        def after_block(epoch: int) -> None:
+            done = stream.log.bytes + epoch * (bar.total or 0) / training.epochs
+            bar.update(done, learner.rounds - start[0], learner.mistakes - start[1])
+
+        history = train_lists(learner, source, training, after_block)
+    certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
+    save(learner, options.output)
+    seconds = time.monotonic() - began
+    for complaint in stream.log.complaints:
+        print(f"skipped: {complaint}", file=sys.stderr)
+    if options.json:
+        from perceptive.cli.train import certificate_json
+
+        told = {
+            "model": options.output,
+            "lists": source.lists,
+            "candidates": source.candidates,
+            "unanswered": source.unanswered,
+            "skipped": stream.log.skipped,
+            "features": learner.n_features,
+            **asdict(history),
+            "certificate": None if certificate is None else certificate_json(certificate),
+            "seconds": seconds,
+        }
+        print(json.dumps(told))
+        return 0
+    if options.quiet:
+        return 0
+    from perceptive.cli.console import pairs
+
+    rows: list[tuple[str, Any]] = [
+        ("lists", f"{source.lists:,}"),
+        ("candidates", f"{source.candidates:,}"),
+        ("features", f"{learner.n_features:,}"),
+        ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
+    ]
+    for name, count in (("without answer", source.unanswered), ("skipped lines", stream.log.skipped)):
+        if count:
+            rows.insert(1, (name, f"{count:,}"))
+    if history.held_out:
+        rows.append(("held-out top-1", " ".join(f"{a:.2%}" for a in history.held_out)))
+    if certificate is not None:
+        rows.append(("certificate", str(certificate)))
+    print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))
+    return 0
+
+
+def load_ranker(path: str) -> RankingLearner:
+    """The ranker of a model file, which must have learned from rows."""
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.persistence import load_learner
+
+    learner = load_learner(path)
+    if not isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is no ranker; train one with --task rank")
+    if learner.problem is None:
+        raise ValueError(f"{path}: this model has learned nothing; train it first")
+    if learner.vocabulary is not None:
+        raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
+    return learner
+
+
+def scored_lists(
+    learner: RankingLearner, options: argparse.Namespace, bar_wanted: bool
+) -> Iterator[tuple[CandidateLists, NDArray[np.float64], Stream]]:
+    """The lists of the files with the scores of their candidates, block by block."""
+    from perceptive.cli.console import progress
+    from perceptive.cli.model import stream_for
+    from perceptive.streams.lists import read_lists
+    from perceptive.training.ranking import rows_of
+
+    stream = stream_for(learner, options)
+    with progress(stream.files, 1, bar_wanted) as bar:
+        done = 0
+        for part in read_lists(stream):
+            done += len(part)
+            scores = learner.scores_of(rows_of(part, learner, known_only=True), part.starts, options.hypothesis)
+            _update(bar, stream, done)
+            yield part, scores, stream
+
+
+def _update(bar: Bar, stream: Stream, done: int) -> None:
+    bar.update(stream.log.bytes, done)
+
+
+def evaluate_ranker(learner: RankingLearner, options: argparse.Namespace) -> None:
+    """Top-1, MRR, MAP and NDCG of the lists that have answers."""
+    import numpy as np
+
+    from perceptive.metrics import mean_average_precision, mrr, ndcg, top1
+
+    grades, scores, sizes = [np.empty(0)], [np.empty(0)], [np.empty(0, np.int64)]
+    lists = unanswered = skipped = 0
+    for part, found, stream in scored_lists(learner, options, not options.json):
+        missing = np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1])
+        answered = np.repeat(~missing, np.diff(part.starts))
+        grades.append(part.grades[answered])
+        scores.append(found[answered])
+        sizes.append(np.diff(part.starts)[~missing])
+        lists += int(np.count_nonzero(~missing))
+        unanswered += int(np.count_nonzero(missing))
+        skipped = stream.log.skipped
+    if lists == 0:
+        raise ValueError("there are no lists with answers; check the files and the format")
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    told = (np.concatenate(grades), np.concatenate(scores), starts)
+    gains_known = bool((told[0] >= 0).all())
+    numbers: dict[str, float | None] = {
+        "top1": top1(*told),
+        "mrr": mrr(*told),
+        "map": mean_average_precision(*told),
+        "ndcg": ndcg(*told) if gains_known else None,
+        "ndcg@10": ndcg(*told, 10) if gains_known else None,
+    }
+    numbers = {name: None if value is None or np.isnan(value) else value for name, value in numbers.items()}
+    if options.json:
+        print(json.dumps({"lists": lists, "unanswered": unanswered, "skipped": skipped, **numbers}))
+        return
+    from perceptive.cli.console import pairs
+
+    rows: list[tuple[str, Any]] = [("lists", f"{lists:,}")]
+    rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
+    names = {"top1": "top-1", "mrr": "MRR", "map": "MAP", "ndcg": "NDCG", "ndcg@10": "NDCG@10"}
+    rows += [(names[name], "not defined" if value is None else f"{value:.4f}") for name, value in numbers.items()]
+    print(pairs(rows))

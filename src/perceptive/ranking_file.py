@@ -1,0 +1,143 @@
+"""Rankers as model files; `persistence` calls this."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import model_file
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.ranking import RankingLearner
+from perceptive.model_file import ModelFileError
+from perceptive.persistence import check_history, problem_apart, problem_together
+from perceptive.streams.reading import Reading
+from perceptive.tagger_file import tagger_apart, tagger_together
+from perceptive.training import History
+
+if TYPE_CHECKING:
+    from perceptive.estimators import LinearRanker, Reranker
+
+KINDS = ("RankingLearner", "LinearRanker", "Reranker")
+COUNTS = ("played", "ids")
+RERANKER = ("k", "folds", "target", "oracle_")
+
+
+def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
+    """Write a ranker to a file; False if this is none."""
+    if isinstance(model, RankingLearner):
+        model_file.write(path, "RankingLearner", *_take_apart(model))
+        return True
+    kind = type(model).__name__  # without importing scikit-learn for other models
+    if kind == "LinearRanker":
+        model_file.write(path, kind, *_estimator_apart(model))
+    elif kind == "Reranker":
+        model_file.write(path, kind, *_reranker_apart(model))
+    return kind in KINDS
+
+
+def _estimator_apart(model: LinearRanker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    if not hasattr(model, "learner_"):
+        raise ValueError("this LinearRanker has not learned anything; fit it before it is saved")
+    meta, arrays = _take_apart(model.learner_)
+    meta["estimator"] = {name: _plain(value) for name, value in model.get_params().items()}
+    meta["history"] = asdict(model._history)
+    return meta, arrays
+
+
+def _reranker_apart(model: Reranker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A reranker is its tagger and its ranker, each in a folder of its own."""
+    if not hasattr(model, "ranker_"):
+        raise ValueError("this Reranker has not learned anything; fit it before it is saved")
+    if model.features is not None:
+        raise ModelFileError("features made by a function cannot be saved; leave them out")
+    parts = {"tagger": tagger_apart(model.tagger_), "ranker": _estimator_apart(model.ranker_)}
+    meta: dict[str, Any] = {name: part[0] for name, part in parts.items()}
+    meta |= {name: _plain(getattr(model, name)) for name in RERANKER}
+    return meta, {f"{name}/{at}": array for name, part in parts.items() for at, array in part[1].items()}
+
+
+def _reranker_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Reranker:
+    from sklearn.base import clone
+
+    from perceptive.estimators import Reranker
+
+    def folder(name: str) -> dict[str, NDArray[Any]]:
+        return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
+
+    tagger = tagger_together(meta["tagger"], folder("tagger"))
+    ranker = _dress(_put_together(meta["ranker"], folder("ranker")), meta["ranker"])
+    model = Reranker(clone(tagger), k=meta["k"], folds=meta["folds"], target=meta["target"], ranker=clone(ranker))
+    model._check_parameters()
+    model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, float(meta["oracle_"])
+    return model
+
+
+def load_ranker(kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    """What `save_ranker` wrote; raises where it does not fit together."""
+    if kind == "Reranker":
+        return _reranker_together(meta, arrays)
+    learner = _put_together(meta, arrays)
+    return learner if kind == "RankingLearner" else _dress(learner, meta)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _take_apart(learner: RankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    meta: dict[str, Any] = {
+        "parameters": {name: _plain(value) for name, value in asdict(learner.parameters).items()},
+        "n_features": learner.n_features,
+        "fingerprint": str(learner.fingerprint),
+        "first_pass": learner.first_pass,
+        "reading": None if learner.reading is None else learner.reading.to_meta(),
+        "problem": None,
+        **{name: getattr(learner, name) for name in COUNTS},
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    if learner.problem is not None:
+        meta["problem"], arrays = problem_apart(learner.problem)
+    if learner.idf is not None:
+        arrays["idf"] = learner.idf
+    if learner.vocabulary is not None:
+        arrays |= {f"vocabulary.{name}": array for name, array in learner.vocabulary.to_arrays().items()}
+    return meta, arrays
+
+
+def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RankingLearner:
+    learner = RankingLearner(**meta["parameters"])
+    if "vocabulary.blob" in arrays:
+        names = ("blob", "offsets", "table")
+        learner.vocabulary = Vocabulary.from_arrays(*(arrays[f"vocabulary.{name}"] for name in names))
+    if meta["reading"] is not None:
+        learner.reading = Reading.from_meta(meta["reading"])
+        if learner.reading.has_idf:
+            learner.idf = np.ascontiguousarray(arrays["idf"], np.float32)
+            if learner.idf.shape != (learner.reading.width,) or not np.isfinite(learner.idf).all():
+                raise ValueError("idf does not fit")
+    learner.n_features = meta["n_features"]
+    if meta["problem"] is not None:
+        if not isinstance(learner.n_features, int) or learner.n_features < 0:
+            raise ValueError("no features")
+        learner.problem = problem_together(meta["problem"], arrays, learner.n_features, None, learner.parameters)
+    learner.fingerprint = int(meta["fingerprint"])
+    for name in COUNTS:
+        if not isinstance(meta[name], int) or meta[name] < 0:
+            raise ValueError("impossible counts")
+        setattr(learner, name, meta[name])
+    learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
+    return learner
+
+
+def _dress(learner: RankingLearner, meta: dict[str, Any]) -> LinearRanker:
+    from perceptive.estimators import LinearRanker
+
+    model = LinearRanker(**meta["estimator"])
+    model._check_parameters()
+    model.learner_ = learner
+    model._history = check_history(History(**meta["history"]))
+    return model

@@ -1,0 +1,206 @@
+"""The notes' on-line learner L for ranking: pick the best of a list, learn from δ = x_ℓ − x_ℓ̂ (`000_…` §3).
+
+Where lists come with grades, ``pairs`` says which pairs (i, j) with grade_i > grade_j the learner is to set right:
+
+========  =======================================================  ============================================
+pairs     a mistake                                                δ
+========  =======================================================  ============================================
+best      none of the best has the highest score                   the best of the best − the best of the rest
+worst     some pair is in the wrong order                          x_i − x_j of the pair that is most wrong
+all       some pair is in the wrong order                          the mean of x_i − x_j over all wrong pairs
+========  =======================================================  ============================================
+
+Each list makes at most one update. A mean of δ's is no longer than the longest, gains at least the margin γ of each
+along u, and v·δ ≤ 0 holds for it as for each: so (R_δ/γ)² holds for ``all`` as well.
+
+Costs c_ij = c_i − c_j make some pairs count for more: c is the grade, or the discount 1/log₂(p + 1) of the place p that
+the grade has in the right order. Rules with a hinge ask for m ≥ c_ij; the perceptron goes c_ij times as far.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+
+from perceptive.reference.rules import Rule
+from perceptive.reference.vectors import Row, check_round, dot, squared_norm
+
+RULES = ("perceptron", "pa", "pa1", "pa2", "mira")
+Pair = tuple[int, int]
+
+
+class Ranking:
+    """Learn a vector v under which the best of each list has the highest score.
+
+    ``history`` holds every v_k, ``survival`` the number m_k of lists it predicted.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        rule: Rule | None = None,
+        *,
+        pairs: str = "best",
+        cost: str | None = None,
+        normalize: bool = False,
+        delta: float = 0.0,
+    ) -> None:
+        self.rule = rule or Rule()
+        if self.rule.name not in RULES:
+            raise ValueError(f"rule {self.rule.name!r} does not rank; choose one of {', '.join(RULES)}")
+        self.pairs, self.cost, self.normalize, self.delta = pairs, cost, normalize, delta
+        self.v = [0.0] * n_features
+        self.v2 = 0.0
+        self.id_weights: dict[int, float] = {}
+        self.history = [list(self.v)]
+        self.survival = [0]
+        self.rounds = self.mistakes = self.updates = 0
+        self.radius2 = 0.0
+        self.criterion = 0.0
+
+    def scale_of(self, x: Row) -> float:
+        """1/‖x‖ if rows are normalised, else 1."""
+        length = squared_norm(x)
+        return 1.0 / math.sqrt(length) if self.normalize and length > 0 else 1.0
+
+    def scores(self, xs: Sequence[Row]) -> list[float]:
+        """v·x of each candidate."""
+        return [self.scale_of(x) * dot(self.v, x) for x in xs]
+
+    def find_best(self, xs: Sequence[Row]) -> int:
+        """The notes' findBest, counted from 0: argmax_j v·x_j; ties go to the lowest index."""
+        scores = self.scores(xs)
+        return scores.index(max(scores))
+
+    def learn(self, xs: Sequence[Row], best: int | Collection[int], *, weight: float = 1.0, identity: int = 0) -> bool:
+        """The notes' addExample: be told which candidate is best, or which ones are equally good."""
+        good = {best} if isinstance(best, int) else set(best)
+        for j in good:
+            if not 0 <= j < len(xs):
+                raise ValueError(f"best is {j}, but the list has {len(xs)} candidates: 0 … {len(xs) - 1}")
+        return self.learn_graded(xs, [float(j in good) for j in range(len(xs))], weight=weight, identity=identity)
+
+    def learn_graded(
+        self, xs: Sequence[Row], grades: Sequence[float], *, weight: float = 1.0, identity: int = 0
+    ) -> bool:
+        """Play one round; return whether it was a mistake. A list in which nobody is better is no round."""
+        if not xs:
+            raise ValueError("the list has no candidates")
+        if len(grades) != len(xs) or not all(math.isfinite(grade) for grade in grades):
+            raise ValueError("give one finite grade per candidate")
+        for x in xs:
+            check_round(x, len(self.v), weight)
+        if weight == 0.0 or max(grades) == min(grades):
+            return False
+        self.rounds += 1
+        self.survival[-1] += 1
+        scores = self.scores(xs)
+        extra = self.delta * self.id_weights.get(identity, 0.0)
+        i, j = self.closest(scores, grades, None)
+        m = scores[i] - scores[j] + extra
+        mistake = m <= 0
+        self.mistakes += mistake
+        if mistake:
+            self.criterion += -m
+        c = gains(grades, self.cost)
+        chosen = self.wrong_pairs(scores, grades, c, extra)
+        if chosen:
+            self.update(xs, scores, chosen, c, extra, weight, identity)
+        return mistake
+
+    def closest(self, scores: Sequence[float], grades: Sequence[float], c: Sequence[float] | None) -> Pair:
+        """The pair that is most wrong, its cost (if any) taken off its margin; the first of equals."""
+        key = list(scores) if c is None else [score - gain for score, gain in zip(scores, c, strict=True)]
+        if self.pairs == "best":
+            top = [j for j, grade in enumerate(grades) if grade == max(grades)]
+            rest = [j for j, grade in enumerate(grades) if grade < max(grades)]
+            return max(top, key=lambda i: scores[i]), max(rest, key=lambda j: key[j])
+        order = sorted(range(len(grades)), key=lambda j: -grades[j])
+        found: Pair | None = None
+        for j in order:
+            better = [i for i in order if grades[i] > grades[j]]
+            if better:
+                i = min(better, key=lambda i: key[i])
+                if found is None or key[i] - key[j] < key[found[0]] - key[found[1]]:
+                    found = i, j
+        assert found is not None
+        return found
+
+    def wrong_pairs(
+        self, scores: Sequence[float], grades: Sequence[float], c: Sequence[float] | None, extra: float
+    ) -> list[Pair]:
+        """The pairs that are learned from, if any."""
+        hinge = self.rule.name != "perceptron"
+
+        def wanted(i: int, j: int) -> bool:
+            m = scores[i] - scores[j] + extra
+            return self.rule.wants_update(m, m <= 0, c[i] - c[j] if hinge and c is not None else 1.0)
+
+        if self.pairs == "all":
+            n = range(len(grades))
+            return [(i, j) for i in n for j in n if grades[i] > grades[j] and wanted(i, j)]
+        pair = self.closest(scores, grades, c if hinge else None)
+        return [pair] if wanted(*pair) else []
+
+    def update(
+        self,
+        xs: Sequence[Row],
+        scores: Sequence[float],
+        chosen: Sequence[Pair],
+        c: Sequence[float] | None,
+        extra: float,
+        weight: float,
+        identity: int,
+    ) -> None:
+        """v ← v + τ·δ, unless δ = 0."""
+        hinge = self.rule.name != "perceptron"
+        share = [0.0] * len(xs)
+        cost = 0.0
+        for i, j in chosen:
+            step = c[i] - c[j] if c is not None and not hinge else 1.0
+            share[i] += step
+            share[j] -= step
+            cost += c[i] - c[j] if c is not None and hinge else 1.0
+        share = [one / len(chosen) for one in share]
+        cost /= len(chosen)
+        m, delta = extra, dict[int, float]()
+        for x, part, score in zip(xs, share, scores, strict=True):
+            if part == 0.0:
+                continue
+            m += part * score
+            scale = part * self.scale_of(x)
+            for j, value in x:
+                delta[j] = delta.get(j, 0.0) + scale * value
+        q = squared_norm(sorted(delta.items())) + self.delta * self.delta
+        if q == 0.0:
+            return
+        _, tau = self.rule.step(m, q, self.v2, cost, weight)
+        for j, value in delta.items():
+            self.v[j] += tau * value
+        if self.delta:
+            self.id_weights[identity] = self.id_weights.get(identity, 0.0) + tau * self.delta
+        self.v2 += 2.0 * tau * m + tau * tau * q
+        self.updates += 1
+        self.radius2 = max(self.radius2, weight * weight * q)
+        self.history.append(list(self.v))
+        self.survival.append(0)
+
+
+def gains(grades: Sequence[float], cost: str | None) -> list[float] | None:
+    """The c of c_ij = c_i − c_j: nothing, the grades, or the discount of their places; equal grades share theirs.
+
+    Examples
+    --------
+    >>> [round(c, 4) for c in gains([2, 0, 2], "position")]
+    [0.8155, 0.5, 0.8155]
+    """
+    if cost is None:
+        return None
+    if cost == "grade":
+        return [float(grade) for grade in grades]
+    if cost != "position":
+        raise ValueError(f"cost is {cost!r}; choose 'grade', 'position' or None")
+    c = []
+    for grade in grades:
+        above = sum(other > grade for other in grades)
+        places = range(above, above + sum(other == grade for other in grades))
+        c.append(math.fsum(1.0 / math.log2(place + 2) for place in places) / len(places))
+    return c

@@ -1,0 +1,451 @@
+"""LinearRanker and JointClassifier: input of every form, hypotheses, files, metrics."""
+
+import inspect
+import json
+from dataclasses import fields
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
+from sklearn.utils.validation import check_is_fitted
+
+import perceptive
+from perceptive import JointClassifier, LinearClassifier, LinearRanker, metrics
+from perceptive.learners import RankingLearner
+from perceptive.model_file import ModelFileError
+from perceptive.parameters import RankingParameters, TrainingParameters
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture(scope="module")
+def lists():
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=6)
+    X = [rng.normal(size=(n, 6)) for n in rng.integers(1, 9, size=300)]
+    return X, [int(np.argmax(xs @ w)) for xs in X]
+
+
+def flat(X, y):
+    qid = np.repeat(np.arange(len(X)) * 3, [len(xs) for xs in X])
+    grades = np.concatenate([np.arange(len(xs)) == b for xs, b in zip(X, y, strict=True)]).astype(float)
+    return np.vstack(X), grades, qid
+
+
+def test_all_forms_of_input_are_one(lists):
+    X, y = lists
+    rows, grades, qid = flat(X, y)
+    made = {
+        "lists": LinearRanker().fit(X, y),
+        "lists of lists": LinearRanker().fit([xs.tolist() for xs in X], y),
+        "grades": LinearRanker().fit(X, [[float(j == b) for j in range(len(xs))] for xs, b in zip(X, y, strict=True)]),
+        "sets": LinearRanker().fit(X, [{b} for b in y]),
+        "sparse lists": LinearRanker().fit([sp.csr_array(xs) for xs in X], y),
+        "queries": LinearRanker().fit(rows, grades, qid=qid),
+        "sparse queries": LinearRanker().fit(sp.csr_matrix(rows), grades, qid=qid),
+        "named queries": LinearRanker().fit(rows, grades, qid=qid.astype(str)),
+    }
+    expected = made["lists"].coef_
+    for name, ranker in made.items():
+        assert ranker.coef_ == pytest.approx(expected, abs=1e-4), name
+    assert made["lists"].score(X, y) > 0.95
+    assert made["queries"].score(rows, grades, qid=qid) == made["lists"].score(X, y)
+
+
+def test_queries_may_be_scattered(lists):
+    rows, grades, qid = flat(*lists)
+    order = np.random.default_rng(1).permutation(len(qid))
+    ranker = LinearRanker(shuffle=False, dtype="float64").fit(rows[order], grades[order], qid=qid[order])
+    scores = ranker.decision_function(rows[order], qid=qid[order])
+    assert scores == pytest.approx(rows[order] @ ranker.coef_)
+    best = ranker.predict(rows[order], qid=qid[order])
+    first = [q for i, q in enumerate(qid[order]) if q not in qid[order][:i]]
+    assert qid[order][best].tolist() == first
+    for row, q in zip(best, first, strict=True):
+        assert scores[row] == scores[qid[order] == q].max()
+
+
+def test_dicts_and_hashed_dicts():
+    X = [[{"a": 1}, {"b": 1}], [{"b": 1, "c": "x"}, {"a": 2}]]
+    for bits in (None, 8):
+        ranker = LinearRanker(bits=bits).fit(X, [0, 1])
+        assert ranker.predict(X).tolist() == [0, 1]
+        assert ranker.find_best([{"b": 1}, {"a": 1, "never met": 1}]) == 1
+        flat_dicts = [x for xs in X for x in xs]
+        assert LinearRanker(bits=bits).fit(flat_dicts, [1, 0, 0, 1], qid=[0, 0, 1, 1]).score(X, [0, 1]) == 1.0
+
+
+def test_many_are_one_by_one(lists):
+    X, y = lists
+    many = LinearRanker().partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    single = LinearRanker()
+    for xs, best in zip(X, y, strict=True):
+        single.learn_one(xs, best)
+    assert many.coef_.tolist() == single.coef_.tolist()
+    assert many.mistakes_.sum() == single.learner_.mistakes
+    assert many.learner_.fingerprint == single.learner_.fingerprint
+    assert single.predict_one(X[0]) == single.rank(X[0])[0][0]
+
+
+def test_hypotheses(lists):
+    X, y = lists
+    ranker = LinearRanker(keep="all", epochs=3, C=0.1, rule="pa1").fit(X, y)
+    for hypothesis in ("last", "averaged", "best", "voted", "random"):
+        alone = LinearRanker(hypothesis=hypothesis, epochs=3, C=0.1, rule="pa1").fit(X, y)
+        assert alone.predict(X).tolist() == ranker.predict(X, hypothesis=hypothesis).tolist()
+    votes = ranker.decision_function(X, hypothesis="voted")
+    assert all(v.min() >= 0 and v.sum() <= 1 + 1e-9 for v in votes)
+    with pytest.raises(ValueError, match="keep='all'"):
+        LinearRanker().fit(X, y).predict(X, hypothesis="voted")
+    with pytest.raises(AttributeError, match="voted"):
+        _ = LinearRanker(hypothesis="voted").fit(X, y).coef_
+
+
+def test_early_stopping(lists):
+    X, y = lists
+    noisy = [int(b) if i % 3 else 0 for i, b in enumerate(y)]
+    ranker = LinearRanker(validation_fraction=0.3, patience=1, epochs=50, hypothesis="last").fit(X, noisy)
+    assert ranker.n_iter_ < 50
+    assert ranker.n_iter_ == len(ranker.held_out_)
+
+
+def test_weights(lists):
+    X, y = lists
+    weights = np.arange(len(X)) % 2
+    half = LinearRanker(shuffle=False).fit(X, y, sample_weight=weights)
+    alone = LinearRanker(shuffle=False).fit(X[1::2], y[1::2])
+    assert half.coef_.tolist() == alone.coef_.tolist()
+    with pytest.raises(ValueError, match="each of the 300 lists"):
+        LinearRanker().fit(X, y, sample_weight=[1.0])
+
+
+def test_grades_beat_the_best_alone_on_the_whole_order():
+    rng = np.random.default_rng(2)
+    w = rng.normal(size=20)
+    X = [rng.normal(size=(10, 20)) for _ in range(200)]
+    y = [np.argsort(np.argsort(xs @ w)) // 2 for xs in X]
+    starts = np.arange(0, 2010, 10)
+    found = {}
+    for pairs in ("best", "all"):
+        ranker = LinearRanker(pairs=pairs, epochs=1).fit(X[:100], y[:100])
+        scores = np.concatenate(ranker.decision_function(X))
+        found[pairs] = metrics.ndcg(np.concatenate(y), scores, starts)
+    assert found["all"] > found["best"]
+
+
+def test_parameters_are_declared_once():
+    """The estimator's signature has the declared names and defaults."""
+    signature = {name: p.default for name, p in inspect.signature(LinearRanker).parameters.items()}
+    declared = {f.name: f.default for kind in (RankingParameters, TrainingParameters) for f in fields(kind)}
+    assert signature == {**declared, "certify": False}
+
+
+def test_contract(lists):
+    ranker = LinearRanker(pairs="all", C=0.5)
+    assert clone(ranker).get_params() == ranker.get_params()
+    with pytest.raises(ValueError, match="not fitted"):
+        ranker.predict([[[1.0]]])
+    check_is_fitted(ranker.fit(*lists))
+    ranker.set_params(C=2.0)
+    with pytest.raises(ValueError, match="parameters have changed"):
+        ranker.partial_fit(*lists)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "qid", "message"),
+    [
+        ([], [], None, "no lists"),
+        ([[[1.0], [2.0]], []], [0, 0], None, "no candidates"),
+        ([[[1.0], [2.0]]], [2], None, "list 0: best is 2"),
+        ([[[1.0], [2.0]]], [0, 1], None, "1 lists, but y has 2"),
+        ([[[1.0], [2.0]]], [[1.0]], None, "list 0: grades have shape"),
+        ([[[1.0], [np.nan]]], [0], None, "NaN"),
+        ([[[1.0]], [[2.0]]], [0, 0], None, "nothing to learn"),
+        ([[[1.0], [2.0]], [[1.0, 2.0]]], [0, 0], None, "of one length"),
+        (np.eye(3), [1, 0, 0], None, "qid is missing"),
+        (np.eye(3), [1, 0, 0], [1, 1], "one query for each of the 3 rows"),
+        (np.eye(3), [1, 0], [1, 1, 1], "one for each of the 3"),
+        (np.eye(3), [1, 0, 0], [1, 1, np.nan], "qid contains NaN"),
+        (np.eye(3), None, [1, 1, 1], "y is None"),
+    ],
+)
+def test_bad_input(X, y, qid, message):
+    ranker = LinearRanker()
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, qid=qid)
+    assert not hasattr(ranker, "learner_")
+
+
+def test_a_refused_partial_fit_teaches_nothing(lists):
+    ranker = LinearRanker().partial_fit(*lists)
+    before = ranker.coef_.copy(), ranker.rounds_, ranker.mistakes_.tolist()
+    with pytest.raises(ValueError, match="list 1: best is 7"):
+        ranker.partial_fit([np.ones((2, 6)), np.ones((2, 6))], [0, 7])
+    assert (ranker.coef_ == before[0]).all()
+    assert (ranker.rounds_, ranker.mistakes_.tolist()) == before[1:]
+
+
+# ---------------------------------------------------------------- the general form
+
+
+def test_block_features_equal_joint_multiclass():
+    """On integers the same weights, exactly; the constant feature stands in each block."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, size=(80, 4)).astype(float)
+    y = np.argmax(X @ rng.integers(-3, 4, size=(4, 3)), axis=1)
+
+    def phi(x, t):
+        return np.kron(np.eye(3)[t], np.append(x, 1.0))
+
+    joint = JointClassifier(phi, range(3), LinearRanker(epochs=4, dtype="float64", shuffle=True, random_state=3))
+    joint.fit(X, y.tolist())
+    clf = LinearClassifier(epochs=4, dtype="float64", random_state=3).fit(X, y)
+    blocks = joint.ranker_.coef_.reshape(3, 5)
+    assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
+    assert blocks[:, :4] == pytest.approx(clf.coef_, rel=1e-12)
+    assert blocks[:, 4] == pytest.approx(clf.intercept_, rel=1e-12)
+    assert joint.predict(X) == clf.predict(X).tolist()
+    assert joint.predict(X, "last") == clf.predict(X, hypothesis="last").tolist()
+    assert joint.score(X, y.tolist()) == clf.score(X, y)
+
+
+def test_joint_classifier_refuses():
+    clf = JointClassifier(lambda x, t: {f"{x}{t}": 1.0}, lambda x: ["a", "b"] if x else [])
+    with pytest.raises(ValueError, match="example 0: its answer 'c'"):
+        clf.fit([1], ["c"])
+    with pytest.raises(ValueError, match="no candidates for 0"):
+        clf.fit([0], ["a"])
+    clf.learn_one(1, "b").learn_one(2, "a")
+    assert clf.predict([1, 2], "last") == ["b", "a"]
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("hypothesis", ["averaged", "voted"])
+@pytest.mark.parametrize("kind", ["estimator", "learner", "dicts"])
+def test_save_and_load(tmp_path, lists, hypothesis, kind):
+    X, y = lists
+    if kind == "dicts":
+        X = [[{f"f{j}": float(v) for j, v in enumerate(x)} for x in xs] for xs in X]
+    ranker = LinearRanker(hypothesis=hypothesis, epochs=3, pairs="worst").fit(X[:200], y[:200])
+    path = tmp_path / "rank.model"
+    perceptive.save(ranker.learner_ if kind == "learner" else ranker, path)
+    again = perceptive.load(path)
+    assert isinstance(again, RankingLearner if kind == "learner" else LinearRanker)
+    if kind == "learner":
+        assert [again.find_best(xs) for xs in X] == ranker.predict(X).tolist()
+        return
+    assert again.predict(X).tolist() == ranker.predict(X).tolist()
+    assert again.get_params() == ranker.get_params()
+    assert again.mistakes_.tolist() == ranker.mistakes_.tolist()
+    for one in (ranker, again):
+        one.partial_fit(X[200:], y[200:])
+    assert again.predict(X).tolist() == ranker.predict(X).tolist()
+    certificates = [one.certificate(X[:200], y[:200]) for one in (ranker, again)]
+    assert str(certificates[0]) == str(certificates[1])
+
+
+def test_damaged_models_are_refused(tmp_path, lists):
+    from perceptive import model_file
+
+    path = tmp_path / "rank.model"
+    perceptive.save(LinearRanker().fit(*lists), path)
+    kind, meta, arrays = model_file.read(path)
+    for change in ({"n_features": 7}, {"played": -1}, {"parameters": {"rule": "romma"}}, {"problem": {}}):
+        model_file.write(path, kind, {**meta, **change}, dict(arrays))
+        with pytest.raises(ModelFileError, match="does not fit together"):
+            perceptive.load(path)
+    with pytest.raises(ValueError, match="has not learned"):
+        perceptive.save(LinearRanker(), path)
+
+
+# ---------------------------------------------------------------- metrics
+
+
+@given(st.integers(0, 10**6), st.sampled_from([None, 1, 3]), st.booleans())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_ndcg_and_map_are_scikit_learns(seed, k, ties):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 9, size=6)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    grades = rng.integers(0, 4, size=starts[-1]).astype(float)
+    scores = rng.integers(0, 5, size=starts[-1]).astype(float) if ties else rng.normal(size=starts[-1])
+    parts = [(grades[a:b], scores[a:b]) for a, b in pairwise(starts)]
+    parts = [(g, s) for g, s in parts if g.max() > g.min()]
+    if not parts:
+        assert np.isnan(metrics.ndcg(grades, scores, starts, k))
+        return
+    expected = np.mean([ndcg_score([g], [s], k=k) for g, s in parts])
+    assert metrics.ndcg(grades, scores, starts, k) == pytest.approx(expected)
+    exponential = np.mean([ndcg_score([2**g - 1], [s], k=k) for g, s in parts])
+    assert metrics.ndcg(grades, scores, starts, k, exponential=True) == pytest.approx(exponential)
+    if not ties:
+        told = [(g > 0, s) for g, s in parts if (g == 0).any()]
+        if told:
+            expected = np.mean([label_ranking_average_precision_score([g], [s]) for g, s in told])
+            assert metrics.mean_average_precision(grades, scores, starts) == pytest.approx(expected)
+
+
+def test_top1_and_mrr_by_hand():
+    grades = np.array([0, 1, 2, 2, 0, 0, 5.0])
+    scores = np.array([3, 2, 1, 2.5, 1, 1, 9.0])
+    starts = np.array([0, 4, 6, 7])  # the second list and the third tell nothing
+    assert metrics.top1(grades, scores, starts) == 0.0
+    assert metrics.mrr(grades, scores, starts) == 0.5
+    assert np.isnan(metrics.top1(grades, scores, np.array([4, 6, 7])))
+    with pytest.raises(ValueError, match="not negative"):
+        metrics.ndcg(-grades, scores, starts)
+
+
+# ---------------------------------------------------------------- streams and the command line
+
+
+def write_svmlight(path, X, y):
+    with open(path, "w") as file:
+        for t, (xs, best) in enumerate(zip(X, y, strict=True)):
+            for j, x in enumerate(xs):
+                entries = " ".join(f"{i + 1}:{v:.17g}" for i, v in enumerate(x))
+                file.write(f"{int(j == best)} qid:{t} {entries}\n")
+
+
+@pytest.mark.parametrize("block", [200, 3000, 1 << 20])
+def test_lists_may_span_blocks(tmp_path, lists, block, monkeypatch):
+    from perceptive import streams
+    from perceptive.streams import blocks
+    from perceptive.streams.lists import read_lists
+
+    X, y = lists
+    path = tmp_path / "rank.svm"
+    write_svmlight(path, X, y)
+    monkeypatch.setattr(blocks, "BLOCK", block)
+    parts = list(read_lists(streams.open(path, threads=2)))
+    assert len(parts) > 10 if block < 1 << 20 else len(parts) == 2  # the last list waits for what may follow
+    sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    assert sizes.tolist() == [len(xs) for xs in X]
+    assert [name for part in parts for name in part.names] == list(range(len(X)))
+    rows = np.vstack([part.examples.X(6).toarray() for part in parts])
+    assert (rows == np.vstack(X)).all()
+
+
+def test_a_list_without_end_is_refused(tmp_path, monkeypatch):
+    from perceptive import streams
+    from perceptive.streams import lists as module
+
+    path = tmp_path / "long.svm"
+    path.write_text("1 qid:1 1:1\n" * 100)
+    monkeypatch.setattr(module, "MAX_LIST", 50)
+    with pytest.raises(ValueError, match="more than 50 candidates"):
+        list(module.read_lists(streams.open(path)))
+
+
+def run(capsys, *arguments):
+    from perceptive.cli import main
+
+    code = main([str(a) for a in arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_train_rank_eval(tmp_path, lists, capsys):
+    X, y = lists
+    write_svmlight(tmp_path / "train.svm", X[:200], y[:200])
+    write_svmlight(tmp_path / "test.svm", X[200:], y[200:])
+    model = tmp_path / "rank.model"
+    code, out, err = run(
+        capsys, "train", tmp_path / "train.svm", "--task", "rank", "-o", model, "--dtype", "float64", "--certify",
+        "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["lists"] == 200
+    assert told["candidates"] == sum(map(len, X[:200]))
+    assert told["certificate"]["holds"]
+    assert not told["certificate"]["hypothetical"]
+    in_memory = LinearRanker(dtype="float64").fit(X[:200], y[:200])
+    assert in_memory.n_iter_ == len(told["mistakes"])
+    code, out, err = run(capsys, "eval", model, tmp_path / "test.svm", "--json")
+    assert code == 0, err
+    scores = np.concatenate([xs @ perceptive.load(model).problem.vector("averaged")[0][:, 0] for xs in X[200:]])
+    starts = np.cumsum([0, *map(len, X[200:])])
+    grades = flat(X[200:], y[200:])[1]
+    # the command line reads float32
+    assert json.loads(out)["top1"] == pytest.approx(metrics.top1(grades, scores, starts), abs=0.02)
+    assert json.loads(out)["ndcg"] == pytest.approx(metrics.ndcg(grades, scores, starts), abs=0.02)
+    code, out, err = run(capsys, "rank", model, tmp_path / "test.svm")
+    assert code == 0, err
+    orders = [list(map(int, line.split())) for line in out.splitlines()]
+    assert [sorted(order) for order in orders] == [list(range(len(xs))) for xs in X[200:]]
+    right = np.mean([order[0] == best for order, best in zip(orders, y[200:], strict=True)])
+    assert right > 0.9
+    code, out, _ = run(capsys, "rank", model, tmp_path / "test.svm", "--json")
+    assert json.loads(out.splitlines()[3])["qid"] == 3
+    code, out, err = run(
+        capsys, "train", tmp_path / "test.svm", "--task", "rank", "--continue", model, "-o", model, "--epochs", 1
+    )
+    assert code == 0, err
+    assert "mistakes" in out
+
+
+def test_json_lists(tmp_path, capsys):
+    path, model = tmp_path / "answers.jsonl", tmp_path / "answers.model"
+    rows = [
+        {"candidates": [{"kind": "good", "length": 2}, {"kind": "bad"}], "best": 0},
+        {"candidates": [{"kind": "bad"}, {"kind": "odd"}, {"kind": "good"}], "grades": [0, 1, 2], "qid": "q"},
+        {"candidates": [{"kind": "good"}, {"kind": "fine"}], "best": [0, 1]},
+        {"candidates": [{"kind": "new"}]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    code, out, err = run(
+        capsys, "train", path, "--task", "rank", "--bits", 10, "--pairs", "all", "--pair-cost", "grade", "-o", model,
+        "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["lists"], told["unanswered"], told["converged"]) == (3, 1, True)
+    code, out, err = run(capsys, "rank", model, path)
+    assert out.splitlines()[:2] == ["0 1", "2 1 0"]
+    code, out, err = run(capsys, "eval", model, path)
+    assert code == 0, err
+    assert "NDCG@10" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("a.svm", "1 1:1\n", (), "qid:"),
+        ("a.svm", "1 qid:1 1:1\n1 qid:1 2:1\n", (), "no list has a candidate that is better"),
+        ("a.jsonl", '{"candidates": []}\n', (), "a.jsonl:1: the list has no candidates"),
+        ("a.jsonl", '\n{"candidates": [{"a": 1}], "best": 1}\n', (), 'a.jsonl:2: "best" is 1'),
+        ("a.jsonl", '{"candidates": [{"a": 1}], "grades": [1, 2]}\n', (), "list of 1 numbers"),
+        ("a.jsonl", '{"candidates": 3}\n', (), "list of objects"),
+        ("a.jsonl", "[}\n", ("--format", "json"), "not JSON"),
+        ("a.csv", "label,a\n1,2\n", (), "csv files have no lists"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--multiclass", "ovr"), "--multiclass does not go"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--cache", "x"), "--cache does not go"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--delta", "1"), "delta needs the lists in memory"),
+    ],
+)
+def test_bad_files(tmp_path, capsys, name, text, options, message):
+    path = tmp_path / name
+    path.write_text(text)
+    code, _, err = run(capsys, "train", path, "--task", "rank", "-o", tmp_path / "m", *options)
+    assert code == 1
+    assert message in err
+    assert not (tmp_path / "m").exists()
+
+
+def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
+    X, y = lists
+    perceptive.save(LinearRanker().fit(X, y), tmp_path / "rank.model")
+    perceptive.save(LinearClassifier().fit([[0.0], [1.0]], [0, 1]), tmp_path / "class.model")
+    write_svmlight(tmp_path / "a.svm", X, y)
+    assert "is a ranker" in run(capsys, "predict", tmp_path / "rank.model", tmp_path / "a.svm")[2]
+    assert "is a ranker" in run(capsys, "inspect", tmp_path / "rank.model")[2]
+    assert "is no ranker" in run(capsys, "rank", tmp_path / "class.model", tmp_path / "a.svm")[2]
+    assert "need --task rank" in run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]
