@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from perceptive.certificate import Certificate
 from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.run import RunMixin
 from perceptive.kernels import Kernel, Precomputed, as_kernel
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.lesson import Labels, is_missing
@@ -33,7 +34,7 @@ def _can_go_on(self: KernelClassifier) -> bool:
     raise AttributeError("a precomputed Gram matrix is about one set of examples; give the kernel itself, or use fit")
 
 
-class KernelClassifier(ClassifierMixin, BaseEstimator):
+class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     """Mistake-driven kernel classifier: the model is its list of mistakes; averaged, voted, last or best.
 
     Examples are what the kernel takes: rows of numbers, strings, trees, tuples of such, or anything at all.
@@ -323,42 +324,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self._support_vectors = taken
 
     # ------------------------------------------------------------ the run
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes played."""
-        check_is_fitted(self)
-        return self._history.epochs
-
-    @property
-    def mistakes_(self) -> NDArray[np.int64]:
-        """Mistakes per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.mistakes, dtype=np.int64)
-
-    @property
-    def updates_(self) -> NDArray[np.int64]:
-        """Updates per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.updates, dtype=np.int64)
-
-    @property
-    def loss_(self) -> NDArray[np.float64]:
-        """Perceptron criterion of the mistakes as they happened, per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.loss)
-
-    @property
-    def converged_(self) -> bool:
-        """Whether a pass went by without an update."""
-        check_is_fitted(self)
-        return self._history.converged
-
-    @property
-    def rounds_(self) -> int:
-        """Examples played."""
-        check_is_fitted(self)
-        return self.learner_.rounds
 
     @property
     def kernel_(self) -> Kernel:

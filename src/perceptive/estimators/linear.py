@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from perceptive.certificate import Certificate, certify, certify_lessons
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.run import RunMixin
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.lesson import Labels, is_missing
@@ -44,7 +45,7 @@ def _has_probabilities(self: LinearClassifier) -> bool:
     raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     """Mistake-driven linear classifier: averaged, voted, last or best; perceptron, PA, MIRA, ROMMA or AROW.
 
     Parameters
@@ -492,48 +493,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             getattr(past, name).extend(getattr(history, name))
         past.converged = history.converged
         self._history = past
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes played."""
-        check_is_fitted(self)
-        return self._history.epochs
-
-    @property
-    def mistakes_(self) -> NDArray[np.int64]:
-        """Mistakes per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.mistakes, dtype=np.int64)
-
-    @property
-    def updates_(self) -> NDArray[np.int64]:
-        """Updates per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.updates, dtype=np.int64)
-
-    @property
-    def loss_(self) -> NDArray[np.float64]:
-        """Perceptron criterion of the mistakes as they happened, per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.loss)
-
-    @property
-    def held_out_(self) -> NDArray[np.float64]:
-        """Accuracy on the validation part, per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.held_out)
-
-    @property
-    def converged_(self) -> bool:
-        """Whether a pass went by without an update."""
-        check_is_fitted(self)
-        return self._history.converged
-
-    @property
-    def rounds_(self) -> int:
-        """Examples played."""
-        check_is_fitted(self)
-        return self.learner_.rounds
 
     # ------------------------------------------------------------ predicting
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificate import Certificate, certify_lists
 from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.run import RunMixin
 from perceptive.learners.linear import as_floats
 from perceptive.learners.lists import Lists, candidates, lists_by_query, lists_of, starts_of
 from perceptive.learners.ranking import RankingLearner
@@ -25,7 +26,7 @@ LEARNER = [f.name for f in fields(RankingParameters)]
 TRAINING = [f.name for f in fields(TrainingParameters)]
 
 
-class LinearRanker(BaseEstimator):
+class LinearRanker(RunMixin, BaseEstimator):
     """Mistake-driven linear ranker: picks the best of a list, or orders it; averaged, voted, last or best.
 
     Parameters
@@ -340,48 +341,6 @@ class LinearRanker(BaseEstimator):
         return weights
 
     # ------------------------------------------------------------ the run
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes played."""
-        check_is_fitted(self)
-        return self._history.epochs
-
-    @property
-    def mistakes_(self) -> NDArray[np.int64]:
-        """Mistakes per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.mistakes, dtype=np.int64)
-
-    @property
-    def updates_(self) -> NDArray[np.int64]:
-        """Updates per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.updates, dtype=np.int64)
-
-    @property
-    def loss_(self) -> NDArray[np.float64]:
-        """Perceptron criterion of the mistakes as they happened, per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.loss)
-
-    @property
-    def held_out_(self) -> NDArray[np.float64]:
-        """Share of the held-out lists whose best is on top, per pass."""
-        check_is_fitted(self)
-        return np.array(self._history.held_out)
-
-    @property
-    def converged_(self) -> bool:
-        """Whether a pass went by without an update."""
-        check_is_fitted(self)
-        return self._history.converged
-
-    @property
-    def rounds_(self) -> int:
-        """Lists played."""
-        check_is_fitted(self)
-        return self.learner_.rounds
 
     def certificate(
         self,

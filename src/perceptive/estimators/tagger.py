@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.conlleval import evaluate
 from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.run import RunMixin
 from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.sequence import SequenceLearner, as_lists
 from perceptive.parameters import SequenceParameters, TrainingParameters
@@ -24,7 +25,7 @@ HELD_OUT = 0.1  # for calibration, where nothing is held out for early stopping
 IMPOSSIBLE = -1e6  # what stands for −∞ where probabilities are made
 
 
-class SequenceTagger(BaseEstimator):
+class SequenceTagger(RunMixin, BaseEstimator):
     """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
 
     X is a list of sentences, y a list of label sequences. A token is a string, a tuple of columns (word, part of
@@ -345,42 +346,6 @@ class SequenceTagger(BaseEstimator):
         """The scheme that predictions keep to."""
         check_is_fitted(self, "learner_")
         return self.learner_.given or self.learner_.scheme
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes played."""
-        check_is_fitted(self, "learner_")
-        return self._history.epochs
-
-    @property
-    def mistakes_(self) -> NDArray[np.int64]:
-        """Sentences labelled wrongly, per pass."""
-        check_is_fitted(self, "learner_")
-        return np.array(self._history.mistakes, np.int64)
-
-    @property
-    def updates_(self) -> NDArray[np.int64]:
-        """Updates, per pass."""
-        check_is_fitted(self, "learner_")
-        return np.array(self._history.updates, np.int64)
-
-    @property
-    def loss_(self) -> NDArray[np.float64]:
-        """How far wrong sequences were from losing, per pass."""
-        check_is_fitted(self, "learner_")
-        return np.array(self._history.loss)
-
-    @property
-    def held_out_(self) -> NDArray[np.float64]:
-        """Score on the held-out part, per pass."""
-        check_is_fitted(self, "learner_")
-        return np.array(self._history.held_out)
-
-    @property
-    def converged_(self) -> bool:
-        """Whether a pass went by without an update."""
-        check_is_fitted(self, "learner_")
-        return self._history.converged
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learner_") and bool(self.learner_.labels)

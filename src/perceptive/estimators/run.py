@@ -1,0 +1,61 @@
+"""What every estimator tells of its run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from perceptive.training import History
+
+
+class RunMixin:
+    """The history of the passes as attributes, as scikit-learn names them."""
+
+    learner_: Any
+    _history: History
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes played."""
+        check_is_fitted(self)
+        return self._history.epochs
+
+    @property
+    def mistakes_(self) -> NDArray[np.int64]:
+        """Mistakes per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.mistakes, dtype=np.int64)
+
+    @property
+    def updates_(self) -> NDArray[np.int64]:
+        """Updates per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.updates, dtype=np.int64)
+
+    @property
+    def loss_(self) -> NDArray[np.float64]:
+        """Perceptron criterion of the mistakes as they happened, per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.loss)
+
+    @property
+    def held_out_(self) -> NDArray[np.float64]:
+        """Score on the validation part, per pass."""
+        check_is_fitted(self)
+        return np.array(self._history.held_out)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether a pass went by without an update."""
+        check_is_fitted(self)
+        return self._history.converged
+
+    @property
+    def rounds_(self) -> int:
+        """Examples played, over all passes and problems."""
+        check_is_fitted(self)
+        rounds: int = self.learner_.rounds
+        return rounds
