@@ -104,7 +104,7 @@ def write(
     arrays[CRC] = np.zeros(2, "<u4")
 
     target = os.path.realpath(os.fsdecode(path))  # through a symbolic link, as open() does
-    if os.path.exists(target) and not os.path.isfile(target):
+    if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
         raise ModelFileError(f"{os.fsdecode(path)}: is no file that could be replaced; give another path")
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".perceptive-{os.urandom(8).hex()}.tmp")
