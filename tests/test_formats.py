@@ -399,8 +399,9 @@ def test_json_is_what_python_takes_for_it(value, data):
     except (ValueError, ZeroDivisionError):
         sound = not text.strip()
     found = outcome(core_json, text, label=b"\n")
-    refused = isinstance(found, str) and "too large" not in found and "weight" not in found
-    assert refused == (not sound)
+    if isinstance(found, str) and ("too large" in found or "weight" in found):
+        return  # said before the end of the line was seen
+    assert isinstance(found, str) == (not sound)
 
 
 def test_json_examples():
