@@ -53,6 +53,8 @@ def run(options: argparse.Namespace) -> None:
         tops = heaviest(learner, options.top, options.hypothesis)
     else:
         about = describe_kernel(learner)
+        if options.label is not None:
+            raise ValueError(f"{options.model}: is a kernel model, which has no weights of features; leave --class out")
     if options.label is not None:
         wanted = [label for label in tops if str(label) == options.label]
         if not wanted:
@@ -62,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
         classes: list[dict[str, Any]] = [
             {"class": label, "features": [f._asdict() for f in top]} for label, top in tops.items()
         ]
-        print(json.dumps({**about, "classes": classes}))
+        print(json.dumps({**about, "classes": classes} if tops else about))
         return
     from perceptive.cli.console import pairs, table
 

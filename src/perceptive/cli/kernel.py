@@ -107,6 +107,8 @@ def objects(paths: Any) -> Iterator[tuple[str, dict[str, Any]]]:
                     found = json.loads(line)
                 except ValueError as error:
                     raise ValueError(f"{place}: no JSON ({error}); give an object a line") from None
+                except RecursionError:
+                    raise ValueError(f"{place}: JSON that is nested too deeply; give flatter objects") from None
                 if not isinstance(found, dict):
                     raise ValueError(f'{place}: no JSON object; write {{"text": …, "label": …}}')
                 yield place, found
@@ -114,11 +116,18 @@ def objects(paths: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _labelled(paths: Any) -> tuple[list[dict[str, Any]], list[Any]]:
+    from perceptive.learners.lesson import is_missing
+
     X, y = [], []
     for place, found in objects(paths):
         if LABEL not in found:
             raise ValueError(f"{place}: an object without {LABEL!r}: {str(found)[:60]}")
-        y.append(found.pop(LABEL))
+        label = found.pop(LABEL)
+        if not isinstance(label, str | int | float) or is_missing(label):
+            raise ValueError(
+                f"{place}: the label {str(label)[:60]} is no label; give a string, a number, true or false"
+            )
+        y.append(label)
         X.append(found)
     if not X:
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")

@@ -18,7 +18,7 @@ from perceptive.certificate import Certificate
 from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
-from perceptive.kernels import Kernel, Precomputed, as_kernel
+from perceptive.kernels import Kernel, as_kernel
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.lesson import Labels, is_missing
 from perceptive.learners.linear import as_floats
@@ -29,7 +29,10 @@ LEARNER = [f.name for f in fields(KernelParameters)]
 
 
 def _can_go_on(self: KernelClassifier) -> bool:
-    if self.kernel != "precomputed" and not isinstance(self.kernel, Precomputed):
+    try:
+        if not as_kernel(self.kernel).one_way:
+            return True
+    except (TypeError, ValueError):  # no kernel at all, which learning will say
         return True
     raise AttributeError("a precomputed Gram matrix is about one set of examples; give the kernel itself, or use fit")
 
@@ -168,7 +171,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         kernel = as_kernel(self.kernel)
         tags.input_tags.sparse = kernel.vectors
-        tags.input_tags.pairwise = isinstance(kernel, Precomputed)
+        tags.input_tags.pairwise = kernel.pairwise
         return tags
 
     # ------------------------------------------------------------ learning
@@ -259,6 +262,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         else:
             self.learner_.learn(x, y, w)
         self.classes_ = np.array(self.learner_.classes)
+        self.__dict__.pop("certificate_", None)
         self.__dict__.pop("_support_vectors", None)
         return self
 
@@ -279,15 +283,17 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
         if y.dtype == object and any(is_missing(label) for label in y):
             raise ValueError("y contains missing labels; drop such examples")
-        check_classification_targets(y)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n == 0:
+            raise ValueError("X has 0 examples; a minimum of 1 is required")
+        check_classification_targets(y)
         if n != len(y):
             raise ValueError(f"X has {n} rows, but y has {len(y)} labels; give one label per row")
         return X, y
 
     def _check_examples(self, X: Any, reset: bool) -> Any:
         kernel = as_kernel(self.kernel)
-        if not kernel.vectors and not isinstance(kernel, Precomputed):
+        if not kernel.vectors and not kernel.pairwise:
             return X
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr" if kernel.vectors else False, dtype=[np.float64, np.float32],
@@ -340,7 +346,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def support_vectors_(self) -> Any:
-        """The examples that were learned from."""
+        """The examples that were learned from: those of `fit`, else as the kernel prepared them.
+
+        AttributeError after `partial_fit`, `learn_one` and loading where the kernel sees several parts of an example.
+        """
         check_is_fitted(self)
         if hasattr(self, "_support_vectors"):
             return self._support_vectors

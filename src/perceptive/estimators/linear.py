@@ -389,6 +389,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             self._after(History())
             return self
         learner.learn(x, y, w)
+        self.__dict__.pop("certificate_", None)
         if len(self.classes_) != len(learner.classes):
             self.classes_ = _label_array(learner.classes, None)
         return self

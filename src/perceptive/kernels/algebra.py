@@ -12,14 +12,14 @@ Kernels`)::
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
-from perceptive.kernels.kernel import Kernel, Values, shown
+from perceptive.kernels.kernel import Kernel, Values, number, shown
 
 
 class _Pointwise(Kernel):
@@ -174,7 +174,8 @@ class _Pair(Kernel):
 
     @property
     def view(self) -> Hashable:
-        return self.k1.view if self._shared else (self.k1.view, self.k2.view)
+        one, two = self.k1.view, self.k2.view
+        return one if one == two else (one, two)
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
         if self._shared:
@@ -202,7 +203,12 @@ class Sum(_Pair):
         return one
 
     def feature_map(self, X: Any) -> Any:
-        return np.hstack([self.k1.feature_map(X), self.k2.feature_map(X)])
+        both = [self.k1.feature_map(X), self.k2.feature_map(X)]
+        if any(hasattr(phi, "tocsr") for phi in both):
+            import scipy.sparse as sp
+
+            return sp.hstack([sp.csr_array(phi) for phi in both], format="csr")
+        return np.hstack(both)
 
     def __repr__(self) -> str:
         return f"{self.k1!r} + {self.k2!r}"
@@ -251,7 +257,8 @@ class ScaledBy(Kernel):
         return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] ** 2)
 
     def feature_map(self, X: Any) -> Any:
-        return np.array([float(self.f(x)) for x in as_list(X)])[:, None] * self.k.feature_map(X)
+        factors, phi = np.array([float(self.f(x)) for x in as_list(X)])[:, None], self.k.feature_map(X)
+        return phi.multiply(factors).tocsr() if hasattr(phi, "tocsr") else factors * phi
 
     def __repr__(self) -> str:
         return f"{_factor(self.k)}.scaled_by({shown(self.f)})"
@@ -328,6 +335,7 @@ class _Elsewhere(Kernel):
     """A kernel of what becomes of each example."""
 
     k: Kernel
+    pairwise = False
 
     def _moved(self, X: Any) -> Any:
         raise NotImplementedError
@@ -381,7 +389,9 @@ class On(_Elsewhere):
 
     @property
     def view(self) -> Hashable:
-        return ("on", repr(self.columns), self.k.view)
+        plain = isinstance(self.columns, str | int | slice | list | tuple)
+        columns = self.columns if plain else np.asarray(self.columns).tolist()  # NumPy's own repr leaves out the middle
+        return ("on", repr(columns), self.k.view)
 
     def _moved(self, X: Any) -> Any:
         return columns_of(X, self.columns)
@@ -413,12 +423,12 @@ def _scale(K: Values, left: Values, right: Values) -> Values:
 
 def _products(one: Any, two: Any) -> Any:
     """All products of a feature of one with a feature of two, row by row."""
-    one, two = np.asarray(one), np.asarray(two)
+    one, two = (phi.toarray() if hasattr(phi, "tocsr") else np.asarray(phi) for phi in (one, two))
     return (one[:, :, None] * two[:, None, :]).reshape(len(one), -1)
 
 
 def _check_not_negative(c: Any, what: str) -> None:
-    if not isinstance(c, Real) or isinstance(c, bool) or not 0 <= float(c) < np.inf:
+    if not 0 <= number(c) < np.inf:
         raise ValueError(f"{what} is {c!r}; it must be a number ≥ 0, or the result is not positive semidefinite")
 
 

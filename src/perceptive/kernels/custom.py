@@ -49,29 +49,46 @@ class Custom(Kernel):
 
     def compare(self, A: Objects, B: Objects) -> Values:
         K = np.empty((len(A), len(B)))
+        if A is B:
+            return self._compare_all(A, K)
         places: dict[int, int] = {id(b): j for j, b in enumerate(B.items)}
         for i, a in enumerate(A.items):
             for j, b in enumerate(B.items):
                 K[i, j] = self._value(a, b)
             self_place = places.get(id(a))
-            if self_place is not None and len(B) > 1:  # one pair a row, the other way round
-                other = (self_place + 1) % len(B)
-                self._check_symmetric(a, B.items[other], K[i, other])
+            if self_place is not None and len(B) > 1:  # a few pairs a row, the other way round
+                for other in {(self_place + far) % len(B) for far in (1, 1 + len(B) // 3, 1 + len(B) // 2)}:
+                    self._check_symmetric(a, B.items[other], K[i, other], self._value(B.items[other], a))
+        return K
+
+    def _compare_all(self, A: Objects, K: Values) -> Values:
+        """All pairs of one set, in both orders, each held against the other."""
+        for i, a in enumerate(A.items):
+            for j, b in enumerate(A.items):
+                K[i, j] = self._value(a, b)
+            for j in np.flatnonzero(K[i, :i] != K[:i, i]).tolist():
+                self._check_symmetric(a, A.items[j], K[i, j], K[j, i])
         return K
 
     def norms(self, A: Objects) -> NDArray[np.float64]:
         return np.array([self._value(a, a) for a in A.items], dtype=np.float64)
 
     def _value(self, a: Any, b: Any) -> float:
-        value = float(self.f(a, b))
+        found = self.f(a, b)
+        try:
+            value = float(found)
+        except (TypeError, ValueError, OverflowError):
+            pair = f"{_shown(a)}, {_shown(b)}"
+            raise ValueError(
+                f"the kernel {self.label} gives {_shown(found)} for the pair {pair}; it must give a number"
+            ) from None
         if not np.isfinite(value):
             raise ValueError(
                 f"the kernel {self.label} gives {value} for the pair {_shown(a)}, {_shown(b)}; mend it there"
             )
         return value
 
-    def _check_symmetric(self, a: Any, b: Any, value: float) -> None:
-        back = self._value(b, a)
+    def _check_symmetric(self, a: Any, b: Any, value: float, back: float) -> None:
         if abs(back - value) > SYMMETRY * max(abs(value), abs(back)):
             raise ValueError(
                 f"the kernel {self.label} is not symmetric: {value:g} for the pair {_shown(a)}, {_shown(b)}, but "
@@ -86,6 +103,7 @@ class Precomputed(Kernel):
     """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these."""
 
     one_way = True
+    pairwise = True
 
     @property
     def view(self) -> Hashable:

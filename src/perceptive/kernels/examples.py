@@ -182,6 +182,17 @@ def in_double(examples: Any) -> Any:
     return examples
 
 
+def check_alike(known: Any, new: Any) -> None:
+    """Raise ValueError where new examples cannot be added to known ones: dense rows to sparse ones, say."""
+    if isinstance(known, Parts) and isinstance(new, Parts):
+        for one, other in zip(known.parts, new.parts, strict=True):
+            check_alike(one, other)
+    elif isinstance(known, Dense) and isinstance(new, Sparse):
+        raise ValueError("X is sparse, but this model has learned from dense rows; give it X.toarray()")
+    elif isinstance(known, Sparse) and isinstance(new, Dense):
+        raise ValueError("X is dense, but this model has learned from sparse rows; give it scipy.sparse.csr_array(X)")
+
+
 def size_of(examples: Any) -> int:
     """How many numbers prepared examples hold."""
     if isinstance(examples, Dense):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from perceptive.kernels.custom import Custom
 from perceptive.kernels.kernel import Kernel, Values
 
 TILE = 1024  # rows and columns that are made at a time, so that they stay in the cache while they are worked on
@@ -165,7 +166,7 @@ def mercer_report(k: Kernel, X: Any) -> MercerReport:
     >>> print(mercer_report(Custom(lambda a, b: -a * b), [1.0, 2.0]))
     it is not positive semidefinite: its smallest eigenvalue is -5, and zᵀKz < 0 for z = [0.447 0.894]
     """
-    if hasattr(k, "f"):  # a function that people brought: its own check of symmetry would speak first
+    if isinstance(k, Custom):  # a function that people brought: its own check of symmetry would speak first
         items = k.prepare(X).items
         return _report(np.array([[float(k.f(a, b)) for b in items] for a in items], dtype=np.float64))
     A = k.prepare(X, np.float64)

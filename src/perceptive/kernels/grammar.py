@@ -17,7 +17,7 @@ import re
 from typing import Any, NoReturn
 
 from perceptive.kernels.custom import Custom, Precomputed
-from perceptive.kernels.kernel import Kernel
+from perceptive.kernels.kernel import Kernel, shown
 from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence
 from perceptive.kernels.trees import SubsetTree, Subtree
 from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic
@@ -42,6 +42,8 @@ TOKEN = re.compile(
     r"|(?P<text>\"[^\"]*\"|'[^']*')|(?P<sign>\*\*|[-+*@.,()=]))"
 )
 DEPTH = 50
+OPERATIONS = 100  # they nest, and Python calls no deeper than so far
+DIGITS = 1000
 
 
 def as_kernel(kernel: Any) -> Kernel:
@@ -80,14 +82,18 @@ class _Parser:
             assert match.lastgroup is not None
             self.tokens.append((match.start(match.lastgroup), match.lastgroup, match[match.lastgroup]))
             at = match.end()
+            if match.lastgroup == "number" and len(match["number"]) > DIGITS:
+                self.fail(match.start("number"), f"a number of more than {DIGITS} digits")
         self.tokens.append((len(text), "end", ""))
         self.next = 0
         self.depth = 0
+        operations = [at for at, kind, word in self.tokens if kind == "sign" and word in ("+", "*", "**", "@", ".")]
+        if len(operations) > OPERATIONS:
+            self.fail(operations[OPERATIONS], f"more than {OPERATIONS} operations")
 
     def fail(self, at: int, what: str) -> NoReturn:
-        raise ValueError(
-            f"kernel {self.text!r}, position {at + 1}: {what}; write, say, '0.5*gaussian(sigma=2)+spectrum(3)@text'"
-        )
+        place = f"kernel {shown(self.text)}, position {at + 1}"
+        raise ValueError(f"{place}: {what}; write, say, '0.5*gaussian(sigma=2)+spectrum(3)@text'")
 
     def peek(self) -> str:
         return self.tokens[self.next][2]
@@ -187,6 +193,8 @@ class _Parser:
             at, kind, word = self.tokens[self.next]
             self.next += 1
             if kind == "name" and self.take("="):
+                if word in named:
+                    self.fail(at, f"{word} is given twice")
                 named[word] = self.argument()
             elif named:
                 self.fail(at, "arguments without a name come first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from numbers import Real
 from typing import Any, Self
@@ -43,6 +44,11 @@ class Kernel:
     def one_way(self) -> bool:
         """Whether `compare` takes new examples on the left and those of training on the right only."""
         return any(kernel.one_way for _, kernel in self._kernels())
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a Gram matrix: its columns are examples, too."""
+        return any(kernel.pairwise for _, kernel in self._kernels())
 
     @property
     def view(self) -> Hashable:
@@ -223,6 +229,16 @@ def _same(a: Any, b: Any) -> bool:
     if hasattr(a, "tocsr") or hasattr(b, "tocsr"):
         return type(a) is type(b) and a.shape == b.shape and (a != b).nnz == 0
     return bool(type(a) is type(b) and a == b)
+
+
+def number(value: Any) -> float:
+    """A parameter as a float; NaN, which is in no range, where it is none or too large for one."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def _dtype_of(*arrays: Any) -> Any:

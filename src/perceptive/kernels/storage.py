@@ -31,21 +31,26 @@ KINDS: dict[str, type[Kernel]] = {
 
 
 def kernel_to_plain(kernel: Kernel, arrays: Arrays) -> dict[str, Any]:
-    """A kernel as plain values; its arrays are put beside."""
+    """A kernel as plain values; its arrays are put beside. No two of its functions may have one name."""
+    return _to_plain(kernel, arrays, {})
+
+
+def _to_plain(kernel: Kernel, arrays: Arrays, named: dict[str, Any]) -> dict[str, Any]:
     if type(kernel) is not KINDS.get(type(kernel).__name__):
         raise ValueError(f"{kernel!r} is a kernel of your own and cannot be saved; wrap its function in Custom")
     parameters = kernel.get_params(deep=False)
     if isinstance(kernel, custom.Custom):
-        parameters["name"] = kernel.label
+        parameters["name"] = _name(kernel.f, kernel.label, named)
+        parameters["f"] = None  # goes by the name
     return {
         "kernel": type(kernel).__name__,
-        "parameters": {name: _value_to_plain(value, arrays) for name, value in parameters.items()},
+        "parameters": {name: _value_to_plain(value, arrays, named) for name, value in parameters.items()},
     }
 
 
-def _value_to_plain(value: Any, arrays: Arrays) -> Any:
+def _value_to_plain(value: Any, arrays: Arrays, named: dict[str, Any]) -> Any:
     if isinstance(value, Kernel):
-        return kernel_to_plain(value, arrays)
+        return _to_plain(value, arrays, named)
     if isinstance(value, np.ndarray) and value.dtype != object:
         name = f"kernel.{len(arrays)}"
         arrays[name] = value
@@ -55,12 +60,18 @@ def _value_to_plain(value: Any, arrays: Arrays) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if callable(value):
-        return {"function": _name_of(value)}
+        return {"function": _name(value, str(getattr(value, "__name__", type(value).__name__)), named)}
     return {"value": to_plain(value)}
 
 
-def _name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", type(function).__name__))
+def _name(function: Any, name: str, named: dict[str, Any]) -> str:
+    """Note that a function goes by this name; raise where another one does."""
+    if named.setdefault(name, function) != function:
+        raise ValueError(
+            f"two functions of the kernel are called {name!r}, and a saved model knows them by name; name one of them "
+            "otherwise, with def, or with Custom(f, name=…)"
+        )
+    return name
 
 
 def kernel_from_plain(plain: Mapping[str, Any], arrays: Arrays, functions: Functions) -> Kernel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.kernels.examples import Objects, as_list
-from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.kernel import Kernel, Values, number
 
 
 class Texts(Objects):
@@ -108,6 +108,8 @@ class Spectrum(StringKernel):
     def __init__(self, n: int = 3, distinct: bool = False) -> None:
         self.n, self.distinct = n, distinct
         _check_length(n)
+        if not isinstance(distinct, bool | np.bool_):
+            raise ValueError(f"distinct={distinct!r}: distinct must be True or False")
 
     def compare(self, A: Texts, B: Texts) -> Values:
         rows = _count_substrings(int(self.n), bool(self.distinct), *([A] if A is B else [A, B]))
@@ -126,6 +128,7 @@ def _count_substrings(n: int, distinct: bool, *many: Texts) -> list[Any]:
     coded = encode(*many)
     codes = np.concatenate([codes for codes, _ in coded]).astype(np.int64)
     lengths = np.concatenate([np.diff(offsets) for _, offsets in coded])
+    n = min(n, int(lengths.max(initial=0)) + 1)  # longer substrings occur no more than these: nowhere
     ends = np.cumsum(lengths)
     starts = ends - lengths
     # Substrings get numbers: those of length k + 1 from those of length k and the symbol that follows.
@@ -175,7 +178,7 @@ class Subsequence(StringKernel):
         _check_length(n)
         if n > _core.LONGEST_SUBSEQUENCE:
             raise ValueError(f"n={n!r}: subsequences may have up to {_core.LONGEST_SUBSEQUENCE} symbols")
-        if not isinstance(decay, Real) or isinstance(decay, bool) or not 0 < float(decay) <= 1:
+        if not 0 < number(decay) <= 1:
             raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")
 
     def compare(self, A: Texts, B: Texts) -> Values:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,10 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.kernels.examples import as_list
-from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
+
+TOO_MANY = "have too many common parts for a number; take a smaller decay, or smaller trees"
 
 
 class Trees:
@@ -20,6 +21,9 @@ class Trees:
 
     def __init__(self, parsed: _core.Trees, items: list[Any]) -> None:
         self.parsed, self.items = parsed, items
+
+    def __reduce__(self) -> Any:
+        return parse_trees, (self.items,)
 
     def __len__(self) -> int:
         return len(self.parsed)
@@ -126,11 +130,16 @@ class TreeKernel(Kernel):
     def compare(self, A: Trees, B: Trees) -> Values:
         K = np.empty((len(A), len(B)))
         A.parsed.compare(B.parsed, float(self.decay), self.sigma, A is B, threads(), K)
+        if not np.isfinite(K).all():
+            i, j = np.argwhere(~np.isfinite(K))[0]
+            raise ValueError(f"the trees {i} and {j} {TOO_MANY}")
         return K
 
     def norms(self, A: Trees) -> NDArray[np.float64]:
         values = np.empty(len(A))
         A.parsed.norms(float(self.decay), self.sigma, values)
+        if not np.isfinite(values).all():
+            raise ValueError(f"the tree {int(np.argmin(np.isfinite(values)))} and itself {TOO_MANY}")
         return values
 
 
@@ -172,5 +181,5 @@ class Subtree(TreeKernel):
 
 
 def _check_decay(decay: Any) -> None:
-    if not isinstance(decay, Real) or isinstance(decay, bool) or not 0 < float(decay) <= 1:
+    if not 0 < number(decay) <= 1:
         raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")

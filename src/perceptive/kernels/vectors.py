@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
-from perceptive.kernels.examples import Dense, Sparse
+from perceptive.kernels.examples import Dense, Sparse, in_double
 from perceptive.kernels.feature_maps import gaussian_features, polynomial_features
-from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.kernel import Kernel, Values, number
 
 IN_CACHE = 2**18  # numbers that are worked on at a time
+FAR = 256.0  # γ‖x‖² beyond which ‖x‖² + ‖x'‖² − 2x·x' needs float64: most of its digits cancel
 
 
 class VectorKernel(Kernel):
@@ -222,9 +223,13 @@ class Gaussian(VectorKernel):
         return self
 
     def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
-        K = dots(A, B)
         rate = self.rate()
-        a, b = ((rate * Z.norms2).astype(K.dtype) for Z in (A, B))
+        single = (A.matrix if isinstance(A, Sparse) else A.array).dtype == np.float32
+        sizes = [rate * Z.norms2 for Z in (A, B)]
+        if single and max(size.max(initial=0.0) for size in sizes) > FAR:
+            return self.compare(in_double(A), in_double(B)).astype(np.float32)
+        K = dots(A, B)
+        a, b = (size.astype(K.dtype) for size in sizes)
         rows = max(1, IN_CACHE // max(1, K.shape[1]))
         for i in range(0, len(K), rows):
             part = K[i : i + rows]
@@ -274,14 +279,14 @@ class Laplacian(Gaussian):
 
 def scale_of(X: Any) -> float:
     """1/(n_features·variance), as scikit-learn has it."""
-    if hasattr(X, "tocsr"):
-        X = X.tocsr()
-        mean = X.mean()
-        variance = float(X.multiply(X).mean() - mean * mean)
+    prepared = vectors(X)
+    if isinstance(prepared, Sparse):
+        rows = prepared.matrix
+        variance = float(rows.multiply(rows).mean() - rows.mean() ** 2)
     else:
-        X = np.asarray(X, dtype=np.float64)
-        variance = float(X.var())
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        rows = prepared.array
+        variance = float(rows.var())
+    return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
 
 
 def _dense(X: Any) -> NDArray[np.float64]:
@@ -291,10 +296,10 @@ def _dense(X: Any) -> NDArray[np.float64]:
 
 
 def _check_c(c: Any) -> None:
-    if not isinstance(c, Real) or isinstance(c, bool) or not 0 <= float(c) < math.inf:
+    if not 0 <= number(c) < math.inf:
         raise ValueError(f"c={c!r}: c must be a number ≥ 0, or the kernel is not positive semidefinite")
 
 
 def _check_positive(value: Any, name: str) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
+    if not 0 < number(value) < math.inf:
         raise ValueError(f"{name}={value!r}: {name} must be a number > 0")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.kernels.examples import check_alike
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples
 from perceptive.learners.lesson import Labels, plain_label
@@ -103,6 +104,8 @@ class KernelLearner:
             raise ValueError(f"X has {len(examples)} rows, but y has {len(which)} labels; give one label per row")
         if len(examples) == 0:
             raise ValueError("X has 0 rows; a minimum of 1 is required")
+        if self.dual is not None and self.dual.supports is not None:
+            check_alike(self.dual.supports, examples)
         checked = check_weights(weights, len(which))
         self._check_features(X)
         if fresh:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels import Precomputed
 from perceptive.learners.dual import Dual, Updates, Weights
 
 BLOCK = 512
@@ -72,7 +71,7 @@ class Passes:
         self.dual, self.X, self.targets, self.weights, self.first_id = dual, X, targets, weights, first_id
         self.q = dual.norms(X) + dual.parameters.delta**2
         # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.
-        good = np.isfinite(self.q) & ((self.q >= 0) | isinstance(dual.kernel, Precomputed))
+        good = np.isfinite(self.q) & ((self.q >= 0) | dual.kernel.one_way)
         if not good.all():
             i = int(np.argmin(good))
             raise ValueError(f"K(x, x) of example {i} is {self.q[i]:g}; a kernel gives finite numbers ≥ 0 there")

@@ -1,0 +1,253 @@
+"""Kernels at the edges: compositions of Gram matrices, far-off data, functions of one name, hostile texts."""
+
+import copy
+import json
+import pickle
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import cross_val_score
+
+import perceptive
+from perceptive import KernelClassifier, LinearClassifier
+from perceptive.cli.kernel import _labelled
+from perceptive.kernels import (
+    Constant,
+    Custom,
+    Gaussian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    SubsetTree,
+    mercer_report,
+)
+from perceptive.kernels.grammar import OPERATIONS, parse
+from perceptive.learners import KernelLearner
+
+pytestmark = pytest.mark.core
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y = (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+@pytest.mark.parametrize("kernel", [2 * Precomputed(), Precomputed() + Constant(0.0), "2*precomputed"])
+def test_what_is_made_of_gram_matrices_is_pairwise(kernel):
+    K = Gaussian(gamma=1.0).gram(X)
+    plain = cross_val_score(KernelClassifier(kernel="precomputed"), K, y)
+    assert np.array_equal(cross_val_score(KernelClassifier(kernel=kernel), K, y), plain)
+    assert not hasattr(KernelClassifier(kernel=kernel), "partial_fit")
+    with pytest.raises(ValueError, match="square"):
+        KernelClassifier(kernel=kernel).fit(K[:, :9], y)
+
+
+def test_a_gram_row_may_be_one_part_of_an_example():
+    K = Gaussian(gamma=1.0).gram(X)
+    kernel = Precomputed().on(0) + Spectrum(1).on(1)
+    pairs = [(row, "ab"[label]) for row, label in zip(K, y, strict=True)]
+    assert KernelClassifier(kernel=kernel).fit(pairs, y).score(pairs, y) == 1.0
+
+
+def test_many_columns_are_told_apart():
+    many = rng.normal(size=(5, 2002))
+    one, two = np.arange(2000), np.arange(2000)
+    two[1000] = 2001
+    k = Linear().on(one) + Linear().on(two)
+    assert k.gram(many) == pytest.approx(many[:, one] @ many[:, one].T + many[:, two] @ many[:, two].T)
+    assert Linear().on(one).view == Linear().on(one.copy()).view
+
+
+def test_functions_of_one_name_are_not_confused(tmp_path):
+    def named(power):
+        def f(x):
+            return float(np.abs(x).sum()) ** power
+
+        return f
+
+    one, two = named(1), named(2)
+    path = tmp_path / "a.model"
+    clf = KernelClassifier(kernel=Linear().scaled_by(one) + Linear().scaled_by(two)).fit(X, y)
+    with pytest.raises(ValueError, match="two functions of the kernel are called 'f'"):
+        perceptive.save(clf, path)
+    mixed = Custom(lambda a, b: 1.0, name="f") + Linear().scaled_by(one)
+    with pytest.raises(ValueError, match="two functions"):
+        perceptive.save(KernelClassifier(kernel=mixed).fit(X, y), path)
+    same = KernelClassifier(kernel=Linear().scaled_by(one) + Polynomial(2).scaled_by(one)).fit(X, y)
+    perceptive.save(same, path)
+    assert np.array_equal(perceptive.load(path, functions={"f": one}).predict(X), same.predict(X))
+
+
+def test_long_sums_take_no_longer_than_their_terms():
+    k = Linear().on([0])
+    for i in range(60):
+        k = k + Linear().on([i % 3])
+    began = time.process_time()
+    assert k.gram(X[:3]).shape == (3, 3)  # twice as long for each term would be for ever
+    assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array])
+def test_gaussian_far_from_the_origin(wrap):
+    far = (X + 300.0).astype(np.float32)
+    exact = Gaussian(gamma=0.5).gram(far.astype(np.float64))
+    found = Gaussian(gamma=0.5).gram(wrap(far))
+    assert found.dtype == np.float32
+    assert np.abs(found - exact).max() < 1e-4
+    one = Gaussian(gamma=0.5)(wrap(far[:1]), wrap(far))
+    assert np.abs(one - exact[:1]).max() < 1e-4
+
+
+def test_a_number_is_a_vector_of_one():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    gamma = 1 / X[:, 0].var()
+    for kernel, examples in (
+        (Gaussian().on("a"), frame),
+        (Gaussian().on(1), [("a", x) for x in X[:, 0]]),
+        ("gaussian@a", [{"a": x} for x in X[:, 0].tolist()]),
+    ):
+        assert KernelClassifier(kernel=kernel).fit(examples, y).kernel_.k.gamma == pytest.approx(gamma)
+    rows = [sp.csr_array(row[None, :]) for row in X]
+    learner = KernelLearner(classes=[0, 1], kernel="gaussian")
+    learner.learn_many(rows, y)
+    assert learner.kernel.gamma == pytest.approx(1 / (3 * X.var()))
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Linear().normalized() + Polynomial(2)])
+def test_dense_and_sparse_do_not_mix(kernel):
+    sparse = sp.csr_array(X)
+    for first, second, message in ((X, sparse, "X is sparse"), (sparse, X, "X is dense")):
+        clf = KernelClassifier(kernel=kernel).partial_fit(first, y, classes=[0, 1])
+        before = clf.alpha_
+        with pytest.raises(ValueError, match=message):
+            clf.partial_fit(second, 1 - y)
+        assert np.array_equal(clf.alpha_, before)
+
+
+@pytest.mark.parametrize("label", [[1], {"a": 1}, None, float("nan")])
+def test_strange_labels_are_named_with_their_line(tmp_path, label):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"t": "a", "label": "x"}) + "\n" + json.dumps({"t": "a", "label": label}) + "\n")
+    with pytest.raises(ValueError, match=r"a.jsonl:2: the label .* is no label"):
+        _labelled([str(path)])
+
+
+def test_deep_json_is_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"t": ' + "[" * 200_000 + "]" * 200_000 + ', "label": 1}\n')
+    with pytest.raises(ValueError, match=r"a.jsonl:1: JSON that is nested too deeply"):
+        _labelled([str(path)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{10**400}*linear",
+        f"linear+{10**400}",
+        f"gaussian(sigma={10**400})",
+        f"poly(2,{10**400})",
+        f"subsequence(2,{10**400})",
+        f"subsettree({10**400})",
+        f"spectrum({'9' * 5000})",
+        "+".join(["linear"] * 1500),
+        "linear" + ".exp()" * 1500,
+        "poly(degree=2,degree=3)",
+        "spectrum(2,distinct='no')",
+    ],
+)
+def test_hostile_texts_are_plain_errors(text):
+    with pytest.raises(ValueError, match=r"must be|more than|given twice") as told:
+        parse(text)
+    assert len(str(told.value)) < 1000
+
+
+def test_as_many_operations_as_allowed_work(tmp_path):
+    kernel = "+".join(["linear"] * (OPERATIONS + 1))
+    clf = KernelClassifier(kernel=parse(kernel)).fit(X, y)
+    perceptive.save(clf, tmp_path / "a.model")
+    assert np.array_equal(perceptive.load(tmp_path / "a.model").predict(X), clf.predict(X))
+    assert np.array_equal(pickle.loads(pickle.dumps(clf)).predict(X), clf.predict(X))
+
+
+def test_substrings_longer_than_all_texts():
+    assert Spectrum(10**30).gram(["ab", "abc", ""]).tolist() == np.zeros((3, 3)).tolist()
+    assert Spectrum(3).gram(["ab", "abc"]).tolist() == [[0, 0], [0, 1]]
+
+
+def test_mercer_report_of_a_scaled_kernel():
+    assert mercer_report(Linear().scaled_by(np.sum), X).psd
+
+
+def test_inspect_keeps_the_classes(tmp_path, capsys):
+    from perceptive.cli import main
+
+    path = str(tmp_path / "a.model")
+    perceptive.save(KernelClassifier().fit(X, y), path)
+    main(["inspect", path, "--json"])
+    assert json.loads(capsys.readouterr().out)["classes"] == [0, 1]
+
+
+def test_no_examples():
+    with pytest.raises(ValueError, match="0 examples"):
+        KernelClassifier(kernel=Spectrum(2)).fit([], [])
+
+
+def test_learning_on_drops_the_certificate():
+    clf = KernelClassifier(certify=True).fit(X, y)
+    assert not hasattr(clf.learn_one(X[0], 1), "certificate_")
+    linear = LinearClassifier(certify=True, n_features=16).fit([{"a": 1.0}, {"b": 1.0}], [0, 1])
+    assert hasattr(linear, "certificate_")
+    assert not hasattr(linear.learn_one({"a": 1.0}, 1), "certificate_")
+
+
+def test_models_of_trees_are_copied():
+    trees = ["(S (A a) b)", ("S", ("A", "a"), "c"), "(S (B b) d)", "(S (B c) d)"]
+    clf = KernelClassifier(kernel=SubsetTree().normalized()).fit(trees, [0, 0, 1, 1])
+    for again in (pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)):
+        assert np.array_equal(again.decision_function(trees), clf.decision_function(trees))
+        again.learn_one(trees[0], 1)
+
+
+def test_one_asymmetric_pair_is_noticed():
+    def asymmetric(a, b):
+        return 5.0 if (a, b) == (2, 7) else float(a == b)
+
+    with pytest.raises(ValueError, match=r"not symmetric: .* the pair 7, 2"):
+        Custom(asymmetric).gram(list(range(10)))
+    with pytest.raises(ValueError, match="not symmetric"):
+        KernelClassifier(kernel=lambda a, b: 1.0 + (a > b)).fit(list(range(60)), y)
+
+
+@pytest.mark.parametrize("value", [None, "much", 10**400], ids=["none", "text", "huge"])
+def test_functions_that_give_no_number(value):
+    with pytest.raises(ValueError, match="for the pair 1, 1; it must give a number"):
+        Custom(lambda a, b: value).gram([1, 2])
+
+
+def test_trees_with_too_many_parts():
+    tree = "(S (A a) (A a))"
+    for _ in range(11):
+        tree = f"(S {tree} {tree})"
+    for kernel in (SubsetTree(), SubsetTree().normalized()):
+        with pytest.raises(ValueError, match="too many common parts"):
+            kernel.gram([tree])
+
+
+def test_feature_maps_of_sparse_rows():
+    sparse = sp.csr_array(X)
+    for k in (
+        Linear() + Linear(),
+        Linear() + Constant(2.0),
+        Linear() * Linear(),
+        Linear() ** 2,
+        3 * Linear(),
+        Linear().on([0, 2]),
+    ):
+        phi = k.feature_map(sparse)
+        product = phi @ phi.T
+        assert (product.toarray() if hasattr(product, "tocsr") else product) == pytest.approx(k.gram(X))
+    phi = Linear().scaled_by(lambda x: 2.0).feature_map(sparse)
+    assert (phi @ phi.T).toarray() == pytest.approx(4 * Linear().gram(X))
