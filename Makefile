@@ -77,7 +77,7 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
 	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	export PYTHONPATH=$(abspath $(SANITIZE)/site):$$packages PYTHONNOUSERSITE=1 PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1; \
-	export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1; \
+	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
 	$$base -S -m pytest -p no:cacheprovider --capture=sys -m core -q tests
