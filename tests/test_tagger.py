@@ -759,7 +759,8 @@ def test_certify_leaves_the_learner_as_it_is():
     certify(learner, X, y)
     with pytest.raises(ValueError, match=r"sentence 0, token 1: .* never met the label 'N'"):
         certify(learner, [["a", "b"]], [["O", "N"]])
-    certify(learner, [["a", "b"]], [["O", "I-PER"]])  # of another scheme
+    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-PER' may not stand"):
+        certify(learner, [["a", "b"]], [["O", "I-PER"]])
     assert (learner.labels, learner.scheme) == (labels, scheme)
 
 

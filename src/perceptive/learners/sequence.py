@@ -277,6 +277,10 @@ class SequenceLearner:
             for t, label in enumerate(labels):
                 if label is not None and label not in self.index:
                     raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
+            if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
+                raise ValueError(
+                    f"sentence {i}, token {wrong}: label {labels[wrong]!r} may not stand in the scheme {self.scheme!r}"
+                )
         return self.core.encode(self._tokens(X), y, self.index, 1)
 
     def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
