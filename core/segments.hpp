@@ -44,7 +44,7 @@ void each_segment(const SegmentTypes& types, const int* path, i64 n, Each each) 
 
 class SegmentViterbi {
   public:
-    // The best path into `path`; its score, −∞ if there is none.
+    // The best path into `path`; its score, −∞ if there is none (`path` is then all 0).
     double operator()(const Trellis& x, const SegmentTypes& types, SegmentScores scores, int* path) {
         const i64 n = x.n, L = x.L;
         const double never = static_cast<double>(NEVER);
@@ -81,7 +81,10 @@ class SegmentViterbi {
             const double score = end_[at(x, n - 1, c)] + static_cast<double>(x.stop[c]);
             if (score > best) best = score, y = c;
         }
-        if (!(best > never)) return best;
+        if (!(best > never)) {
+            std::fill(path, path + n, 0);
+            return best;
+        }
         for (i64 t = n - 1; t >= 0;) {
             const i64 length = length_[at(x, t, y)], b = t - length + 1;
             i64 first = y;

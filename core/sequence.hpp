@@ -10,6 +10,8 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "sequence_model.hpp"
@@ -48,7 +50,7 @@ class StructuredPerceptron {
         model.gather(lesson, i, model.w, edge.data(), x);
         x.trellis.beam = options.beam;
         target_.assign(truth, truth + n);
-        if (std::find(target_.begin(), target_.end(), -1) != target_.end()) complete(x, truth, n);
+        if (std::find(target_.begin(), target_.end(), -1) != target_.end()) complete(x, truth, n, i);
         path_.resize(static_cast<std::size_t>(n));
 
         const bool margins = options.rule.name != RuleName::perceptron || options.rule.margin > 0;
@@ -89,7 +91,7 @@ class StructuredPerceptron {
     }
 
     // The labels that were not said are those of the best path through the labels that were.
-    void complete(Potentials& x, const std::int32_t* truth, i64 n) {
+    void complete(Potentials& x, const std::int32_t* truth, i64 n, i64 i) {
         constrained_.assign(x.unary.begin(), x.unary.begin() + n * model.S);
         for (i64 t = 0; t < n; ++t)
             if (truth[t] >= 0)
@@ -97,7 +99,8 @@ class StructuredPerceptron {
                     if (y != truth[t]) constrained_[t * model.S + y] = NEVER;
         Trellis forced = x.trellis;
         forced.unary = constrained_.data();
-        model.decode(forced, x, viterbi_, segments_, target_.data());
+        if (!(model.decode(forced, x, viterbi_, segments_, target_.data()) > static_cast<double>(NEVER)))
+            throw std::invalid_argument("sentence " + std::to_string(i) + ": no labels fit between those given");
     }
 
     void add_cost(Potentials& x, const std::int32_t* truth, i64 n, float sign) const {

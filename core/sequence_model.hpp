@@ -387,6 +387,26 @@ class SequenceModel {
             if (set.in[i]) at[state ? i : i / L * S + i % L] += step;
     }
 
+    // Labels that have joined a set get its weight. New labels come behind the others, so the first has it.
+    void share() {
+        for (LabelWeights* v : {&w, &sum})
+            for (const WeightKind kind : {WeightKind::state, WeightKind::edge}) {
+                const bool state = kind == WeightKind::state;
+                const auto& of = state ? state_set : edge_set;
+                const auto& names = state ? state_names : edge_names;
+                RowStore& store = v->rows(kind);
+                const auto place = [&](i64 i) { return state ? i : i / L * S + i % L; };
+                for (i64 row = 0; row < store.size(); ++row) {
+                    const int in = names.template_of(row);
+                    if (in < 0 || of[in] < 0) continue;
+                    const LabelSet& set = sets[of[in]];
+                    float* at = store.row(row);
+                    for (i64 i = 0; i < static_cast<i64>(set.in.size()); ++i)
+                        if (set.in[i]) at[place(i)] = at[place(set.first)];
+                }
+            }
+    }
+
   private:
     void gather_segments(const Sentences& lesson, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
         x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);

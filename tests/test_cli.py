@@ -692,3 +692,23 @@ def test_taggers_say_what_is_wrong(chunks, model):
     assert "use perceptive tag" in perceptive("predict", chunks / "t.model", train, code=1).stderr
     assert "but the templates read 2" in perceptive("tag", chunks / "t.model", "-", input="the\n", code=1).stderr
     assert not (chunks / "x.model").exists()
+
+
+def test_the_label_column_of_a_tagger(tmp_path):
+    (tmp_path / "first.conll").write_text("D the DT\nN cat NN\n\nN dog NN\n")
+    (tmp_path / "empty.conll").write_text("\n")
+    model = tmp_path / "a.model"
+    train = ("train", tmp_path / "first.conll", "--task", "tag", "--label-column", 0, "-o", model, "--quiet")
+    perceptive(*train)
+    told = json.loads(perceptive("eval", model, tmp_path / "first.conll", "--label-column", 0, "--json").stdout)
+    assert told["accuracy"] == 100.0
+    tagged = perceptive("tag", model, tmp_path / "first.conll", "--label-column", 0).stdout
+    assert tagged == "D the DT D\nN cat NN N\n\nN dog NN N\n\n"
+    told = perceptive("tag", model, "-", "--label-column", 0, "--json", input="D the DT\n").stdout
+    assert json.loads(told)["tokens"] == ["the"]
+    assert (
+        "cannot hold the label"
+        in perceptive("tag", model, tmp_path / "first.conll", "--label-column", 3, code=1).stderr
+    )
+    assert "empty.conll: there are no sentences" in perceptive(*train, "--dev", tmp_path / "empty.conll", code=1).stderr
+    assert "--prune does not go" in perceptive(*train, "--keep", "all", "--prune", 0.1, code=1).stderr

@@ -1,7 +1,9 @@
 """`SequenceTagger` as a whole: the contract of an estimator for sequences, the notes' sentences, bad input."""
 
+import copy
 import inspect
 import math
+import pickle
 import threading
 from dataclasses import fields
 
@@ -611,3 +613,158 @@ def test_what_an_encoding_cannot_do_is_said():
     with pytest.raises(ValueError, match="does not go with segments"):
         SequenceTagger(segments=True, encoding="bioes").fit(X, Y)
     assert SequenceTagger(template="word", encoding="bioes").fit([["a", "b"]], [["D", "N"]]).predict([["a"]]) == [["D"]]
+
+
+# ---------------------------------------------------------------- partial and forced labels, schemes
+
+
+def test_partial_labels_that_need_a_label_not_seen_learn_it():
+    for options in ({"template": "hmm", "constraints": "bio"}, {"template": "records", "segments": True}):
+        tagger = SequenceTagger(**options).fit([["a", "b", "c"]], [[None, "I-X", "O"]])
+        assert "B-X" in tagger.classes_
+        assert tagger.predict([["a", "b", "c"]]) == [["B-X", "I-X", "O"]]
+        assert schemes.violation("bio", tagger.predict([["b", "b", "a"]])[0]) is None
+    tagger = SequenceTagger(template="hmm", constraints="iob1").fit([["a", "b"]], [[None, "B-X"]])
+    assert tagger.predict([["a", "b"]]) == [["I-X", "B-X"]]
+    tagger = SequenceTagger(template="hmm", constraints="bioes").fit([["a", "b"], ["c"]], [[None, "E-X"], ["O"]])
+    assert tagger.predict([["a", "b"]]) == [["B-X", "E-X"]]
+
+
+@pytest.mark.parametrize("options", [{"constraints": "bioes"}, {"segments": True, "max_segment": 2}])
+def test_partial_labels_that_nothing_fits_are_refused_before_anything_is_learned(options):
+    bad = ["B-X", None, "E-Y"] if "constraints" in options else ["B-X", None, "I-X", "I-X"]
+    tagger = SequenceTagger(template="hmm", **options)
+    good = (["a"], ["O"])
+    with pytest.raises(ValueError, match="sentence 1"):
+        tagger.fit([good[0], list("abcd")[: len(bad)]], [good[1], bad])
+    tagger = SequenceTagger(template="hmm", **options).partial_fit([good[0]], [good[1]])
+    with pytest.raises(ValueError, match="sentence 0"):
+        tagger.partial_fit([list("abcd")[: len(bad)]], [bad])
+    assert tagger.learner_.rounds == 1
+    assert tagger.learner_.labels == ["O"]
+
+
+def test_forced_labels_that_no_sequence_fits_are_refused():
+    X, y = [["a", "b"], ["b", "a"]], [["B-X", "I-X"], ["O", "O"]]
+    for options in ({"template": "hmm"}, {"template": "records", "segments": True}, {"template": "hmm", "beam": 1}):
+        tagger = SequenceTagger(**options).fit(X, y)
+        many = [[None, None]] * 70
+        with pytest.raises(ValueError, match="forced, sentence 70"):
+            tagger.predict([["a", "b"]] * 71, forced=[*many, ["O", "I-X"]])
+        assert tagger.predict([["b", "a"]], forced=[[None, "I-X"]]) == [["B-X", "I-X"]]
+    tagger = SequenceTagger(template="hmm").fit(X, y)
+    with pytest.raises(ValueError, match="forced, sentence 0"):
+        tagger.predict_kbest([["a", "b"]], 2, forced=[["O", "I-X"]])
+
+
+def test_a_scheme_is_recognised_when_its_first_labels_come():
+    for encoding in (None, "bioes"):
+        tagger = SequenceTagger(template="hmm", encoding=encoding).partial_fit([["a", "b"]], [["O", "O"]])
+        assert tagger.scheme_ is None
+        tagger.partial_fit([["a", "b"]], [["B-X", "I-X"]])
+        assert tagger.scheme_ == "bio"
+        assert tagger.learner_.scheme == (encoding or "bio")
+    tagger = SequenceTagger(template="hmm").partial_fit([["a", "b"]], [["O", "I-X"]])
+    tagger.partial_fit([["a", "b"]], [["I-X", "B-X"]])
+    assert tagger.scheme_ == "iob1"
+    tagger = SequenceTagger(template="hmm").partial_fit([["a"]], [["N"]])
+    assert tagger.partial_fit([["a"]], [["B"]]).scheme_ is None
+
+
+def test_classes_may_be_told_before_the_templates_are_chosen():
+    tagger, labels = SequenceTagger(), ["D", "N", "V"]
+    for _ in range(10):
+        tagger.partial_fit([["a", "b", "c"]], [labels], classes=labels)
+    assert tagger.predict([["a", "b", "c"]]) == [labels]
+
+
+def test_a_call_that_fails_changes_nothing():
+    tagger = SequenceTagger(template="chunking").partial_fit([[("a", "N"), ("b", "V")]], [["O", "O"]])
+    with pytest.raises(ValueError, match="column"):
+        tagger.partial_fit([[("a",), ("b",)]], [["B-X", "I-X"]])
+    assert (tagger.classes_, tagger.scheme_) == (["O"], None)
+    tagger = SequenceTagger()
+    with pytest.raises(ValueError, match="column"):
+        tagger.partial_fit([[("a", "N"), ("b",)]], [["N", "V"]])
+    assert tagger.partial_fit([["a", "b"]], [["D", "E"]]).classes_ == ["D", "E"]
+
+
+def test_every_sentence_is_checked_before_some_are_held_out():
+    X, y = [["a", "b"]] * 20, [["N", "V"]] * 20
+    for bad in range(20):
+        labels = [*y[:bad], ["N"], *y[bad + 1 :]]
+        with pytest.raises(ValueError, match=f"sentence {bad} has 2 tokens"):
+            SequenceTagger(template="hmm", validation_fraction=0.2).fit(X, labels)
+
+
+def test_partial_fit_takes_iterators():
+    tagger = SequenceTagger(template="hmm").partial_fit(iter([["a", "b"]]), iter([["N", "V"]]))
+    assert tagger.predict([["a", "b"]], hypothesis="last") == [["N", "V"]]
+
+
+@pytest.mark.parametrize("options", [{"segments": True}, {"hypothesis": "voted"}])
+def test_probabilities_without_scores_are_refused_at_once(options):
+    tagger = SequenceTagger(template="hmm", probability=True, **options)
+    with pytest.raises(ValueError, match="probability=True"):
+        tagger.fit(*sentences(20))
+    assert not hasattr(tagger, "learner_")
+
+
+# ---------------------------------------------------------------- copies, pruning, scores, certificates
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"keep": "all"}, {"encoding": "bioes"}, {"segments": True}, {"hypothesis": "voted"}]
+)
+def test_a_fitted_tagger_can_be_pickled_and_copied(options):
+    X, y = sentences(20)
+    more, labels = sentences(10, seed=1)
+    tagger = SequenceTagger(template="ner", epochs=2, **options).fit(X, y)
+    for twin in (pickle.loads(pickle.dumps(tagger)), copy.deepcopy(tagger)):
+        assert twin.predict(more) == tagger.predict(more)
+        assert twin.learner_.core.fingerprint == tagger.learner_.core.fingerprint
+        twin.partial_fit(more, labels)
+        again = pickle.loads(pickle.dumps(tagger)).partial_fit(more, labels)
+        assert twin.predict(X) == again.predict(X)
+        assert twin.updates_.tolist() == again.updates_.tolist()
+    rounds = tagger.learner_.rounds
+    assert rounds == 40
+    empty = pickle.loads(pickle.dumps(SequenceLearner()))
+    assert empty.learn(X[0], y[0])
+
+
+@pytest.mark.parametrize("options", [{"keep": "all"}, {"hypothesis": "best"}, {"hypothesis": "voted"}])
+def test_a_tagger_with_a_log_is_not_pruned(options):
+    X, y = sentences(10)
+    tagger = SequenceTagger(template="hmm", **options).fit(X, y)
+    expected = tagger.predict(X)
+    with pytest.raises(ValueError, match="averaged or last"):
+        tagger.prune()
+    assert tagger.predict(X) == expected
+
+
+def test_segments_in_bioes_are_scored_as_segments():
+    tagger = SequenceTagger(template="hmm").fit([["a", "b", "c"]], [["S-X", "S-X", "O"]])
+    assert tagger.scheme_ == "bioes"
+    assert tagger.score([["a", "b", "c"]], [["S-X", "S-X", "O"]]) == 1.0
+    assert tagger.score([["a", "b", "c"]], [["B-X", "E-X", "O"]]) == 0.0
+    assert tagger.score([["a", "b", "c"]], [["S-X", "O", "O"]]) == pytest.approx(2 / 3)
+
+
+def test_certify_leaves_the_learner_as_it_is():
+    X, y = sentences(10)
+    learner = SequenceLearner(template="hmm")
+    learner.learn_many(X, y)
+    labels, scheme = list(learner.labels), learner.scheme
+    certify(learner, X, y)
+    with pytest.raises(ValueError, match=r"sentence 0, token 1: .* never met the label 'N'"):
+        certify(learner, [["a", "b"]], [["O", "N"]])
+    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-PER' may not stand"):
+        certify(learner, [["a", "b"]], [["O", "I-PER"]])
+    assert (learner.labels, learner.scheme) == (labels, scheme)
+
+
+def test_columns_are_separated_by_spaces_and_tabs_alone(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes("10\u00a0000  CD N\n\u3000 SP\tN\r\n \t \nb  X N\n".encode())
+    assert conll.read(path)[0] == [[("10\u00a0000", "CD"), ("\u3000", "SP")], [("b", "X")]]

@@ -119,12 +119,33 @@ def test_label_sets_share_one_weight():
     assert learner.core.radius2 == 2.0  # one coordinate each, not one a label
 
 
+@pytest.mark.core
+@pytest.mark.parametrize("hypothesis", ["last", "averaged", "best"])
+def test_a_label_that_joins_a_set_gets_its_weight(hypothesis):
+    options = {"template": "(y==B or y==I) and capitalised\nword and (y[-1]==B or y[-1]==I)", "constraints": None}
+    late = SequenceLearner(["O", "B"], hypothesis=hypothesis, **options)
+    early = SequenceLearner(["O", "B", "I"], hypothesis=hypothesis, **options)
+    for learner in (late, early):
+        for _ in range(3):
+            learner.learn(["Ziv", "will"], ["B", "O"])
+            learner.learn(["on", "Ada", "the"], ["O", "B", "O"])
+    late.meet_labels(["I"])
+    assert late.heaviest(100) == early.heaviest(100)
+    assert any(label == "I" for _, label, _ in late.heaviest(100))
+    assert any(label == "I → O" for _, label, _ in late.heaviest(100))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("word[0]\nsufix(3)", "line 2: unknown directive 'sufix'; did you mean 'suffix'"),
         ("word[2:-2]", "line 1: 'word\\[2:-2\\]': the offsets run backwards"),
         ("word[16]", "offset 16 is too far away"),
+        ("word[1:999999999999]", "offset 999999999999 is too far away"),
+        ("word[-999999999999..0]", "offset -999999999999 is too far away"),
+        ("columns", "columns names the columns"),
+        ("columns(a)", "it is written columns word pos"),
+        ("bag", "it is written bag"),
         ("@lable[-1]", "unknown directive '@lable"),
         ("@label[-3]", "only @label"),
         ("word & @label[-2]", "stands alone"),

@@ -1,6 +1,7 @@
 // A sequence model as Python sees it: checked arguments, the GIL let go, many readers or one writer.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -49,6 +50,7 @@ struct Hypothesis {
 };
 
 constexpr i64 BATCH = 64;  // sentences read at once
+constexpr double NO_PATH = -std::numeric_limits<double>::infinity();
 
 class Tagger {
   public:
@@ -97,6 +99,7 @@ class Tagger {
         model_.sets = std::move(made);
         model_.state_set = std::move(state);
         model_.edge_set = std::move(edge);
+        model_.share();
     }
 
     void set_scale(std::vector<float> scale) {
@@ -232,7 +235,7 @@ class Tagger {
                 decoder.x.trellis.beam = beam;
                 const std::size_t at = paths.size();
                 paths.resize(at + static_cast<std::size_t>(n));
-                model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
+                return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at) > NO_PATH;
             },
             [&](const CellReader& reader) {
                 std::size_t at = 0;
@@ -260,7 +263,11 @@ class Tagger {
         nb::list found;
         std::vector<std::vector<ScoredPath>> all;
         each_batch(
-            X, vector, forced, index, [&](Decoder& decoder, i64) { all.push_back(k_best(decoder.x.trellis, k)); },
+            X, vector, forced, index,
+            [&](Decoder& decoder, i64) {
+                all.push_back(k_best(decoder.x.trellis, k));
+                return !all.back().empty() && all.back().front().score > NO_PATH;
+            },
             [&](const CellReader&) {
                 for (const auto& paths : all) {
                     nb::list mine;
@@ -284,8 +291,9 @@ class Tagger {
             X, vector, forced, index,
             [&](Decoder& decoder, i64 n) {
                 std::vector<int> path(static_cast<std::size_t>(n));
-                model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+                const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
                 all.emplace_back(std::move(path), max_marginals(decoder.x.trellis));
+                return best > NO_PATH;
             },
             [&](const CellReader&) {
                 for (auto& [path, scores] : all) found.append(nb::make_tuple(path, to_numpy(std::move(scores))));
@@ -308,6 +316,7 @@ class Tagger {
                 for (i64 t = 1; t < n; ++t)
                     for (i64 p = 0; p < x.L; ++p)
                         for (i64 y = 0; y < x.L; ++y) edges.push_back(static_cast<double>(x.edge_at(t)[p * x.S + y]));
+                return true;
             },
             [](const CellReader&) {});
         return nb::make_tuple(to_numpy(std::move(unary)), to_numpy(std::move(edges)));
@@ -341,9 +350,10 @@ class Tagger {
                     for (Ballot& ballot : mine)
                         if (ballot.path == path) {
                             ballot.votes += weight;
-                            return;
+                            return true;
                         }
                     mine.push_back({path, weight});
+                    return true;
                 },
                 [](const CellReader&) {});
             std::swap(voter.v, v);
@@ -442,7 +452,8 @@ class Tagger {
         }
     }
 
-    // decode(decoder, n) for each sentence without the GIL, then collect(reader) for each batch with it
+    // decode(decoder, n) for each sentence without the GIL, which says whether there is a path; then collect(reader)
+    // for each batch with it
     template <class Decode, class Collect>
     void each_batch(nb::list X, Hypothesis* vector, nb::object forced, nb::object index, Decode decode,
                     Collect collect) {
@@ -473,7 +484,9 @@ class Tagger {
                     if (forcing)
                         for (i64 t = 0; t < m; ++t, ++label)
                             if (*label >= 0) model_.force(decoder.x, t, *label);
-                    decode(decoder, m);
+                    if (!decode(decoder, m) && forcing)
+                        throw std::invalid_argument("forced, sentence " + std::to_string(begin + i) +
+                                                    ": no labels that keep to the scheme fit those given");
                 }
             }
             collect(reader);

@@ -270,7 +270,7 @@ def certify_lists(
 def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
     """The bound of the structured perceptron (Collins 2002): the same, δ being Φ(x, y*) − Φ(x, ŷ)."""
     p, core = learner.parameters, learner.core
-    lesson = learner.prepare(X, y)
+    lesson = learner.lesson(X, y)
     epochs = max(1, -(-learner.rounds // len(lesson)))
     same = learner.rounds == epochs * len(lesson) and core.fingerprint == epochs * lesson.fingerprint % 2**64
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)

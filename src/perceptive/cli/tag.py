@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kbest", type=whole(1), metavar="K", help="the k best label sequences, with their scores")
     parser.add_argument("--margin", action="store_true", help="how sure each label is")
     parser.add_argument("--spans", action="store_true", help="segments instead of tokens: start, end, type, text")
+    parser.add_argument("--label-column", type=int, metavar="N", help="a column to pass over: labels that are there")
     parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
     add_json(parser)
 
@@ -71,21 +72,30 @@ def _batches(options: argparse.Namespace) -> Iterator[list[list[Any]]]:
 
 def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]]) -> Iterator[str]:
     k = options.kbest or 1
+    seen = batch if options.label_column is None else [_without(sentence, options.label_column) for sentence in batch]
     if options.kbest:
-        paths = learner.k_best(batch, k, options.hypothesis)
+        paths = learner.k_best(seen, k, options.hypothesis)
     else:
-        paths = [[(labels, None)] for labels in learner.predict_many(batch, options.hypothesis)]
-    margins = learner.margins(batch, options.hypothesis) if options.margin else [None] * len(batch)
-    for sentence, found, margin in zip(batch, paths, margins, strict=True):
+        paths = [[(labels, None)] for labels in learner.predict_many(seen, options.hypothesis)]
+    margins = learner.margins(seen, options.hypothesis) if options.margin else [None] * len(batch)
+    for sentence, tokens, found, margin in zip(batch, seen, paths, margins, strict=True):
         for rank, (labels, score) in enumerate(found):
             of_best = margin.tolist() if margin is not None and rank == 0 else None
             if options.json:
-                yield json.dumps(_json(options, learner, sentence, labels, score, of_best)) + "\n"
+                yield json.dumps(_json(options, learner, tokens, labels, score, of_best)) + "\n"
             elif options.spans:
-                yield "".join("\t".join(map(str, span)) + "\n" for span in _spans(learner, sentence, labels)) + "\n"
+                yield "".join("\t".join(map(str, span)) + "\n" for span in _spans(learner, tokens, labels)) + "\n"
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
                 yield head + _columns(sentence, labels, of_best) + "\n"
+
+
+def _without(sentence: list[Any], column: int) -> list[Any]:
+    n = len(sentence[0])
+    if not -n <= column < n or n == 1:
+        raise ValueError(f"there are {n} columns, so column {column} cannot hold the label")
+    at = column % n
+    return [(*row[:at], *row[at + 1 :]) for row in sentence]
 
 
 def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None) -> str:

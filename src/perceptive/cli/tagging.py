@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from perceptive.cli.options import add_parameters, given, option_of
@@ -54,7 +55,13 @@ def train_tag(options: argparse.Namespace) -> int:
             raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
     else:
         learner = SequenceLearner(**given(options, SequenceParameters, set()))
+    if options.prune is not None and learner.parameters.keeps_log:
+        raise ValueError(
+            "--prune does not go with --keep all and the hypotheses best and voted: prune averaged or last"
+        )
     X_dev, y_dev = conll.read(options.dev, options.label_column) if options.dev else ([], [])
+    if options.dev and not X_dev:
+        raise ValueError(f"{options.dev}: there are no sentences to stop by; check the file")
     if not X_dev and training.validation_fraction:
         cut = round(len(X) * (1 - training.validation_fraction))
         X, y, X_dev, y_dev = X[:cut], y[:cut], X[cut:], y[cut:]
@@ -65,7 +72,7 @@ def train_tag(options: argparse.Namespace) -> int:
     clock = time.monotonic()
 
     def held_out() -> float:
-        return measure(learner, evaluate(y_dev, learner.predict_many(X_dev)))
+        return measure(learner, evaluate(*map(learner.comparable, (y_dev, learner.predict_many(X_dev)))))
 
     def after_pass(history: History) -> None:
         nonlocal clock
@@ -129,10 +136,12 @@ def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner) -> No
     from perceptive.conlleval import evaluate
     from perceptive.streams import conll
 
-    X, y = conll.read(options.data)
+    X, y = conll.read(options.data, options.label_column)
     if not X:
         raise ValueError("there are no sentences; check the files")
-    result = evaluate(y, learner.predict_many(X, options.hypothesis))
+    predicted = learner.predict_many(X, options.hypothesis)
+    tokens = evaluate(y, predicted).right_tokens
+    result = replace(evaluate(learner.comparable(y), learner.comparable(predicted)), right_tokens=tokens)
     if not options.json:
         print(result)
         return

@@ -187,7 +187,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
         """
         training = self._training()
         learner = self._new_learner()
-        X, y = as_lists(X), as_lists(y)
+        if self.probability and (self.segments or self.hypothesis == "voted"):
+            what = "segments=True" if self.segments else "hypothesis='voted'"
+            raise ValueError(f"probability=True does not go with {what}, which gives no scores of labels")
+        X, y = learner.check(X, y)
         X, y, X_held, y_held = self._hold_out(X, y, training)
         lesson = learner.prepare(X, y, first=True)
         self.learner_, self._history = learner, History()
@@ -205,7 +208,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
 
     def _hold_out(self, X: list[Any], y: list[Any], training: TrainingParameters) -> tuple[list[Any], ...]:
         fraction = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
-        if fraction == 0 or len(X) != len(y):
+        if fraction == 0:
             return X, y, [], []
         n = round(fraction * len(X))
         if not 0 < n < len(X):
@@ -238,7 +241,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
         return self
 
     def prune(self, threshold: float = 0.0) -> SequenceTagger:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value."""
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        A tagger that keeps every update (``keep="all"``, best, voted) cannot be pruned.
+        """
         check_is_fitted(self, "learner_")
         self.learner_.prune(threshold)
         return self
@@ -330,7 +336,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         return self._score(as_lists(y), self.predict(X))
 
     def _score(self, truth: list[Any], predicted: list[Any]) -> float:
-        result = evaluate(truth, predicted)
+        result = evaluate(self.learner_.comparable(truth), self.learner_.comparable(predicted))
         return (result.f1 if self.learner_.scheme is not None else result.accuracy) / 100.0
 
     # ------------------------------------------------------------ the run

@@ -111,6 +111,56 @@ def constraints(
     return pair, start, stop
 
 
+def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
+    """The labels without which some of those given could stand nowhere.
+
+    Examples
+    --------
+    >>> completed("bio", ["O", "I-NP"]), completed("iob1", ["B-NP"]), completed("bioes", ["I-NP"])
+    (['B-NP'], ['I-NP'], ['B-NP', 'E-NP'])
+    """
+    known = dict.fromkeys(labels)
+    needs = {"bio": {"I": "B"}, "iob1": {"B": "I"}, "bioes": {"I": "BE", "B": "E", "E": "B"}}[scheme]
+    found = [_label(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
+    return [label for label in dict.fromkeys(found) if label not in known]
+
+
+class Paths:
+    """Which labels can stand where: whether any sequence fits labels of which some are None.
+
+    Parameters
+    ----------
+    scheme : str
+    labels : sequence
+        All there are.
+    longest : int, optional
+        Tokens of the longest segment.
+    """
+
+    def __init__(self, scheme: str, labels: Sequence[Any], longest: int | None = None) -> None:
+        pair, self._start, self._stop = constraints(scheme, labels)
+        n = len(labels)
+        self._index = {label: i for i, label in enumerate(labels)}
+        self._never = np.where(pair.reshape(n, n), 0.0, np.inf)
+        self._goes_on = np.array([split(label)[0] == "I" for label in labels], bool)
+        self._longest = np.inf if longest is None else longest
+
+    def fit(self, labels: Sequence[Any]) -> bool:
+        """Whether labels can be found for those that are None."""
+        # for each label the tokens of the segment it ends, as few as can be; ∞ where it cannot stand
+        length = np.where(self._start, 1.0, np.inf)
+        for t, label in enumerate(labels):
+            if t:
+                least = (length[:, None] + self._never).min(axis=0)
+                length = np.where(self._goes_on, least + 1.0, np.where(np.isfinite(least), 1.0, np.inf))
+                length[length > self._longest] = np.inf
+            if label is not None:
+                here = self._index[label]
+                only, length = length[here], np.full(len(length), np.inf)
+                length[here] = only
+        return bool(np.isfinite(length[self._stop > 0]).any())
+
+
 def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
     """The segments of a label sequence; of one that breaks its scheme, the segments that are meant most likely.
 

@@ -39,6 +39,7 @@ from perceptive.features.presets import PRESETS
 __all__ = ["PRESETS", "Templates"]
 
 MAX_OFFSET = 15  # of core/columns.hpp
+WRITTEN = {"bag": "bag(word[-2:2])", "columns": "columns word pos", "@label": "@label[-1]"}
 FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in", "col")
 HAS = ("digit", "hyphen", "upper", "lower", "punctuation", "dot")
 IS = ("capitalised", "upper", "number", "title", "punctuation")
@@ -155,7 +156,9 @@ class Templates:
 
     def _line(self, line: str) -> None:
         self._scale = 1.0
-        if line.startswith("columns "):
+        if re.match(r"columns(\s|$)", line):
+            if line == "columns":
+                raise ValueError("columns names the columns, as in: columns word pos")
             if self._names or self.bigrams:
                 raise ValueError("name the columns before the first template")
             self.columns = line.split()[1:]
@@ -276,6 +279,9 @@ class Templates:
         last = int(match["last"]) if match["last"] else first
         if last < first:
             raise ValueError(f"{term!r}: the offsets run backwards")
+        if max(-first, last) > MAX_OFFSET:
+            far = last if last > MAX_OFFSET else first
+            raise ValueError(f"offset {far} is too far away; at most {MAX_OFFSET}")
         columns = self._columns_of(name, arguments)
         found = []
         for text, column in columns:
@@ -290,6 +296,8 @@ class Templates:
         if name in self.columns and arguments is None:
             return [(name, ("", 0, self.columns.index(name)))]
         if name not in FUNCTIONS:
+            if name in WRITTEN:
+                raise ValueError(f"{name!r} does not stand so; it is written {WRITTEN[name]}")
             known = [*FUNCTIONS, *self.columns, *SHORT, "bag", "@label", "columns"]
             close = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"

@@ -77,6 +77,8 @@ class SequenceLearner:
             self.model.set_scale(templates.scale)
         if self.parameters.keeps_log:
             self.model.keep_log(self.parameters.max_voters or 0)
+        if self.labels:
+            self._tell_labels()
 
     @property
     def core(self) -> _core.SequenceModel:
@@ -123,7 +125,7 @@ class SequenceLearner:
 
     def _measure_segments(self, y: Sequence[Sequence[Any]]) -> None:
         """The longest segment, from the first data; later ones must not be longer."""
-        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans([label or "O" for label in labels])]
+        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(_least_segments(labels))]
         longest = max((end - begin for _, (begin, end, _) in spans), default=1)
         if self.longest is None:
             self.longest = longest
@@ -149,17 +151,10 @@ class SequenceLearner:
         if wanted is None or wanted == "none":
             return
         if wanted != "auto":
-            for i, labels in enumerate(y):
-                t = schemes.violation(wanted, labels)
-                if t is not None:
-                    raise ValueError(
-                        f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {wanted!r}; "
-                        "repair the labels, or set constraints=None"
-                    )
             self._recognised, self.scheme = True, wanted
         elif not self._recognised:
-            self.scheme = schemes.recognise(y)
-            self._recognised = True
+            self.scheme = _recognised(y)
+            self._recognised = self.scheme is not None or not _undecided(y)
         elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
             self.scheme = None  # labels of no scheme have come
 
@@ -169,7 +164,7 @@ class SequenceLearner:
             return y
         if self.given is None:
             wanted = self.parameters.constraints
-            found = wanted if wanted in ("bio", "iob1") else schemes.recognise(y)
+            found = wanted if wanted in ("bio", "iob1") else _recognised(y)
             if found not in ("bio", "iob1"):
                 return y
             self.given, self.scheme, self._recognised = found, "bioes", True
@@ -204,6 +199,39 @@ class SequenceLearner:
 
         With ``first`` (the whole training set) labels are numbered in sorted order and ``min_count`` applies.
         """
+        X, y = self.check(X, y)
+        before = self.templates, self.model, self.scheme, self.given, self._recognised, self.longest
+        try:
+            if self.model is None:
+                self._open(Templates.of(guess(X, y)))
+            y = self._encoded(y)
+            labels = {label: None for labels in y for label in labels if label is not None}
+            self._keep_to_scheme(y)
+            if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
+                labels["O"] = None  # else a sentence of one token could not be labelled
+            if self.parameters.segments:
+                self._measure_segments(y)
+                labels.setdefault("O", None)
+            self._need_paths(y, labels)
+            every = [*self.labels, *(new for new in (_in_order(labels) if first else labels) if new not in self.index)]
+            if self.parameters.segments and (
+                not self.labels or before[5] != self.longest
+            ):  # the core has to know how long segments are
+                self.meet_labels(every)
+                self._tell_labels()
+            index = {label: i for i, label in enumerate(every)}
+            lesson = self.core.encode(self._tokens(X), y, index, self.parameters.min_count if first else 1)
+        except Exception:
+            self.templates, self.model, self.scheme, self.given, self._recognised, self.longest = before
+            raise
+        known = len(self.labels)
+        self.meet_labels(every)
+        if self.scheme != before[2] and len(self.labels) == known:
+            self._tell_labels()
+        return lesson
+
+    def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+        """Sentences and labels as lists; raises where they do not fit each other or the scheme that is wanted."""
         X, y = as_lists(X), as_lists(y)
         if len(X) != len(y):
             raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}; give one list of labels a sentence")
@@ -214,22 +242,52 @@ class SequenceLearner:
                 raise ValueError(f"sentence {i} is empty; leave it out")
             if len(sentence) != len(y[i]):
                 raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
-        if self.model is None:
-            self._open(Templates.of(guess(X, y)))
-        before = self.scheme
-        y = self._encoded(y)
-        labels = {label: None for labels in y for label in labels if label is not None}
-        self._keep_to_scheme(y)
-        if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
-            labels["O"] = None  # else a sentence of one token could not be labelled
-        known = len(self.labels)
-        if self.parameters.segments:
-            self._measure_segments(y)
-            labels.setdefault("O", None)
-        self.meet_labels(_in_order(labels) if first else labels)
-        if self.scheme != before and len(self.labels) == known:
-            self._tell_labels()
-        return self.core.encode(self._tokens(X), y, self.index, self.parameters.min_count if first else 1)
+        wanted = "bio" if self.parameters.segments else self.parameters.constraints
+        if wanted in schemes.SCHEMES and self.parameters.encoding is None:
+            for i, labels in enumerate(y):
+                t = schemes.violation(wanted, labels)
+                if t is not None:
+                    raise ValueError(
+                        f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {wanted!r}; "
+                        "repair the labels, or set constraints=None"
+                    )
+        return X, y
+
+    def _need_paths(self, y: list[Any], labels: dict[Any, None]) -> None:
+        """See to it that labels that are None can be filled in; adds to ``labels`` what that needs."""
+        partial = [i for i, mine in enumerate(y) if None in mine]
+        if self.scheme is None or not partial:
+            return
+        every = [*self.labels, *(label for label in labels if label not in self.index)]
+        new = schemes.completed(self.scheme, every)
+        labels |= dict.fromkeys(new)
+        paths = schemes.Paths(self.scheme, [*every, *new], self.longest if self.parameters.segments else None)
+        for i in partial:
+            if not paths.fit(y[i]):
+                raise ValueError(
+                    f"sentence {i}: no labels fit between those given in the scheme {self.scheme!r}; repair them"
+                )
+
+    def lesson(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> _core.Sentences:
+        """Sentences ready to be looked at; unlike `prepare` this learns no labels, and refuses those not known."""
+        X, y = self.check(X, y)
+        if self.given is not None:
+            y = self._encoded(y)
+        for i, labels in enumerate(y):
+            for t, label in enumerate(labels):
+                if label is not None and label not in self.index:
+                    raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
+            if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
+                raise ValueError(
+                    f"sentence {i}, token {wrong}: label {labels[wrong]!r} may not stand in the scheme {self.scheme!r}"
+                )
+        return self.core.encode(self._tokens(X), y, self.index, 1)
+
+    def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
+        """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
+        if self.given is None and self.scheme == "bioes":
+            return [schemes.convert(labels, "bioes", "bio") for labels in y]
+        return list(map(list, y))
 
     def _tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
@@ -258,7 +316,7 @@ class SequenceLearner:
     def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> None:
         """Learn from many sentences, in the order given."""
         lesson = self.prepare(X, y)
-        self.play(lesson, np.arange(len(X)))
+        self.play(lesson, np.arange(len(lesson)))
 
     # ------------------------------------------------------------ predicting
 
@@ -392,23 +450,41 @@ class SequenceLearner:
         """Go back to a snapshot."""
         assert self.templates is not None
         self._open(self.templates)
-        self._tell_labels()
         self.core.restore(state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        mine = {name: value for name, value in self.__dict__.items() if name not in ("model", "_vectors")}
+        learned = None if self.model is None or not self.labels else (self.snapshot(), self.core.fingerprint)
+        return {"mine": mine, "learned": learned}
+
+    def __setstate__(self, pickled: dict[str, Any]) -> None:
+        self.__dict__.update(pickled["mine"])
+        self.model, self._vectors = None, {}
+        if self.templates is not None:
+            self._open(self.templates)
+        if pickled["learned"] is not None:
+            state, self.core.fingerprint = pickled["learned"]
+            self.core.restore(state)
 
     def prune(self, threshold: float = 0.0, hypothesis: str | None = None) -> None:
         """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
 
-        Learning may go on from there; the average and the votes begin anew.
+        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
 
         Parameters
         ----------
         threshold : float
             0 drops what weighs nothing.
-        hypothesis : {"averaged", "last", "best"}, optional
+        hypothesis : {"averaged", "last"}, optional
             Whose weights are kept.
         """
         if not threshold >= 0:
             raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
+        if self.parameters.keeps_log:
+            raise ValueError(
+                "a learner that keeps every update (keep='all', or the hypothesis best or voted) cannot be pruned; "
+                "train an averaged or last one"
+            )
         vector = self.vector(hypothesis) or self.core.last()
         self.restore(self.core.state(vector, float(threshold)))
 
@@ -469,6 +545,32 @@ def guess(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     if isinstance(token, list | tuple) and len(token) > 1:
         return "chunking"
     return "ner" if schemes.recognise(y) else "pos"
+
+
+def _undecided(y: Sequence[Sequence[Any]]) -> bool:
+    """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
+    prefixes = {schemes.split(label)[0] for labels in y for label in labels if label is not None}
+    return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
+
+
+def _recognised(y: Sequence[Sequence[Any]]) -> str | None:
+    """The scheme of labels; segments that never touch each other, in IOB1, have no B at all."""
+    found = schemes.recognise(y)
+    if found is not None or _undecided(y):
+        return found
+    labels = {label for mine in y for label in mine if label != "O"}
+    typed = all(isinstance(label, str) and label.startswith("I-") for label in labels)
+    return "iob1" if typed else None
+
+
+def _least_segments(labels: Sequence[Any]) -> Labels:
+    """Labels that are None filled in so that segments are as short as can be."""
+    found = list(labels)
+    for t, label in enumerate(labels):
+        if label is None:
+            prefix, kind = schemes.split(labels[t + 1]) if t + 1 < len(labels) and labels[t + 1] else ("O", "")
+            found[t] = ("B-" + kind if kind else "B") if prefix == "I" else "O"
+    return found
 
 
 def as_lists(X: Sequence[Any]) -> list[Any]:

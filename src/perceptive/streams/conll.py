@@ -60,10 +60,10 @@ def read(paths: Paths, label: int | None = -1) -> tuple[list[list[Token]], list[
 def sentences(paths: Paths) -> Iterator[list[Token]]:
     """The sentences of files one by one, all columns of each token.
 
-    Columns are separated by tabs where the first line has one, else by any white space.
+    Columns are separated by tabs where the first line has one, else by spaces and tabs; other white space is text.
     """
     for path in expand(paths):
-        width, separator, first = 0, None, 0
+        width, tabs, first = 0, False, 0
         rows: list[Token] = []
         number = 0
         known: dict[str, Token] = {}
@@ -81,16 +81,15 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
                 if row:
                     rows.append(row)
                     continue
-                row = tuple(line.rstrip("\r").split(separator)) if line and not line.isspace() else ()
-                if not row:
+                if not line.strip(" \t\r"):
                     if rows:
                         yield rows
                         rows = []
                     continue
                 if not width:
-                    if "\t" in line:
-                        separator = "\t"
-                        row = tuple(line.rstrip("\r").split(separator))
+                    tabs = "\t" in line
+                row = _row(line.rstrip("\r"), tabs)
+                if not width:
                     width, first = len(row), number
                 if len(row) != width:
                     raise ValueError(
@@ -103,3 +102,7 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
                 rows.append(row)
         if rows:
             yield rows
+
+
+def _row(line: str, tabs: bool) -> Token:
+    return tuple(line.split("\t") if tabs else filter(None, line.replace("\t", " ").split(" ")))
