@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -11,23 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core, model_file
-from perceptive.dual_persistence import estimator_apart, estimator_together, put_together, take_apart
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.kernels.storage import Functions, MissingFunction
-from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, stride_of
 from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
 from perceptive.streams.reading import Reading
-from perceptive.tagger_file import load_tagger, save_tagger
 from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
     from perceptive.estimators import KernelClassifier, LinearClassifier, LinearRanker, SequenceTagger
-    from perceptive.learners import SequenceLearner
+    from perceptive.kernels.storage import Functions
+    from perceptive.learners import KernelLearner, SequenceLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -70,6 +69,10 @@ def save(
         meta, arrays = _take_apart(model)
         model_file.write(path, "LinearLearner", meta, arrays)
         return
+    from perceptive.dual_persistence import estimator_apart, take_apart
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.tagger_file import save_tagger
+
     if isinstance(model, KernelLearner):
         meta, arrays = take_apart(model)
         model_file.write(path, "KernelLearner", meta, arrays)
@@ -133,6 +136,8 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
     from perceptive.ranking_file import KINDS, load_ranker
 
     if kind in ("SequenceLearner", "SequenceTagger"):
+        from perceptive.tagger_file import load_tagger
+
         return load_tagger(path, kind if dressed else "SequenceLearner", meta, arrays)
     if kind == "Checkpoint":
         raise ModelFileError(f"{os.fspath(path)}: is a checkpoint of a run; let it end: perceptive train --checkpoint")
@@ -140,17 +145,28 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
-    try:
+    with _fitting(path):
         if kind in KINDS:
             if kind == "Reranker" and not dressed:
                 raise ModelFileError(f"{os.fspath(path)}: holds a Reranker; use it from Python, with load")
             return load_ranker(kind if dressed else "RankingLearner", meta, arrays)
         dressed = dressed and kind.endswith("Classifier")
-        if kind.startswith("Kernel"):
-            return (estimator_together if dressed else put_together)(meta, arrays, functions or {})
-        learner = _put_together(meta, arrays)
-        return _dress(learner, meta) if dressed else learner
-    except MissingFunction:
+        if not kind.startswith("Kernel"):
+            learner = _put_together(meta, arrays)
+            return _dress(learner, meta) if dressed else learner
+    from perceptive.dual_persistence import estimator_together, put_together
+    from perceptive.kernels.storage import MissingFunction
+
+    with _fitting(path, MissingFunction):
+        return (estimator_together if dressed else put_together)(meta, arrays, functions or {})
+
+
+@contextmanager
+def _fitting(path: str | os.PathLike[str], passing: type[Exception] = ModelFileError) -> Iterator[None]:
+    """What is wrong within a file, said of the file."""
+    try:
+        yield
+    except (ModelFileError, passing):
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
