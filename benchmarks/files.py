@@ -49,6 +49,13 @@ model = SGDClassifier(random_state=int(sys.argv[3])).fit(vectorizer.transform(te
 texts, y = read(sys.argv[2])
 print(np.mean(model.predict(vectorizer.transform(texts)) == np.array(y)))
 """
+RIVER = """
+import sys
+from river import linear_model, stream
+model = linear_model.Perceptron()
+for x, y in stream.iter_libsvm(sys.argv[1], target_type=int):
+    model.learn_one(x, y > 0)
+"""
 
 
 def train(path: Path, model: Path, *options: str) -> Command:
@@ -234,10 +241,13 @@ def measure(folder: Path, quick: bool, repetitions: int) -> tuple[list[Table], l
     if a9a is not None:
         vw_text = folder / "a9a.vw"
         vw_text.write_text("".join(f"{y} | {x}" for y, _, x in (line.partition(" ") for line in a9a.open())))
+        script = folder / "online.py"
+        script.write_text(RIVER)
         small = interleave(
             {
                 "perceptive": train(a9a, model, "--epochs", "1"),
                 "VW": (*VW, "-d", str(vw_text), "-b", "18", "-f", str(vw_model)),
+                "River": (PYTHON, str(script), str(a9a)),
             },
             3 * repetitions,
         )
@@ -246,6 +256,30 @@ def measure(folder: Path, quick: bool, repetitions: int) -> tuple[list[Table], l
         tables.append(table)
         against = ratio(small["perceptive"], small["VW"])
         targets.append(Target("no slower than VW on the smallest file", f"{against:.2f}", against <= 1.0))
+
+    start = interleave(
+        {
+            "import numpy, one thread": ("env", "OPENBLAS_NUM_THREADS=1", PYTHON, "-c", "import numpy"),
+            "perceptive --help": (*PERCEPTIVE, "--help"),
+            "perceptive inspect": (*PERCEPTIVE, "inspect", str(folder / "start.model")),
+            "perceptive predict, one line": (
+                *PERCEPTIVE,
+                "predict",
+                str(folder / "start.model"),
+                str(folder / "one.svm"),
+            ),
+        },
+        5 * repetitions,
+        before=lambda: _one_line(folder),
+    )
+    table = Table("Starting", header[:4])
+    table.rows += [[name, f"{times.seconds:.3f}", *seconds(times)[1:]] for name, times in start.items()]
+    tables.append(table)
+    numpy = start["import numpy, one thread"].seconds
+    slowest = max(start[f"perceptive {what}"].seconds for what in ("inspect", "predict, one line")) - numpy
+    help = start["perceptive --help"].seconds
+    targets.append(Target("perceptive --help ≤ 0.1 s", f"{help:.3f} s", help <= 0.1))
+    targets.append(Target("a command within 0.15 s of importing NumPy", f"{slowest:.3f} s", slowest <= 0.15))
 
     sms = data.part("sms_spam/SMSSpamCollection")
     if sms is not None:
@@ -261,6 +295,12 @@ def measure(folder: Path, quick: bool, repetitions: int) -> tuple[list[Table], l
         )
         targets.append(Target("… with at least its accuracy", f"{gain:+.2f} points", gain >= 0))
     return tables, targets
+
+
+def _one_line(folder: Path) -> None:
+    if not (folder / "start.model").exists():
+        (folder / "one.svm").write_text("1 1:1\n0 2:1\n")
+        _train_once(folder / "one.svm", folder / "start.model")
 
 
 def _train_once(path: Path, model: Path) -> None:

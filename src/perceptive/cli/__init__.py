@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from perceptive import __version__
 
@@ -79,7 +80,7 @@ def _terminated(number: int, frame: object) -> None:
     sys.exit(128 + number)  # so that unfinished files are cleared away
 
 
-def _module(command: str):  # type: ignore[no-untyped-def]
+def _module(command: str) -> Any:
     return import_module(f"perceptive.cli.{MODULES.get(command, command)}")
 
 
