@@ -10,11 +10,29 @@
 #include <utility>
 #include <vector>
 
+#include "large_pages.hpp"
 #include "trellis.hpp"
 
 namespace perceptive {
 
-// Rows of equal width that stay where they are while more come.
+// A row without its zeros: entries [start[r], start[r + 1]) of `entry`.
+struct PackedRows {
+    struct Entry {
+        float weight;
+        std::int32_t column;
+    };
+    LargeVector<std::uint32_t> start{0};
+    LargeVector<Entry> entry;
+
+    i64 size() const { return static_cast<i64>(start.size()) - 1; }
+    void prefetch(i64 r) const { __builtin_prefetch(entry.data() + start[r]); }
+    void add(i64 r, float by, float* to) const {
+        for (std::uint32_t i = start[r]; i < start[r + 1]; ++i) to[entry[i].column] += by * entry[i].weight;
+    }
+};
+
+// Rows of equal width that stay where they are while more come. Those of a file come packed, so that loading touches
+// little memory, and can be added up as they are; whoever wants to see or change them unpacks all of them first.
 class RowStore {
   public:
     explicit RowStore(i64 width = 0) : width_(width) {
@@ -42,6 +60,19 @@ class RowStore {
         while (n_ < n) add();
     }
 
+    const PackedRows* packed() const { return packed_.get(); }
+    void set_packed(PackedRows rows) {
+        n_ = rows.size();
+        packed_ = std::make_unique<PackedRows>(std::move(rows));
+    }
+    void unpack() {
+        if (!packed_) return;
+        const std::unique_ptr<PackedRows> rows = std::move(packed_);
+        n_ = 0;
+        resize(rows->size());
+        for (i64 r = 0; r < n_; ++r) rows->add(r, 1.0f, row(r));
+    }
+
   private:
     struct Free {
         void operator()(float* p) const { std::free(p); }
@@ -51,6 +82,7 @@ class RowStore {
     i64 width_, n_ = 0;
     int shift_ = 12;
     std::vector<std::unique_ptr<float[], Free>> chunks_;
+    std::unique_ptr<PackedRows> packed_;  // instead of chunks
 };
 
 // Where a weight is: its kind, and its place among those of its kind. A weight shared by a set of labels is known by

@@ -44,9 +44,10 @@ PERCEPTIVE_CLONES inline void sum_rows(const float* const* rows, const float* va
 
 // The features of one sentence as rows of weights, and its trellis.
 struct Potentials {
-    std::vector<const float*> rows;  // of the features that have weights
-    std::vector<float> values;       // of these, or empty
-    std::vector<i64> start;          // token → its first row
+    std::vector<const float*> rows;     // of the features that have weights
+    std::vector<std::int32_t> numbers;  // of these rows, instead, where they are packed
+    std::vector<float> values;          // of these, or empty
+    std::vector<i64> start;             // token → its first row
     std::vector<float> unary, edges;
     std::vector<const float*> edge_at;
     std::vector<i64> offsets;     // token → where its matrix of pairs lies in `edges`, or −1

@@ -24,6 +24,10 @@ struct FeatureName {
 // The names of many features, side by side.
 class FeatureNames {
   public:
+    FeatureNames() = default;
+    FeatureNames(LargeVector<std::int16_t> in, LargeVector<Id> ids, LargeVector<std::uint32_t> start)
+        : in_(std::move(in)), ids_(std::move(ids)), start_(std::move(start)) {}
+
     void add(std::int32_t template_index, const Id* ids, std::size_t n) {
         in_.push_back(static_cast<std::int16_t>(template_index));
         ids_.insert(ids_.end(), ids, ids + n);
@@ -35,9 +39,9 @@ class FeatureNames {
     std::size_t count(i64 r) const { return start_[r + 1] - start_[r]; }
 
   private:
-    std::vector<std::int16_t> in_;
-    std::vector<Id> ids_;
-    std::vector<std::uint32_t> start_{0};
+    LargeVector<std::int16_t> in_;
+    LargeVector<Id> ids_;
+    LargeVector<std::uint32_t> start_{0};
 };
 
 // A row pointer each for a sentence's features would be wasteful in a lesson; so features are numbers here.

@@ -71,6 +71,7 @@ class SequenceModel {
     // More labels; those that are there keep their numbers and weights.
     void set_labels(i64 n_labels) {
         if (n_labels < L || n_labels > (1 << 14)) throw std::invalid_argument("an impossible number of labels");
+        unpack();
         w = w.widened(L, n_labels);
         sum = sum.widened(L, n_labels);
         if (log) log->widen(L, n_labels);
@@ -225,28 +226,31 @@ class SequenceModel {
 
     void gather(const Keys& keys, i64 n, const LabelWeights& v, const float* edge, Potentials& x) const {
         const std::size_t T = state_templates.size(), E = edge_templates.size();
-        x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
+        const PackedRows* packed = v.state.packed();
+        const i64 n_rows = v.state.size();
+        x.rows.clear(), x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
         const bool valued = !keys.raw.empty() || !scale.empty();
-        for (i64 t = 0; t < n; ++t) {
-            const Key* mine = keys.state.data() + static_cast<std::size_t>(t) * T;
-            for (std::size_t k = 0; k < T; ++k) {
-                const std::int32_t row = mine[k] == NO_KEY ? -1 : state_rows.find(mine[k]);
-                if (row < 0) continue;
+        const auto add = [&](Key key, float value) {
+            const std::int32_t row = key == NO_KEY ? -1 : state_rows.find(key);
+            if (row < 0 || row >= n_rows) return;
+            if (packed) {
+                packed->prefetch(row);
+                x.numbers.push_back(row);
+            } else {
                 const float* at = v.state.row(row);
                 __builtin_prefetch(at);
                 if (S > 16) __builtin_prefetch(at + 16);
                 x.rows.push_back(at);
-                if (valued) x.values.push_back(scale.empty() ? 1.0f : scale[k]);
             }
+            if (valued) x.values.push_back(value);
+        };
+        for (i64 t = 0; t < n; ++t) {
+            const Key* mine = keys.state.data() + static_cast<std::size_t>(t) * T;
+            for (std::size_t k = 0; k < T; ++k) add(mine[k], scale.empty() ? 1.0f : scale[k]);
             if (!keys.raw.empty())
-                for (i64 p = keys.raw_start[t]; p < keys.raw_start[t + 1]; ++p) {
-                    const auto [id, value] = keys.raw[p];
-                    const std::int32_t row = state_rows.find(raw_key(id));
-                    if (row < 0) continue;
-                    x.rows.push_back(v.state.row(row));
-                    x.values.push_back(value);
-                }
-            x.start.push_back(static_cast<i64>(x.rows.size()));
+                for (i64 p = keys.raw_start[t]; p < keys.raw_start[t + 1]; ++p)
+                    add(raw_key(keys.raw[p].first), keys.raw[p].second);
+            x.start.push_back(static_cast<i64>(packed ? x.numbers.size() : x.rows.size()));
         }
         add_up(x, n, v, edge);
         if (!E) return;
@@ -354,6 +358,12 @@ class SequenceModel {
     // The weights of the average: v − sum/clock.
     LabelWeights average() const { return w.minus(&sum, static_cast<float>(1.0 / (run.clock > 0 ? run.clock : 1.0))); }
 
+    // All rows as rows: before they are learned from, copied or looked at one by one.
+    void unpack() {
+        w.state.unpack();
+        sum.state.resize(w.state.size());
+    }
+
     std::int32_t new_state_row(Key key, const FeatureName& name) {
         const auto row = static_cast<std::int32_t>(w.state.size());
         const std::int32_t found = state_rows.insert(key, row);
@@ -389,6 +399,7 @@ class SequenceModel {
 
     // Labels that have joined a set get its weight. New labels come behind the others, so the first has it.
     void share() {
+        unpack();
         for (LabelWeights* v : {&w, &sum})
             for (const WeightKind kind : {WeightKind::state, WeightKind::edge}) {
                 const bool state = kind == WeightKind::state;
@@ -428,10 +439,17 @@ class SequenceModel {
 
     void add_up(Potentials& x, i64 n, const LabelWeights& v, const float* edge) const {
         x.unary.resize(static_cast<std::size_t>(n * S));
-        for (i64 t = 0; t < n; ++t) {
-            const i64 first = x.start[t];
-            sum_rows(x.rows.data() + first, x.values.empty() ? nullptr : x.values.data() + first,
-                     x.start[t + 1] - first, S, x.unary.data() + t * S);
+        if (const PackedRows* packed = v.state.packed()) {
+            std::fill(x.unary.begin(), x.unary.end(), 0.0f);
+            for (i64 t = 0; t < n; ++t)
+                for (i64 i = x.start[t]; i < x.start[t + 1]; ++i)
+                    packed->add(x.numbers[i], x.values.empty() ? 1.0f : x.values[i], x.unary.data() + t * S);
+        } else {
+            for (i64 t = 0; t < n; ++t) {
+                const i64 first = x.start[t];
+                sum_rows(x.rows.data() + first, x.values.empty() ? nullptr : x.values.data() + first,
+                         x.start[t + 1] - first, S, x.unary.data() + t * S);
+            }
         }
         x.trellis = Trellis{};
         x.trellis.n = n, x.trellis.L = L, x.trellis.S = S;

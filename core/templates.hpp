@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "large_pages.hpp"
 
 namespace perceptive {
 
@@ -107,11 +108,13 @@ class KeyTable {
 
     void clear() {
         slots_.assign(64, Slot{NO_KEY, -1});
+        shift_ = 58;
         size_ = 0;
     }
     // Give the memory back.
     void release() {
-        slots_ = std::vector<Slot>(64, Slot{NO_KEY, -1});
+        slots_ = LargeVector<Slot>(64, Slot{NO_KEY, -1});
+        shift_ = 58;
         size_ = 0;
     }
     std::size_t size() const { return size_; }
@@ -153,10 +156,12 @@ class KeyTable {
         std::int32_t number;
     };
 #pragma pack(pop)
-    std::size_t place(Key key) const { return static_cast<std::size_t>(key >> 16) & (slots_.size() - 1); }
+    // By the highest bits, so that keys in ascending order fill the table from front to back.
+    std::size_t place(Key key) const { return static_cast<std::size_t>(key >> shift_); }
     void rehash(std::size_t n) {
-        std::vector<Slot> old(n, Slot{NO_KEY, -1});
+        LargeVector<Slot> old(n, Slot{NO_KEY, -1});
         old.swap(slots_);
+        shift_ = 64 - __builtin_ctzll(n);
         for (const Slot& slot : old)
             if (slot.key != NO_KEY) {
                 std::size_t s = place(slot.key);
@@ -165,7 +170,8 @@ class KeyTable {
             }
     }
 
-    std::vector<Slot> slots_;
+    LargeVector<Slot> slots_;
+    int shift_ = 58;  // 64 less the binary logarithm of the number of slots
     std::size_t size_ = 0;
 };
 

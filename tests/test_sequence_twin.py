@@ -269,24 +269,27 @@ def segment_learner(draw, n, order):
     pairs = [[draw(number) for _ in labels] for _ in labels]
     lengths = {(length, kind): draw(number) for length in (1, 2, 3) for kind in "XY"}
     texts = {(b, e, kind): draw(number) for b in range(n) for e in range(b + 1, min(n, b + 3) + 1) for kind in "XY"}
-    templates, values, counts, where, weights = [], [], [], [], []
+    templates, values, sizes, counts, where, weights = [], [], [], [], [], []
 
     def row(template, ids, entries):
         templates.append(template)
         values.extend(ids)
         counts.append(len(entries))
+        if template < -1:
+            sizes.append(len(ids))
         where.extend(labels.index(label) for label, _ in entries)
         weights.extend(weight for _, weight in entries)
 
     for t in range(n):
         row(0, [32 + t], list(zip(labels, unary[t], strict=True)))
     for length in (1, 2, 3):
-        row(-2, [1, length], [(f"B-{kind}", lengths[length, kind]) for kind in "XY"])
+        row(-2, [length], [(f"B-{kind}", lengths[length, kind]) for kind in "XY"])
     for b in range(n):
         for e in range(b + 1, min(n, b + 3) + 1):
-            row(-3, [e - b, *range(32 + b, 32 + e)], [(f"B-{kind}", texts[b, e, kind]) for kind in "XY"])
+            row(-3, list(range(32 + b, 32 + e)), [(f"B-{kind}", texts[b, e, kind]) for kind in "XY"])
     state["state.template"] = np.array(templates, np.int16)
     state["state.values"] = np.array(values, np.int32)
+    state["state.lengths"] = np.array(sizes, np.int32)
     state["state.count"] = np.array(counts, np.uint16)
     state["state.label"] = np.array(where, np.uint16)
     state["state.weight"] = np.array(weights, np.float32)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import perceptive
-from perceptive import SequenceTagger, certify
+from perceptive import SequenceTagger, certify, model_file
 from perceptive.conlleval import evaluate
 from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
@@ -731,6 +731,39 @@ def test_a_fitted_tagger_can_be_pickled_and_copied(options):
     assert rounds == 40
     empty = pickle.loads(pickle.dumps(SequenceLearner()))
     assert empty.learn(X[0], y[0])
+
+
+@pytest.mark.parametrize("template", ["ner", "word[-1:1]\nshape & @label[-1]\n@label[-1]\n@label[-2]", "hmm"])
+def test_a_loaded_tagger_reads_packed_rows_as_it_would_rows(template, tmp_path):
+    """A pruned model stays packed until its rows are wanted; all that it says must be the same before and after."""
+
+    def says(tagger):
+        return (
+            tagger.predict(X_TEST),
+            tagger.predict_kbest(X_TEST[:5], 3),
+            [margin.tolist() for margin in tagger.decision_margin(X_TEST[:5])],
+        )
+
+    tagger = SequenceTagger(template=template, epochs=3, random_state=0).fit(X, Y).prune(0.1)
+    perceptive.save(tagger, tmp_path / "a.model")
+    packed = perceptive.load(tmp_path / "a.model")
+    before = says(packed)
+    assert before == says(tagger)
+    assert packed.learner_.heaviest(50)  # unpacks
+    assert says(packed) == before
+    perceptive.save(packed, tmp_path / "b.model")
+    first, second = (model_file.read(tmp_path / name)[2] for name in ("a.model", "b.model"))
+    assert {name: a.tolist() for name, a in first.items()} == {name: a.tolist() for name, a in second.items()}
+    for one in (tagger, packed, perceptive.load(tmp_path / "a.model")):  # and learns on in the same way
+        one.partial_fit(X[:20], Y[:20])
+    assert says(tagger) == says(packed)
+
+
+def test_a_loaded_tagger_unpacks_when_it_is_used_much(tmp_path):
+    tagger = SequenceTagger(template="ner", epochs=3, random_state=0).fit(X, Y).prune()
+    perceptive.save(tagger, tmp_path / "a.model")
+    loaded = perceptive.load(tmp_path / "a.model")
+    assert loaded.predict(X_TEST * 200) == tagger.predict(X_TEST) * 200
 
 
 @pytest.mark.parametrize("options", [{"keep": "all"}, {"hypothesis": "best"}, {"hypothesis": "voted"}])

@@ -3,6 +3,7 @@
 // Weights are stored sparsely: most features speak for few labels. Keys are not stored but made again from the names.
 // The arrays may come from a hostile file, so everything is checked before it is used.
 #include <cmath>
+#include <numeric>
 
 #include "tagger.hpp"
 
@@ -11,25 +12,82 @@ namespace perceptive {
 namespace {
 
 template <class T>
-std::vector<T> take(const nb::dict& state, const std::string& name) {
+Vector<const T> view(const nb::dict& state, const std::string& name) {
     if (!state.contains(name.c_str())) throw std::invalid_argument("no array " + name);
-    const auto array = nb::cast<Vector<const T>>(state[name.c_str()], false);
+    return nb::cast<Vector<const T>>(state[name.c_str()], false);
+}
+
+template <class T>
+std::vector<T> take(const nb::dict& state, const std::string& name) {
+    const auto array = view<T>(state, name);
     return std::vector<T>(array.data(), array.data() + array.size());
 }
+
+// Whole numbers in the narrowest type that holds them.
+void put_numbers(nb::dict& state, const std::string& name, const std::vector<std::int32_t>& values) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const auto as = [&](auto narrow) {
+        state[name.c_str()] = to_numpy(std::vector<decltype(narrow)>(values.begin(), values.end()));
+    };
+    if (values.empty() || (*low >= 0 && *high <= UINT8_MAX)) return as(std::uint8_t{});
+    if (*low >= INT8_MIN && *high <= INT8_MAX) return as(std::int8_t{});
+    if (*low >= 0 && *high <= UINT16_MAX) return as(std::uint16_t{});
+    if (*low >= INT16_MIN && *high <= INT16_MAX) return as(std::int16_t{});
+    as(std::int32_t{});
+}
+
+// Whole numbers of any of these types, read where they lie. A mapped file may change meanwhile: read each once.
+class Numbers {
+  public:
+    Numbers(const nb::dict& state, const std::string& name) {
+        if (!state.contains(name.c_str())) throw std::invalid_argument("no array " + name);
+        array_ = nb::cast<ReadOnly>(state[name.c_str()], false);
+        data_ = array_.data();
+        size_ = array_.size();
+        const nb::dlpack::dtype types[] = {nb::dtype<std::uint8_t>(), nb::dtype<std::int8_t>(),
+                                           nb::dtype<std::uint16_t>(), nb::dtype<std::int16_t>(),
+                                           nb::dtype<std::int32_t>()};
+        while (type_ < 5 && array_.dtype() != types[type_]) ++type_;
+        require(type_ < 5 && array_.ndim() == 1, "numbers of an unknown type");
+    }
+    std::size_t size() const { return size_; }
+    std::int32_t operator[](std::size_t i) const {
+        switch (type_) {
+            case 0:
+                return static_cast<const std::uint8_t*>(data_)[i];
+            case 1:
+                return static_cast<const std::int8_t*>(data_)[i];
+            case 2:
+                return static_cast<const std::uint16_t*>(data_)[i];
+            case 3:
+                return static_cast<const std::int16_t*>(data_)[i];
+            default:
+                return static_cast<const std::int32_t*>(data_)[i];
+        }
+    }
+
+  private:
+    ReadOnly array_;
+    const void* data_;
+    std::size_t size_;
+    int type_ = 0;
+};
 
 void put_symbols(nb::dict& state, const std::string& prefix, const Symbols& symbols) {
     std::vector<std::uint8_t> blob(symbols.blob().begin(), symbols.blob().end());
     std::vector<std::int32_t> lengths;
     for (Id i = 0; i < symbols.size(); ++i) lengths.push_back(static_cast<std::int32_t>(symbols.name(i).size()));
     state[(prefix + ".blob").c_str()] = to_numpy(std::move(blob));
-    state[(prefix + ".lengths").c_str()] = to_numpy(std::move(lengths));
+    put_numbers(state, prefix + ".lengths", lengths);
 }
 
 Symbols take_symbols(const nb::dict& state, const std::string& prefix) {
     const auto blob = take<std::uint8_t>(state, prefix + ".blob");
-    const auto lengths = take<std::int32_t>(state, prefix + ".lengths");
+    const Numbers lengths(state, prefix + ".lengths");
     std::vector<i64> offsets{0};
-    for (const std::int32_t length : lengths) {
+    offsets.reserve(lengths.size() + 1);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const std::int32_t length = lengths[i];
         require(length >= 0, "symbols: a negative length");
         offsets.push_back(offsets.back() + length);
     }
@@ -38,33 +96,50 @@ Symbols take_symbols(const nb::dict& state, const std::string& prefix) {
 }
 
 struct Sparse {
-    std::vector<std::int16_t> in;  // template
+    std::vector<std::int32_t> in;  // template
     std::vector<Id> ids;
-    std::vector<std::uint32_t> count, label;
+    std::vector<std::int32_t> lengths;  // of the names of segments; those of others have as many values as the template
+    std::vector<std::int32_t> count, label;
     std::vector<float> weight, sum;
 };
 
-// The rows of one kind: labels as y, or as previous·L + y.
-Sparse sparse(const RowStore& w, const RowStore* sum, const FeatureNames& names, i64 L, i64 S, bool pairs,
-              double threshold) {
+Key key_of(std::int32_t in, const Id* ids, std::size_t n, const Templates& templates) {
+    if (in >= 0) return templates.key(static_cast<std::size_t>(in), ids);
+    return in == RAW ? SequenceModel::raw_key(ids[0]) : SequenceModel::segment_key({in, {ids, ids + n}});
+}
+
+// The rows of one kind: labels as y, or as previous·L + y. Without sums the rows come in the order of their keys, so
+// that loading fills the table from front to back; with sums the log may know them by number.
+Sparse sparse(const RowStore& w, const RowStore* sum, const FeatureNames& names, const Templates& templates, i64 L,
+              i64 S, bool pairs, double threshold) {
     Sparse out;
     const i64 groups = pairs ? L : 1;
-    for (i64 r = 0; r < w.size(); ++r) {
+    std::vector<i64> order(static_cast<std::size_t>(w.size()));
+    std::iota(order.begin(), order.end(), 0);
+    if (!sum) {
+        std::vector<Key> key(order.size());
+        for (i64 r = pairs; r < w.size(); ++r)
+            key[r] = key_of(names.template_of(r), names.ids(r), names.count(r), templates);
+        std::sort(order.begin() + pairs, order.end(), [&](i64 a, i64 b) {
+            return std::make_pair(names.count(a), key[a]) < std::make_pair(names.count(b), key[b]);
+        });
+    }
+    for (const i64 r : order) {
         const float *row = w.row(r), *less = sum ? sum->row(r) : nullptr;
-        std::uint32_t count = 0;
+        std::int32_t count = 0;
         for (i64 p = 0; p < groups; ++p)
             for (i64 y = 0; y < L; ++y) {
                 const float value = row[p * S + y];
                 if (std::abs(static_cast<double>(value)) <= threshold && !(less && less[p * S + y] != 0.0f)) continue;
-                out.label.push_back(static_cast<std::uint32_t>(p * L + y));
+                out.label.push_back(static_cast<std::int32_t>(p * L + y));
                 out.weight.push_back(value);
                 if (less) out.sum.push_back(less[p * S + y]);
                 ++count;
             }
         // Rows without weights are left out, except those that the log may point at, and the one of all tokens.
         if (count == 0 && !less && !(pairs && r == 0)) continue;
-        out.in.push_back(static_cast<std::int16_t>(names.template_of(r)));
-        if (names.template_of(r) < RAW) out.ids.push_back(static_cast<Id>(names.count(r)));  // a segment's
+        out.in.push_back(names.template_of(r));
+        if (names.template_of(r) < RAW) out.lengths.push_back(static_cast<std::int32_t>(names.count(r)));
         out.ids.insert(out.ids.end(), names.ids(r), names.ids(r) + names.count(r));
         out.count.push_back(count);
     }
@@ -72,97 +147,133 @@ Sparse sparse(const RowStore& w, const RowStore* sum, const FeatureNames& names,
 }
 
 void put(nb::dict& state, const std::string& prefix, Sparse from, bool sums) {
-    state[(prefix + ".template").c_str()] = to_numpy(std::move(from.in));
-    state[(prefix + ".values").c_str()] = to_numpy(std::move(from.ids));
-    std::vector<std::uint16_t> count(from.count.begin(), from.count.end()), label(from.label.begin(), from.label.end());
-    const bool narrow = std::all_of(from.count.begin(), from.count.end(), [](auto c) { return c <= UINT16_MAX; }) &&
-                        std::all_of(from.label.begin(), from.label.end(), [](auto c) { return c <= UINT16_MAX; });
-    if (narrow) {
-        state[(prefix + ".count").c_str()] = to_numpy(std::move(count));
-        state[(prefix + ".label").c_str()] = to_numpy(std::move(label));
-    } else {
-        state[(prefix + ".count").c_str()] = to_numpy(std::move(from.count));
-        state[(prefix + ".label").c_str()] = to_numpy(std::move(from.label));
-    }
+    put_numbers(state, prefix + ".template", from.in);
+    put_numbers(state, prefix + ".values", from.ids);
+    put_numbers(state, prefix + ".lengths", from.lengths);
+    put_numbers(state, prefix + ".count", from.count);
+    put_numbers(state, prefix + ".label", from.label);
     state[(prefix + ".weight").c_str()] = to_numpy(std::move(from.weight));
     if (sums) state[(prefix + ".sum").c_str()] = to_numpy(std::move(from.sum));
 }
 
-std::vector<std::uint32_t> take_numbers(const nb::dict& state, const std::string& name) {
-    if (!state.contains(name.c_str())) throw std::invalid_argument("no array " + name);
-    const auto array = nb::cast<ReadOnly>(state[name.c_str()], false);
-    if (array.dtype() != nb::dtype<std::uint16_t>()) return take<std::uint32_t>(state, name);
-    const auto narrow = take<std::uint16_t>(state, name);
-    return std::vector<std::uint32_t>(narrow.begin(), narrow.end());
+// The names of rows from their arrays; their keys, made from these, go into the table. In front of pairs stands the row
+// of all tokens.
+FeatureNames restore_names(const nb::dict& state, const std::string& prefix, const Templates& templates,
+                           const Columns& columns, const Symbols& raw, bool pairs, KeyTable& rows) {
+    const Numbers given_in(state, prefix + ".template"), values(state, prefix + ".values");
+    const Numbers lengths(state, prefix + ".lengths");
+    LargeVector<Id> ids(values.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = values[i];
+    LargeVector<std::int16_t> in(given_in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const std::int32_t k = given_in[i];
+        require(k >= INT16_MIN && k <= INT16_MAX, "no such template");
+        in[i] = static_cast<std::int16_t>(k);
+    }
+    LargeVector<std::uint32_t> start{0};
+    start.reserve(in.size() + 1);
+    require(ids.size() < UINT32_MAX, "too many values");
+    require(!pairs || (!in.empty() && in[0] == RAW), "the first row of pairs is that of all tokens");
+    if (pairs) start.push_back(0);
+    rows.reserve(in.size());
+    std::vector<std::size_t> first;  // template → where the limits of its parts begin
+    std::vector<Id> limits;
+    for (std::size_t k = 0; k < templates.size(); ++k) {
+        first.push_back(limits.size());
+        for (const Part& part : templates[k].parts) limits.push_back(FIRST_ID + columns.symbols(part.column).size());
+    }
+    first.push_back(limits.size());
+    std::size_t end = 0, segments = 0;
+    for (std::size_t r = pairs; r < in.size(); ++r) {
+        const std::int32_t k = in[r];
+        const bool given = k == RAW, segment = k < RAW;
+        require(k < static_cast<std::int32_t>(templates.size()) && (k >= 0 || !pairs), "no such template");
+        std::size_t parts = given ? 1 : 0;
+        if (segment) {
+            require(segments < lengths.size(), "values are missing");
+            const std::int32_t length = lengths[segments++];
+            require(length > 0, "values are missing");
+            parts = static_cast<std::size_t>(length);
+        } else if (!given) {
+            parts = first[k + 1] - first[k];
+        }
+        require(ids.size() - end >= parts, "values are missing");
+        const Id* mine = ids.data() + end;
+        end += parts;
+        start.push_back(static_cast<std::uint32_t>(end));
+        bool sound = true;
+        for (std::size_t p = 0; p < parts; ++p) {
+            if (given)
+                sound &= mine[p] >= 0 && mine[p] < raw.size();
+            else if (segment)
+                sound &= mine[p] > 0 && (k <= SEGMENT_IN || k == SEGMENT_LENGTH || mine[p] >= FIRST_ID);
+            else
+                sound &= mine[p] > ABSENT && mine[p] < limits[first[k] + p] &&
+                         (mine[p] >= FIRST_ID || mine[p] <= 2 * MAX_OFFSET);
+        }
+        require(sound, "no such value");
+        const auto row = static_cast<std::int32_t>(r);
+        require(rows.insert(key_of(k, mine, parts, templates), row) == row, "a feature stands there twice");
+    }
+    require(end == ids.size() && segments == lengths.size(), "values and rows do not match");
+    return FeatureNames(std::move(in), std::move(ids), std::move(start));
 }
 
-// Rows of one kind from their arrays; add(name) makes the row of a feature.
-template <class Add>
-void restore_rows(const nb::dict& state, const std::string& prefix, const Templates& templates, const Columns& columns,
-                  const Symbols& raw, RowStore& w, RowStore& sum, i64 L, i64 S, bool pairs, bool sums, Add add) {
-    const auto in = take<std::int16_t>(state, prefix + ".template");
-    const auto ids = take<Id>(state, prefix + ".values");
-    const auto count = take_numbers(state, prefix + ".count"), label = take_numbers(state, prefix + ".label");
-    const auto weight = take<float>(state, prefix + ".weight");
-    const auto less = sums ? take<float>(state, prefix + ".sum") : std::vector<float>();
-    require(count.size() == in.size() && label.size() == weight.size() && (!sums || less.size() == weight.size()),
-            "weights and rows do not match");
-    std::size_t at = 0, id = 0;
-    FeatureName name;
-    for (std::size_t r = 0; r < in.size(); ++r) {
-        name.template_index = in[r];
-        name.ids.clear();
-        i64 row = 0;
-        if (!(pairs && r == 0)) {
-            const bool given = in[r] == RAW && !pairs, segment = in[r] < RAW && !pairs;
-            require(given || segment || (in[r] >= 0 && static_cast<std::size_t>(in[r]) < templates.size()),
-                    "no such template");
-            if (segment) require(id < ids.size() && ids[id] > 0 && ids[id] < (1 << 16), "values are missing");
-            const std::size_t parts = segment ? static_cast<std::size_t>(ids[id++])
-                                      : given ? 1
-                                              : templates[in[r]].parts.size();
-            require(ids.size() - id >= parts, "values are missing");
-            for (std::size_t p = 0; p < parts; ++p, ++id) {
-                if (segment) {
-                    require(ids[id] > 0 && (in[r] <= SEGMENT_IN || in[r] == SEGMENT_LENGTH || ids[id] >= FIRST_ID),
-                            "no such value");
-                } else if (given) {
-                    require(ids[id] >= 0 && ids[id] < raw.size(), "no such value");
-                } else {
-                    const int column = templates[in[r]].parts[p].column;
-                    require(ids[id] > ABSENT && ids[id] < FIRST_ID + columns.symbols(column).size() &&
-                                (ids[id] >= FIRST_ID || ids[id] <= 2 * MAX_OFFSET),
-                            "no such value");
-                }
-                name.ids.push_back(ids[id]);
-            }
-            row = add(name);
-        } else {
-            require(in[r] == RAW, "the first row of pairs is that of all tokens");
-        }
-        require(weight.size() - at >= count[r], "weights are missing");
-        for (std::uint32_t c = 0; c < count[r]; ++c, ++at) {
-            require(label[at] < static_cast<std::uint32_t>(pairs ? L * L : L), "no such label");
-            const i64 to = pairs ? label[at] / L * S + label[at] % L : label[at];
-            w.row(row)[to] = weight[at];
-            if (sums) sum.row(row)[to] = less[at];
-        }
+// The weights of n rows of one kind.
+void restore_weights(const nb::dict& state, const std::string& prefix, RowStore& w, RowStore& sum, i64 n, i64 L, i64 S,
+                     bool pairs, bool sums, bool packed) {
+    const Numbers count(state, prefix + ".count"), label(state, prefix + ".label");
+    const auto weight = view<float>(state, prefix + ".weight");
+    require(static_cast<i64>(count.size()) == n && label.size() == weight.size(), "weights and rows do not match");
+    require(weight.size() < UINT32_MAX, "too many weights");
+    PackedRows rows;
+    rows.start.reserve(count.size() + 1);
+    std::size_t end = 0;
+    for (std::size_t r = 0; r < count.size(); ++r) {
+        const std::int32_t c = count[r];
+        require(c >= 0 && weight.size() - end >= static_cast<std::size_t>(c), "weights are missing");
+        end += static_cast<std::size_t>(c);
+        rows.start.push_back(static_cast<std::uint32_t>(end));
     }
-    require(at == weight.size() && id == ids.size(), "weights and rows do not match");
+    require(end == weight.size(), "weights and rows do not match");
+    rows.entry.resize(end);
+    const i64 labels = pairs ? L * L : L;
+    for (std::size_t i = 0; i < end; ++i) {
+        const std::int32_t y = label[i];
+        require(y >= 0 && y < labels, "no such label");
+        rows.entry[i].weight = weight.data()[i];
+        rows.entry[i].column = static_cast<std::int32_t>(pairs ? y / L * S + y % L : y);
+    }
+    if (sums) {
+        const auto less = view<float>(state, prefix + ".sum");
+        require(less.size() == end, "weights and rows do not match");
+        sum.resize(n);
+        for (i64 r = 0; r < n; ++r)
+            for (std::uint32_t i = rows.start[r]; i < rows.start[r + 1]; ++i)
+                sum.row(r)[rows.entry[i].column] = less.data()[i];
+    }
+    w.set_packed(std::move(rows));
+    if (packed) return;
+    w.unpack();
+    sum.resize(n);
 }
 
 }  // namespace
 
-nb::dict state_of(const Tagger& tagger, const Hypothesis* vector, double threshold) {
+nb::dict state_of(Tagger& tagger, const Hypothesis* vector, double threshold) {
+    tagger.unpack();
     nb::dict state;
     const SequenceModel& model = tagger.model();
     const LabelWeights& w = vector ? vector->v : model.w;
     const LabelWeights* sum = vector ? nullptr : &model.sum;
     if (!vector) threshold = 0.0;
     put(state, "state",
-        sparse(w.state, sum ? &sum->state : nullptr, model.state_names, model.L, model.S, false, threshold),
+        sparse(w.state, sum ? &sum->state : nullptr, model.state_names, model.state_templates, model.L, model.S, false,
+               threshold),
         sum != nullptr);
-    put(state, "edge", sparse(w.edge, sum ? &sum->edge : nullptr, model.edge_names, model.L, model.S, true, threshold),
+    put(state, "edge",
+        sparse(w.edge, sum ? &sum->edge : nullptr, model.edge_names, model.edge_templates, model.L, model.S, true,
+               threshold),
         sum != nullptr);
     if (model.trigrams) {
         const float* from = w.triple.row(0);
@@ -198,22 +309,16 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
     model.columns.restore(std::move(symbols));
     model.raw = take_symbols(state, "raw");
     const bool sums = state.contains("state.sum");
-    model.state_rows.reserve(take<std::int16_t>(state, "state.template").size());
-    restore_rows(state, "state", model.state_templates, model.columns, model.raw, model.w.state, model.sum.state,
-                 model.L, model.S, false, sums, [&](const FeatureName& name) {
-                     const Key key = name.template_index < RAW ? SequenceModel::segment_key(name)
-                                     : name.template_index == RAW
-                                         ? SequenceModel::raw_key(name.ids[0])
-                                         : model.state_templates.key(static_cast<std::size_t>(name.template_index),
-                                                                     name.ids.data());
-                     return model.new_state_row(key, name);
-                 });
-    restore_rows(state, "edge", model.edge_templates, model.columns, model.raw, model.w.edge, model.sum.edge, model.L,
-                 model.S, true, sums, [&](const FeatureName& name) {
-                     const Key key =
-                         model.edge_templates.key(static_cast<std::size_t>(name.template_index), name.ids.data());
-                     return model.new_edge_row(key, name);
-                 });
+    const bool packed = !sums && !model.log && !model.types.on();
+    for (const bool pairs : {false, true}) {
+        const std::string prefix = pairs ? "edge" : "state";
+        KeyTable& rows = pairs ? model.edge_rows : model.state_rows;
+        (pairs ? model.edge_names : model.state_names) = restore_names(
+            state, prefix, pairs ? model.edge_templates : model.state_templates, model.columns, model.raw, pairs, rows);
+        const auto n = static_cast<i64>(rows.size()) + pairs;
+        restore_weights(state, prefix, pairs ? model.w.edge : model.w.state, pairs ? model.sum.edge : model.sum.state,
+                        n, model.L, model.S, pairs, sums, packed && !pairs);
+    }
     if (model.trigrams) {
         const auto copy = [&](const char* name, RowStore& to) {
             const auto values = take<float>(state, name);
@@ -256,7 +361,8 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
     tagger.log() = std::move(log);
 }
 
-nb::list heaviest(const Tagger& tagger, const Hypothesis* vector, i64 n) {
+nb::list heaviest(Tagger& tagger, const Hypothesis* vector, i64 n) {
+    tagger.unpack();
     const SequenceModel& model = tagger.model();
     const LabelWeights& w = vector ? vector->v : model.w;
     struct Item {

@@ -49,7 +49,8 @@ struct Hypothesis {
     std::vector<float> edge;
 };
 
-constexpr i64 BATCH = 64;  // sentences read at once
+constexpr i64 BATCH = 64;                // sentences read at once
+constexpr i64 WORTH_UNPACKING = 50'000;  // tokens: rows add up faster than packed ones, by what unpacking costs
 constexpr double NO_PATH = -std::numeric_limits<double>::infinity();
 
 class Tagger {
@@ -177,10 +178,12 @@ class Tagger {
         require(lesson.longest == model_.types.longest, "a lesson of other segments");
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
+        model_.unpack();
         training_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
     }
 
-    nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) const {
+    nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) {
+        unpack();
         for (const std::int32_t label : lesson.label)
             require(label >= 0 && label < model_.L, "every token needs a label");
         std::vector<double> found;
@@ -191,21 +194,24 @@ class Tagger {
         }
         return to_numpy(std::move(found));
     }
-    double squared_norm(const Hypothesis* vector) const {
+    double squared_norm(const Hypothesis* vector) {
+        unpack();
         std::shared_lock lock(mutex_);
         return model_.squared_norm(vector ? vector->v : model_.w);
     }
     std::uint64_t fingerprint() const { return model_.fingerprint; }
     void set_fingerprint(std::uint64_t value) { model_.fingerprint = value; }
 
-    Hypothesis* average() const {
+    Hypothesis* average() {
+        unpack();
         nb::gil_scoped_release release;
         std::shared_lock lock(mutex_);
         return new Hypothesis{model_.average(), {}};
     }
 
     // A copy of the present vector.
-    Hypothesis* last() const {
+    Hypothesis* last() {
+        unpack();
         nb::gil_scoped_release release;
         std::shared_lock lock(mutex_);
         return new Hypothesis{model_.w.minus(nullptr, 0.0f), {}};
@@ -376,6 +382,12 @@ class Tagger {
     UpdateLog& log() { return log_; }
     i64 n_state_rows() const { return model_.w.state.size(); }
     i64 n_edge_rows() const { return model_.w.edge.size(); }
+    // Before rows are looked at: see RowStore.
+    void unpack() {
+        nb::gil_scoped_release release;
+        std::unique_lock lock(mutex_);
+        model_.unpack();
+    }
     SequenceModel& model() { return model_; }
     const SequenceModel& model() const { return model_; }
     const UpdateLog& log() const { return log_; }
@@ -474,6 +486,8 @@ class Tagger {
                 reader.sentence(X[i], i);
                 if (forcing) reader.labels(forced[i], nb::borrow<nb::dict>(index), i, wanted);
             }
+            for (i64 i = 0; i < reader.size(); ++i) tagged_ += reader.tokens(i);
+            if (tagged_ > WORTH_UNPACKING) unpack();
             {
                 nb::gil_scoped_release release;
                 std::shared_lock lock(mutex_);
@@ -523,11 +537,12 @@ class Tagger {
     SequenceModel model_;
     StructuredPerceptron training_{model_};
     UpdateLog log_;
+    i64 tagged_ = 0;  // tokens
     mutable std::shared_mutex mutex_;
 };
 
-nb::dict state_of(const Tagger& tagger, const Hypothesis* vector, double threshold);
+nb::dict state_of(Tagger& tagger, const Hypothesis* vector, double threshold);
 void restore_state(Tagger& tagger, const nb::dict& state);
-nb::list heaviest(const Tagger& tagger, const Hypothesis* vector, i64 n);
+nb::list heaviest(Tagger& tagger, const Hypothesis* vector, i64 n);
 
 }  // namespace perceptive
