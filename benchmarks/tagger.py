@@ -241,8 +241,8 @@ def parts_of_speech(data: Path, seeds: int, quick: bool) -> tuple[list[Table], l
     train, dev, test = (
         words_only(conll.read(data / f"ud_ewt/{part}.tsv", label=1)) for part in ("train", "dev", "test")
     )
-    longer = {"rule": "pa1", "C": 0.03, "min_count": 2, "epochs": 20}
-    chosen, choice = choose("pos", train, dev, [*CANDIDATES, longer])
+    longer = [{"rule": "pa1", "C": C, "min_count": 2, "epochs": 20} for C in (0.03, 0.01)]
+    chosen, choice = choose("pos", train, dev, [*CANDIDATES, *longer])
     results, seconds, _ = repeated("pos", chosen, train, test, seeds)
     accuracy = [result.accuracy for result in results]
     table = Table(f"EWT XPOS, {seeds} seeds", ["", "accuracy test", "seconds"])

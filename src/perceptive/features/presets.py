@@ -98,6 +98,7 @@ lower[0..1]
 lower[1..2]
 lower[-1..1]
 lower[-2] & lower[0]
+norm[0]
 prefix(1..7)
 suffix(1..7)
 suffix(2..3)[-1]
@@ -105,6 +106,8 @@ suffix(2..3)[1]
 suffix(3)[-1] & suffix(3)
 suffix(3) & suffix(3)[1]
 suffix(2) & shape
+lower[-1] & suffix(3)
+lower[1] & suffix(3)
 shape[-1:1]
 shape[-1..0]
 shape[0..1]
@@ -112,6 +115,7 @@ shape[-1..1]
 has(digit|hyphen|upper)
 is(capitalised|upper|number)
 @label[-1]
+is(capitalised) & @label[-1]
 """
 
 RECORDS = """\
