@@ -193,6 +193,16 @@ class TreeBank {
         trees.push_back(std::make_shared<const Tree>(std::move(tree)));
     }
 
+    // The productions of each tree, one after the other: trees that are the same have the same ones.
+    std::vector<std::string> contents() const {
+        std::vector<const std::string*> name(names->size());
+        for (const auto& [text, id] : *names) name[id] = &text;
+        std::vector<std::string> found(trees.size());
+        for (std::size_t i = 0; i < trees.size(); ++i)
+            for (const std::int32_t p : trees[i]->production) found[i].append(*name[p]).append(1, ';');
+        return found;
+    }
+
     // The same trees in another numbering; productions that it does not know are added to it, or (`strange`) become −1.
     std::vector<std::shared_ptr<const Tree>> in_terms_of(Productions& other, bool strange) const {
         std::vector<std::int32_t> number(names->size(), -1);

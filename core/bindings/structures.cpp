@@ -92,6 +92,12 @@ class Trees {
         return taken;
     }
 
+    nb::list contents() const {
+        nb::list found;
+        for (const std::string& text : bank_.contents()) found.append(nb::bytes(text.data(), text.size()));
+        return found;
+    }
+
     void extend(const Trees& other) {
         const Forest more = other.in(*this, false);
         bank_.trees.insert(bank_.trees.end(), more.begin(), more.end());
@@ -148,6 +154,7 @@ void bind_structures(nb::module_& m) {
         .def("__len__", &Trees::size)
         .def("nodes", &Trees::nodes, "i"_a)
         .def("take", &Trees::take, "index"_a.noconvert())
+        .def("contents", &Trees::contents, "The productions of each tree, in one piece.")
         .def("extend", &Trees::extend, "other"_a)
         .def("put", &Trees::put, "i"_a, "other"_a)
         .def("compare", &Trees::compare, "other"_a, "decay"_a, "sigma"_a, "symmetric"_a, "threads"_a,

@@ -6,11 +6,14 @@ supports of a model.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptive.kernels.content import SIZE, digest
 
 Index = slice | NDArray[np.int64] | list[int]
 
@@ -180,6 +183,28 @@ def in_double(examples: Any) -> Any:
         examples = examples.take(slice(None))
         examples.single = False
     return examples
+
+
+def contents(examples: Any) -> list[bytes | None]:
+    """A digest of each example, equal where examples are; None for objects whose content nobody knows."""
+    if isinstance(examples, Dense):
+        rows = examples.array + 0.0  # −0 is 0
+        return [hashlib.blake2b(row, digest_size=SIZE).digest() for row in rows]
+    if isinstance(examples, Sparse):
+        return [_content_of_row(examples.matrix[[i]]) for i in range(len(examples))]
+    if isinstance(examples, Parts):
+        parts = [contents(part) for part in examples.parts]
+        return [None if None in each else digest(each) for each in zip(*parts, strict=True)]
+    if hasattr(examples, "contents"):
+        found: list[bytes | None] = examples.contents()
+        return found
+    return [digest(item) for item in examples.items]
+
+
+def _content_of_row(row: Any) -> bytes | None:
+    kept = np.flatnonzero(row.data)
+    kept = kept[np.argsort(row.indices[kept], kind="stable")]
+    return digest((row.indices[kept].astype(np.int64), row.data[kept]))
 
 
 def check_alike(known: Any, new: Any) -> None:

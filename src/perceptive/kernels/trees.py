@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.kernels.content import digest
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
@@ -34,6 +35,10 @@ class Trees:
             index = np.arange(*index.indices(len(self)), dtype=np.int64)
         index = np.ascontiguousarray(index, dtype=np.int64)
         return Trees(self.parsed.take(index), [self.items[i] for i in index.tolist()])
+
+    def contents(self) -> list[bytes | None]:
+        """A digest of each, whatever form it was given in."""
+        return [digest(productions) for productions in self.parsed.contents()]
 
     def extend(self, other: Trees) -> None:
         """Add others."""

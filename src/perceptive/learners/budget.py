@@ -44,12 +44,7 @@ class ForgetOne:
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         self.next = (slot + 1) % self.budget
         lost = dual.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
-        del dual.slot_of[dual.ids[slot]]
-        dual.supports.put(slot, x)
-        dual.ids[slot] = number
-        dual.slot_of[number] = slot
-        dual.alpha[slot] = step
-        dual.sums[slot] = dual.rounds * step
+        dual.replace(slot, x, number, step)
         return np.asarray(dual.row(x, others)[:, None] * step - lost)
 
     def state(self) -> dict[str, Any]:

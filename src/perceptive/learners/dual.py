@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.hypotheses import HYPOTHESES
 from perceptive.kernels import Kernel
-from perceptive.kernels.examples import in_double, size_of
+from perceptive.kernels.examples import contents, in_double, size_of
 from perceptive.learners.budget import Forgetting, forgetting
 from perceptive.learners.dual_run import DualRun
 from perceptive.parameters import KernelParameters
@@ -43,9 +43,11 @@ class Dual:
     Attributes
     ----------
     supports : prepared examples or None
-        What was learned from, each once.
+        What was learned from, each content once (with ``delta`` each example, since its id feature is its own).
     ids : list of int
         Number of each support in the order of arrival.
+    slot_of : dict
+        From numbers of examples to supports; several numbers may share one.
     alpha : array of shape (n_supports, n_outputs)
         Signed coefficients.
     runs : list of DualRun
@@ -60,6 +62,8 @@ class Dual:
         self.supports: Any = None
         self.ids: list[int] = []
         self.slot_of: dict[int, int] = {}
+        self._contents: list[bytes | None] = []  # per support; shorter where they have not been asked for
+        self._slot_of_content: dict[bytes, int] = {}
         self._alpha, self._sums = np.zeros((0, n_outputs)), np.zeros((0, n_outputs))
         self.initial: Weights | None = None
         self.runs = [DualRun() for _ in range(n_outputs if task == "ovr" else 1)]
@@ -150,11 +154,9 @@ class Dual:
         chosen = np.flatnonzero(alpha.any(axis=1))
         if len(chosen) == 0:
             return
-        self.supports = X.take(chosen)
-        self.ids = [first_id + int(i) for i in chosen]
-        self.slot_of = {number: slot for slot, number in enumerate(self.ids)}
-        self.initial = alpha[chosen].copy()
-        self._alpha, self._sums = self.initial.copy(), np.zeros_like(self.initial)
+        slots = self._slots(X, first_id + np.arange(len(X)), chosen)
+        np.add.at(self.alpha, slots, alpha[chosen])
+        self.initial = self.alpha.copy()
         scores = self.weighted(self.supports, self.supports, self.initial)
         scores += self.parameters.delta**2 * self.initial
         parts = (scores * self.initial).sum(axis=0)
@@ -201,14 +203,43 @@ class Dual:
     def learn(self, X: Any, numbers: NDArray[np.int64], updates: Updates, q: Weights, weights: Weights | None) -> Any:
         """Write updates down; returns the slots of their supports, new or not."""
         self._forget_predictions()
-        new = [i for i in updates.row.tolist() if int(numbers[i]) not in self.slot_of]
-        if new:
-            self._add(X.take(np.array(new)), [int(numbers[i]) for i in new])
-        slots = np.array([self.slot_of[int(numbers[i])] for i in updates.row.tolist()], dtype=np.int64)
+        slots = self._slots(X, numbers, updates.row)
         np.add.at(self.alpha, slots, updates.step)
         np.add.at(self.sums, slots, updates.at[:, None] * updates.step)
         self._note(slots, updates, q[updates.row], None if weights is None else weights[updates.row])
         return slots
+
+    def _slots(self, X: Any, numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The supports that these rows of X are; what is no support yet becomes one."""
+        strange = [i for i in rows.tolist() if int(numbers[i]) not in self.slot_of]
+        if strange:
+            examples = X.take(np.array(strange))
+            new = []
+            for k, (i, content) in enumerate(zip(strange, self._contents_of(examples), strict=True)):
+                slot = self._find(content)
+                if slot is None:
+                    slot = len(self.ids) + len(new)
+                    new.append(k)
+                    if content is not None:
+                        self._slot_of_content[content] = slot
+                    self._contents.append(content)
+                self.slot_of[int(numbers[i])] = slot
+            if new:
+                added = examples if len(new) == len(strange) else examples.take(np.array(new))
+                self._add(added, [int(numbers[strange[k]]) for k in new])
+        return np.array([self.slot_of[int(numbers[i])] for i in rows.tolist()], dtype=np.int64)
+
+    def _contents_of(self, examples: Any) -> list[bytes | None]:
+        """What tells examples apart: their contents, or nothing but their numbers where each has its id feature."""
+        if self.parameters.delta:
+            return [None] * len(examples)
+        if len(self._contents) < len(self.ids):  # of a model that was loaded
+            self._contents = contents(self.supports)
+            self._slot_of_content = {content: i for i, content in enumerate(self._contents) if content is not None}
+        return contents(examples)
+
+    def _find(self, content: bytes | None) -> int | None:
+        return None if content is None else self._slot_of_content.get(content)
 
     def _note(self, slots: Any, updates: Updates, q: Weights, weights: Weights | None) -> None:
         joint = self.task == "joint"
@@ -239,7 +270,6 @@ class Dual:
             self.supports.extend(examples)
         first, n = len(self.ids), len(self.ids) + len(numbers)
         self.ids += numbers
-        self.slot_of |= {number: first + i for i, number in enumerate(numbers)}
         if n > len(self._alpha):
             for name in ("_alpha", "_sums"):
                 grown = np.zeros((max(16, n, 2 * first), self.n_outputs))
@@ -254,15 +284,31 @@ class Dual:
         step = self._step.copy()
         self._note(None, self.found(0), np.array([q]), np.array([weight]))
         slot = self.slot_of.get(number)
+        if slot is None:
+            slot = self._find(self._contents_of(x)[0])
         if slot is None and len(self) >= self.forgetting.budget:
             return self.forgetting.make_room(self, x, number, step, others)
         if slot is None:
-            self._add(x, [number])
-            slot = self.slot_of[number]
+            slot = int(self._slots(x, np.array([number]), np.array([0]))[0])
             self.forgetting.added()
         self.alpha[slot] += step
         self.sums[slot] += self.rounds * step
         return self.row(x, others)[:, None] * step
+
+    def replace(self, slot: int, x: Any, number: int, step: Weights) -> None:
+        """Let a new support take the place of one that is forgotten."""
+        content = self._contents_of(x)[0]
+        del self.slot_of[self.ids[slot]]
+        forgotten = self._contents[slot]
+        if forgotten is not None and self._find(forgotten) == slot:
+            del self._slot_of_content[forgotten]
+        if content is not None:
+            self._slot_of_content[content] = slot
+        self.supports.put(slot, x)
+        self.ids[slot], self._contents[slot] = number, content
+        self.slot_of[number] = slot
+        self.alpha[slot] = step
+        self.sums[slot] = self.rounds * step
 
     def meet_output(self, place: int) -> None:
         """A class that nobody announced gets its own output, all zeros, in this place."""
