@@ -24,6 +24,7 @@ from perceptive.kernels import (
     SubsetTree,
     mercer_report,
 )
+from perceptive.kernels.algebra import Scaled
 from perceptive.kernels.grammar import OPERATIONS, parse
 from perceptive.learners import KernelLearner
 
@@ -49,6 +50,56 @@ def test_a_gram_row_may_be_one_part_of_an_example():
     kernel = Precomputed().on(0) + Spectrum(1).on(1)
     pairs = [(row, "ab"[label]) for row, label in zip(K, y, strict=True)]
     assert KernelClassifier(kernel=kernel).fit(pairs, y).score(pairs, y) == 1.0
+
+
+@pytest.mark.parametrize("inner", [Precomputed(), 2 * Precomputed() + 1, Precomputed().on(0)])
+def test_gram_matrices_are_normalized_and_centered_before(inner):
+    """K(x, x) of new examples is nowhere in K(new, training)."""
+    with pytest.raises(ValueError, match=r"does not hold K\(x, x\) of the new ones; divide"):
+        inner.normalized()
+    with pytest.raises(ValueError, match="KernelCenterer"):
+        inner.centered(np.eye(3))
+    late = Scaled(2.0, Linear()).normalized().set_params(k__k=inner)
+    with pytest.raises(ValueError, match="divide the matrix"):
+        late.prepare(np.eye(3))
+    late = Scaled(2.0, Linear()).centered(np.eye(3)).set_params(k__k=inner)
+    with pytest.raises(ValueError, match="KernelCenterer"):
+        late.prepare(np.eye(3))
+    with pytest.raises(ValueError, match="position 13"):
+        parse("precomputed.normalized()")
+
+
+def test_what_to_do_instead_is_the_same():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KernelCenterer
+
+    k, new = Polynomial(2), rng.normal(size=(60, 3))
+    lengths = np.sqrt(np.outer(k.diag(X), k.diag(X)))
+    by_hand = KernelClassifier(kernel="precomputed", dtype="float64").fit(k(X) / lengths, y)
+    K = k(new, X) / np.sqrt(np.outer(k.diag(new), k.diag(X)))
+    itself = KernelClassifier(kernel=k.normalized(), dtype="float64").fit(X, y)
+    assert by_hand.decision_function(K) == pytest.approx(itself.decision_function(new))
+    by_hand = make_pipeline(KernelCenterer(), KernelClassifier(kernel="precomputed", dtype="float64")).fit(k(X), y)
+    itself = KernelClassifier(kernel=k.centered(X), dtype="float64").fit(X, y)
+    assert by_hand.decision_function(k(new, X)) == pytest.approx(itself.decision_function(new), abs=1e-6)
+
+
+def test_a_gram_matrix_is_about_one_set():
+    K = Gaussian(gamma=1.0).gram(X)
+    clf = KernelClassifier(kernel="precomputed", certify=True).fit(K, y)
+    assert clf.certificate(K, y) == clf.certificate_
+    with pytest.raises(ValueError, match="that of the training examples"):
+        clf.certificate(K[:30], y[:30])
+    with pytest.raises(AttributeError, match="learn_one"):
+        clf.learn_one(K[0], 1)
+    learner = KernelLearner(classes=[0, 1], kernel="precomputed")
+    with pytest.raises(ValueError, match="square"):
+        learner.learn_many(K[:30], y[:30])
+    learner.learn_many(K, y)
+    with pytest.raises(ValueError, match="one set of examples"):
+        learner.learn_many(K, y)
+    with pytest.raises(ValueError, match=r"no K\(x, x\) of example 59"):
+        Precomputed().diag(K[:, :9])
 
 
 def test_many_columns_are_told_apart():

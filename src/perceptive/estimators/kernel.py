@@ -19,7 +19,7 @@ from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.learners.kernel import KernelLearner
+from perceptive.learners.kernel import ONE_SET, KernelLearner
 from perceptive.learners.lesson import Labels, is_missing
 from perceptive.learners.linear import as_floats
 from perceptive.parameters import KernelParameters, KernelTrainingParameters
@@ -34,7 +34,7 @@ def _can_go_on(self: KernelClassifier) -> bool:
             return True
     except (TypeError, ValueError):  # no kernel at all, which learning will say
         return True
-    raise AttributeError("a precomputed Gram matrix is about one set of examples; give the kernel itself, or use fit")
+    raise AttributeError(f"{ONE_SET}; give the kernel itself, or use fit")
 
 
 class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
@@ -253,6 +253,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_support_vectors", None)
         return self
 
+    @available_if(_can_go_on)  # type: ignore[untyped-decorator]
     def learn_one(self, x: Any, y: Any, w: float = 1.0) -> KernelClassifier:
         """Learn from one example."""
         if not hasattr(self, "learner_"):
@@ -295,13 +296,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         kernel = as_kernel(self.kernel)
         if not kernel.vectors and not kernel.pairwise:
             return X
-        X = validate_data(
+        return validate_data(
             self, X, reset=reset, accept_sparse="csr" if kernel.vectors else False, dtype=[np.float64, np.float32],
             order="C", accept_large_sparse=True,
         )  # fmt: skip
-        if reset and not kernel.vectors and X.shape[0] != X.shape[1]:
-            raise ValueError(f"the precomputed Gram matrix should be square, not {X.shape[0]} × {X.shape[1]}")
-        return X
 
     def _weights(
         self, y: NDArray[Any], classes: NDArray[Any], sample_weight: ArrayLike | None

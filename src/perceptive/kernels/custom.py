@@ -100,7 +100,19 @@ class Custom(Kernel):
 
 
 class Precomputed(Kernel):
-    """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these."""
+    """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these.
+
+    It is neither normalized nor centered here, since K(x, x) of new examples is not in it: do so before, with the matrix.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import KernelCenterer
+    >>> from perceptive import KernelClassifier
+    >>> model = make_pipeline(KernelCenterer(), KernelClassifier(kernel="precomputed"))
+    >>> model.fit([[4, 2, 0], [2, 3, 1], [0, 1, 5]], [0, 0, 1]).predict([[3, 3, 1]])
+    array([0])
+    """
 
     one_way = True
     pairwise = True
@@ -126,8 +138,13 @@ class Precomputed(Kernel):
         return np.ascontiguousarray(rows[:, index])
 
     def norms(self, A: Parts) -> NDArray[np.float64]:
-        index = A.parts[1].array[:, 0].astype(np.int64)
-        return np.asarray(A.parts[0].array[np.arange(len(index)), index], dtype=np.float64)
+        index, rows = A.parts[1].array[:, 0].astype(np.int64), A.parts[0].array
+        if len(index) and index.max() >= rows.shape[1]:
+            raise ValueError(
+                f"the Gram matrix has {rows.shape[1]} columns, and so no K(x, x) of example {int(index.max())}; give the "
+                "square matrix of the training examples"
+            )
+        return np.asarray(rows[np.arange(len(index)), index], dtype=np.float64)
 
 
 def _shown(value: Any) -> str:

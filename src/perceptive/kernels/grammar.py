@@ -160,7 +160,10 @@ class _Parser:
                 self.next += 1
                 self.expect("(")
                 self.expect(")")
-                found = found.exp() if word == "exp" else found.normalized()
+                try:
+                    found = found.exp() if word == "exp" else found.normalized()
+                except ValueError as error:
+                    self.fail(at, str(error))
         return found
 
     def atom(self) -> Any:

@@ -19,6 +19,8 @@ from perceptive.learners.passes import Passes
 from perceptive.parameters import KernelParameters
 from perceptive.streams.reading import Reading
 
+ONE_SET = "a precomputed Gram matrix is about one set of examples"
+
 
 class KernelLearner:
     """An on-line learner of anything that a kernel compares.
@@ -98,6 +100,8 @@ class KernelLearner:
         if new and self.announced:
             raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
         fresh = self.dual is None
+        if self.asked_kernel.one_way:
+            _check_gram(X, fresh)
         kernel = self.asked_kernel.resolved(X) if fresh else self.kernel
         examples = kernel.prepare(X, np.dtype(self.parameters.dtype))
         if len(examples) != len(which):
@@ -289,6 +293,15 @@ class KernelLesson:
         learner = self.learner
         learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
         learner.played += self.n_played
+
+
+def _check_gram(X: Any, fresh: bool) -> None:
+    """Raise ValueError where this cannot be the Gram matrix of all examples that there will be."""
+    if not fresh:
+        raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")
+    shape = np.shape(X) if isinstance(X, np.ndarray) else ()
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise ValueError(f"the precomputed Gram matrix should be square, not {shape[0]} × {shape[1]}")
 
 
 def check_weights(given: Any, n: int) -> Weights | None:
