@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
 from perceptive import KernelClassifier, reference
 from perceptive.dual_certificate import certify_kernel
@@ -281,7 +282,7 @@ def test_merging_goes_on_after_loading(tmp_path):
     from perceptive import load, save
 
     for budget in (None, 2):
-        learner = KernelLearner(classes=[0, 1], kernel="linear", budget=budget)
+        learner = KernelLearner(classes=[0, 1], kernel="linear", budget=budget, hypothesis="last", forget="oldest")
         learner.learn_many([[1.0], [-2.0]], [1, 1])
         save(learner, tmp_path / "a.model")
         again = load(tmp_path / "a.model")
@@ -321,12 +322,33 @@ def test_budget_is_kept_and_learning_goes_on(forget, classes):
     assert len(clf.learner_.dual.slot_of) <= 60
     with pytest.raises(ValueError, match="budget"):
         clf.predict(X, hypothesis="voted")
+    if forget != "projectron":
+        with pytest.raises(ValueError, match="needs the supports that were forgotten"):
+            clf.predict(X, hypothesis="averaged")
+
+
+def test_a_budget_learns_well_by_default():
+    """What nobody chose must not be what is worst: an average that lacks what was forgotten is."""
+    X, y = load_digits(return_X_y=True)
+    X = X / 16.0
+
+    def score(**options):
+        return (
+            KernelClassifier(kernel=Polynomial(4), budget=60, epochs=2, **options)
+            .fit(X[:1200], y[:1200])
+            .score(X[1200:], y[1200:])
+        )
+
+    default = score()
+    assert default > 0.8
+    for forget in ("oldest", "random"):
+        assert default > score(forget=forget, hypothesis="last")
 
 
 def test_forgetting_the_oldest_is_a_window_of_mistakes():
     rng = np.random.default_rng(1)
     X, y = rng.integers(-3, 4, size=(80, 2)).astype(float), rng.integers(2, size=80)
-    learner = KernelLearner(classes=[0, 1], kernel=Polynomial(2), budget=5, hypothesis="last")
+    learner = KernelLearner(classes=[0, 1], kernel=Polynomial(2), budget=5, forget="oldest", hypothesis="last")
     learner.learn_many(X, y)
     window = []
     for i, (x, label) in enumerate(zip(X, y, strict=True)):

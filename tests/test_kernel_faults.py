@@ -55,7 +55,7 @@ def test_a_gram_row_may_be_one_part_of_an_example():
 @pytest.mark.parametrize("inner", [Precomputed(), 2 * Precomputed() + 1, Precomputed().on(0)])
 def test_gram_matrices_are_normalized_and_centered_before(inner):
     """K(x, x) of new examples is nowhere in K(new, training)."""
-    with pytest.raises(ValueError, match=r"does not hold K\(x, x\) of the new ones; divide"):
+    with pytest.raises(ValueError, match=r"has no K\(x, x\) of the new ones; divide"):
         inner.normalized()
     with pytest.raises(ValueError, match="KernelCenterer"):
         inner.centered(np.eye(3))

@@ -56,7 +56,7 @@ def certify_kernel(learner: KernelLearner, X: Any, y: Any, sample_weight: Any = 
     fingerprint = combine(hash_examples(X), which, labels, weights)
     same = learner.played == epochs * n and learner.fingerprint == epochs * fingerprint % 2**64
     if learner.kernel.one_way and not same:
-        raise ValueError("a Gram matrix of other examples does not hold their K(x, x); give that of the training examples")
+        raise ValueError("a Gram matrix of other examples has no K(x, x) of these; give that of the training examples")
     copies = max(1, -(-learner.seen // max(1, len(which))))
     dual = learner.dual.in_double()  # margins decide here, and rounding must not
     made = [

@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--kernel", metavar="TEXT", help="learn in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …"
     )
     group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
-    group.add_argument("--forget", choices=["oldest", "random", "projectron"], help="kernels: what makes room then")
+    group.add_argument("--forget", choices=["projectron", "oldest", "random"], help="kernels: what makes room then")
     group = parser.add_argument_group("training")
     add_parameters(group, TrainingParameters, {"progress"})
     group.add_argument("--continue", dest="model", metavar="MODEL", help="go on learning with a model")

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
-from perceptive.kernels.kernel import Kernel, Values, number, shown
+from perceptive.kernels.kernel import Kernel, Values, number
 
 
 class _Pointwise(Kernel):
@@ -282,7 +283,7 @@ class Normalized(Kernel):
     def _check(self) -> None:
         if self.k.one_way:
             raise ValueError(
-                f"{self!r}: a Gram matrix of new examples with those of training does not hold K(x, x) of the new ones; "
+                f"{self!r}: a Gram matrix of new examples with those of training has no K(x, x) of the new ones; "
                 "divide the matrix by the lengths yourself, K / np.sqrt(np.outer(k.diag(X_new), k.diag(X_train)))"
             )
 

@@ -7,6 +7,7 @@ without recursion, since trees may be deep.
 from __future__ import annotations
 
 import hashlib
+import reprlib
 import struct
 from typing import Any
 
@@ -84,3 +85,16 @@ def _base(value: Any) -> type:
 def _marked(kind: str, raw: bytes) -> bytes:
     """Kinds and lengths are written down, so that no two contents look alike."""
     return kind.encode() + struct.pack("<cq", b":", len(raw)) + raw
+
+
+def shown(value: Any) -> str:
+    """A value as far as it fits into a message."""
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
+        return f"<{' × '.join(map(str, value.shape))}>"
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = reprlib.repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.content import SIZE, digest
+from perceptive.kernels.content import SIZE, digest, shown
 
 Index = slice | NDArray[np.int64] | list[int]
 
@@ -237,7 +237,7 @@ def as_list(X: Any) -> list[Any]:
     if hasattr(X, "iloc"):
         X = X.to_numpy()
     if isinstance(X, str | bytes) or not (hasattr(X, "__len__") or hasattr(X, "__iter__")):
-        raise TypeError(f"examples must come in a list or an array, not as one {type(X).__name__}: {_shown(X)}")
+        raise TypeError(f"examples must come in a list or an array, not as one {type(X).__name__}: {shown(X)}")
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         return [X[[i]] for i in range(X.shape[0])]
@@ -271,8 +271,3 @@ def columns_of(X: Any, columns: Any) -> Any:
 
 def _names(columns: Any) -> bool:
     return isinstance(columns, list | tuple) and all(isinstance(c, str) for c in columns)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "…"

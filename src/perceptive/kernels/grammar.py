@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
+from perceptive.kernels.content import shown
 from perceptive.kernels.custom import Custom, Precomputed
-from perceptive.kernels.kernel import Kernel, shown
+from perceptive.kernels.kernel import Kernel
 from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence
 from perceptive.kernels.trees import SubsetTree, Subtree
 from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic

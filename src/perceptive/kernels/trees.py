@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -24,7 +25,11 @@ class Trees:
         self.parsed, self.items = parsed, items
 
     def __reduce__(self) -> Any:
-        return parse_trees, (self.items,)
+        return from_layouts, (self.layouts(),)
+
+    def layouts(self) -> list[Any]:
+        """Each tree flat, however deep it is: brackets as they are, tuples as kinds and texts."""
+        return [item if isinstance(item, str) else _parts(item, i) for i, item in enumerate(self.items)]
 
     def __len__(self) -> int:
         return len(self.parsed)
@@ -49,6 +54,18 @@ class Trees:
         """Replace one."""
         self.parsed.put(i, other.parsed)
         self.items[i] = other.items[0]
+
+
+def from_layouts(layouts: list[Any]) -> Trees:
+    """Trees from `Trees.layouts`; raises ValueError where one does not fit together."""
+    items = []
+    for layout in layouts:
+        if not isinstance(layout, str):
+            kinds, texts = layout
+            _core.Trees().add_parts(kinds, texts)  # checks it
+            layout = _nested(kinds, texts)
+        items.append(layout)
+    return parse_trees(items)
 
 
 def parse_trees(X: Any) -> Trees:
@@ -114,8 +131,8 @@ def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:
     if isinstance(node, tuple | list) and len(node) and isinstance(node[0], str) and None not in node:
         return node[0], node[1:]
     raise TypeError(
-        f"tree {number}: {str(node)[:40]!r} is no tree; give brackets as in '(NP (D the) (N dog))', nested tuples "
-        "('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees"
+        f"tree {number}: {reprlib.repr(node)[:60]} is no tree; give brackets as in '(NP (D the) (N dog))', nested "
+        "tuples ('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees"
     )
 
 

@@ -130,6 +130,11 @@ class Dual:
         """K(x, x) + b²."""
         return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
 
+    def table(self, A: Any) -> NDArray[Any]:
+        """K + b² of all supports with all of A."""
+        K = self.values(A, self.supports).T if self.kernel.one_way else self.values(self.supports, A)
+        return np.ascontiguousarray(K)
+
     def weighted(self, A: Any, supports: Any, coefficients: Weights) -> Weights:
         """Σ_i coefficients[i]·(K(x_i, a) + b²) for each a and output, tile by tile."""
         out = np.zeros((len(A), coefficients.shape[1]))
@@ -214,7 +219,7 @@ class Dual:
         strange = [i for i in rows.tolist() if int(numbers[i]) not in self.slot_of]
         if strange:
             examples = X.take(np.array(strange))
-            new = []
+            new: list[int] = []
             for k, (i, content) in enumerate(zip(strange, self._contents_of(examples), strict=True)):
                 slot = self._find(content)
                 if slot is None:
@@ -277,23 +282,23 @@ class Dual:
                 setattr(self, name, grown)
         self._alpha[first:n] = self._sums[first:n] = 0.0
 
-    def learn_within_budget(self, x: Any, number: int, q: float, weight: float, others: Any) -> Weights:
-        """Write down what `scan` found within a budget; returns what that changes in the scores of ``others``."""
+    def learn_within_budget(self, block: Any, i: int, number: int, q: float, weight: float) -> Weights:
+        """Write down what `scan` found within a budget; returns what that changes in the scores of those after it."""
         assert self.forgetting is not None
         self._forget_predictions()
         step = self._step.copy()
         self._note(None, self.found(0), np.array([q]), np.array([weight]))
-        slot = self.slot_of.get(number)
+        slot, x = self.slot_of.get(number), block.take(slice(i, i + 1))
         if slot is None:
             slot = self._find(self._contents_of(x)[0])
         if slot is None and len(self) >= self.forgetting.budget:
-            return self.forgetting.make_room(self, x, number, step, others)
+            return self.forgetting.make_room(self, block, i, number, step)
         if slot is None:
             slot = int(self._slots(x, np.array([number]), np.array([0]))[0])
             self.forgetting.added()
         self.alpha[slot] += step
         self.sums[slot] += self.rounds * step
-        return self.row(x, others)[:, None] * step
+        return self.row(x, block.take(slice(i + 1, None)))[:, None] * step
 
     def replace(self, slot: int, x: Any, number: int, step: Weights) -> None:
         """Let a new support take the place of one that is forgotten."""
@@ -342,9 +347,16 @@ class Dual:
         """Raise ValueError if it cannot be had from this run."""
         if not isinstance(hypothesis, str) or hypothesis not in HYPOTHESES:
             raise ValueError(f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}")
-        if self.forgetting is not None and HYPOTHESES[hypothesis].needs_journal:
+        if self.forgetting is None:
+            return
+        if HYPOTHESES[hypothesis].needs_journal:
             raise ValueError(
                 f"hypothesis={hypothesis!r} needs every v_k, which a budget forgets; train with budget=None"
+            )
+        if hypothesis == "averaged" and self.parameters.forget != "projectron":
+            raise ValueError(
+                "hypothesis='averaged' needs the supports that were forgotten; ask for 'last', or train with "
+                "forget='projectron'"
             )
 
     def coefficients(self, hypothesis: str, normalized: bool = False) -> Weights:
