@@ -190,6 +190,7 @@ def test_strings_equal_brute_force(texts, n, decay):
 
 @pytest.mark.parametrize("n", range(1, 9))
 def test_every_length_of_subsequence(n):
+    """Sources of odd and even lengths: two symbols are played at once where registers allow."""
     rng = random.Random(n)
     texts = ["".join(rng.choice("ab") for _ in range(rng.randint(8, 14))) for _ in range(5)]
     wanted = [[brute_strings.subsequence_by_recursion(x, y, n, 0.6) for y in texts] for x in texts]
@@ -326,6 +327,15 @@ def test_what_is_deep_and_no_tree():
 
     with pytest.raises(ValueError, match="nested too deeply"):
         save(learner, "nowhere.model")
+
+
+def test_trees_whose_nodes_all_look_alike_are_refused():
+    """Their pairs would fill the memory."""
+    deep = "(A " * 20_000 + "x" + ")" * 20_000
+    with pytest.raises(ValueError, match="too many nodes that look alike"):
+        Subtree().diag([deep])
+    with pytest.raises(ValueError, match="too many nodes that look alike"):
+        Subtree().gram([deep, deep])
 
 
 def test_productions_are_told_apart():
