@@ -152,7 +152,7 @@ struct TreeRoom {
     }
 };
 
-constexpr std::size_t MOST_PAIRS = std::size_t{1} << 28;  // of like nodes: 2 GB
+constexpr std::size_t MOST_PAIRS = std::size_t{1} << 27;  // of like nodes: 1 GB
 
 // Σ C over the pairs of nodes; the room holds `two`.
 inline double tree_kernel(const Tree& one, const Tree& two, double decay, double sigma, TreeRoom& room) {
@@ -169,7 +169,7 @@ inline double tree_kernel(const Tree& one, const Tree& two, double decay, double
         if (used + (end - begin) > room.values.size()) {
             if (used + (end - begin) > MOST_PAIRS)
                 throw std::invalid_argument("two trees have too many nodes that look alike; take smaller trees");
-            room.values.resize(2 * (used + (end - begin)) + 64);
+            room.values.resize(std::min(2 * (used + (end - begin)) + 64, MOST_PAIRS));
         }
         double* value = room.values.data() + used;
         used += end - begin;

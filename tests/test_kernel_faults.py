@@ -1,5 +1,6 @@
 """Kernels at the edges: compositions of Gram matrices, far-off data, functions of one name, hostile texts."""
 
+import argparse
 import copy
 import json
 import pickle
@@ -12,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 import perceptive
 from perceptive import KernelClassifier, LinearClassifier
-from perceptive.cli.kernel import _labelled
+from perceptive.cli.objects import Objects
 from perceptive.kernels import (
     Constant,
     Custom,
@@ -183,14 +184,14 @@ def test_strange_labels_are_named_with_their_line(tmp_path, label):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"t": "a", "label": "x"}) + "\n" + json.dumps({"t": "a", "label": label}) + "\n")
     with pytest.raises(ValueError, match=r"a.jsonl:2: the label .* is no label"):
-        _labelled([str(path)])
+        list(Objects(argparse.Namespace(data=[str(path)], format=None, on_error="stop"), labelled=True))
 
 
 def test_deep_json_is_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"t": ' + "[" * 200_000 + "]" * 200_000 + ', "label": 1}\n')
     with pytest.raises(ValueError, match=r"a.jsonl:1: JSON that is nested too deeply"):
-        _labelled([str(path)])
+        list(Objects(argparse.Namespace(data=[str(path)], format=None, on_error="stop"), labelled=True))
 
 
 @pytest.mark.parametrize(

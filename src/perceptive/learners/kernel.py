@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -157,6 +158,16 @@ class KernelLearner:
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
         self.prepare(X, y, weights).play_as_they_come()
+
+    def snapshot(self) -> tuple[Dual, int, int]:
+        """What learning changes, as it is now."""
+        kept = copy.deepcopy(self.dual, {id(self.kernel): self.kernel})
+        assert kept is not None
+        return kept, self.played, self.fingerprint
+
+    def restore(self, snapshot: tuple[Dual, int, int]) -> None:
+        """Go back there; lessons that were begun cannot be played on."""
+        self.dual, self.played, self.fingerprint = snapshot
 
     # ------------------------------------------------------------ predicting
 
