@@ -26,6 +26,7 @@ from perceptive.kernels import (
     mercer_report,
 )
 from perceptive.kernels.algebra import Scaled
+from perceptive.kernels.content import digest
 from perceptive.kernels.grammar import OPERATIONS, parse
 from perceptive.learners import KernelLearner
 
@@ -303,3 +304,34 @@ def test_feature_maps_of_sparse_rows():
         assert (product.toarray() if hasattr(product, "tocsr") else product) == pytest.approx(k.gram(X))
     phi = Linear().scaled_by(lambda x: 2.0).feature_map(sparse)
     assert (phi @ phi.T).toarray() == pytest.approx(4 * Linear().gram(X))
+
+
+@pytest.mark.parametrize("order", [-1, 1.5, True, "2"])
+def test_orders_of_taylor_series(order):
+    for ask in (Gaussian(gamma=1.0).feature_map, Gaussian(gamma=1.0).truncation_error):
+        with pytest.raises(ValueError, match="must be 0, 1, 2, …"):
+            ask(X, order=order)
+
+
+def test_pairs_of_vectors_are_named():
+    with pytest.raises(ValueError, match=r"gives nan for the pair array\(\[1., 2.\]\), array\(\[1., 2.\]\)"):
+        Custom(lambda a, b: float("nan")).gram(np.array([[1.0, 2.0]]))
+
+
+def test_contents():
+    """Equal values of equal types, and no others."""
+    values = [
+        1, 1.0, True, "1", b"1", None, (), [], {}, (1,), [1], ((1,),), ([1],), [[1]], ["a", "b"], ["ab"], ("a", ("b",)),
+        ("a", "b", ()), (("a",), "b"), {"a": 1}, {"a": (1,)}, np.ones(2), np.ones(2, np.float32), np.ones((2, 1)),
+        np.int64(1), np.array(["a", "b"], object), "\ud800", ("\ud800", ()), sp.csr_array(np.eye(2)), 0.0, -0.0,
+    ]  # fmt: skip
+    digests = [digest(value) for value in values]
+    assert None not in digests
+    assert len(set(digests)) == len(values)
+    assert digests == [digest(copy.deepcopy(value)) for value in values]
+    assert digest(["a", object()]) is None
+    assert digest(["a", object], strict=False) is not None
+    long = np.zeros(5000)
+    other = long.copy()
+    other[2500] = 1.0  # which repr leaves out
+    assert digest(("a", long), strict=False) != digest(("a", other), strict=False)

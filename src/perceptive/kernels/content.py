@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+FLAT = {str, int, float, bool, type(None)}
 SIZE = 16  # bytes: two different contents among 2³² meet with probability 2⁻⁶⁵
 
 
@@ -54,6 +55,8 @@ def _part(value: Any, strict: bool, waiting: list[Any]) -> bytes:
         return _marked(type(value).__name__, repr(value).encode())
     if kind in (tuple, list):
         children = list(value)
+        if kind is type(value) and set(map(type, children)) <= FLAT:  # nothing within them: all at once
+            return _marked(f"{kind.__name__}{len(children)} flat", repr(children).encode())
         waiting.extend(reversed(children))
         label = value.label() if not strict and callable(getattr(value, "label", None)) else ""
         return _marked(f"{kind.__name__}{len(children)}", str(label).encode("utf-8", "surrogatepass"))
@@ -91,7 +94,7 @@ def shown(value: Any) -> str:
     """A value as far as it fits into a message."""
     if callable(value) and hasattr(value, "__qualname__"):
         return str(value.__qualname__)
-    if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
+    if (isinstance(value, np.ndarray) and value.ndim != 1) or hasattr(value, "tocsr"):
         return f"<{' × '.join(map(str, value.shape))}>"
     try:
         text = repr(value)

@@ -190,7 +190,7 @@ def contents(examples: Any) -> list[bytes | None]:
     """A digest of each example, equal where examples are; None for objects whose content nobody knows."""
     if isinstance(examples, Dense):
         rows = examples.array + 0.0  # −0 is 0
-        return [hashlib.blake2b(row, digest_size=SIZE).digest() for row in rows]
+        return [hashlib.blake2b(row.tobytes(), digest_size=SIZE).digest() for row in rows]
     if isinstance(examples, Sparse):
         rows = examples.matrix
         return [_content(rows.indices[a:b], rows.data[a:b]) for a, b in pairwise(rows.indptr.tolist())]
@@ -209,8 +209,8 @@ def _content(indices: NDArray[Any], values: NDArray[Any]) -> bytes:
         kept = np.flatnonzero(values)
         kept = kept[np.argsort(indices[kept], kind="stable")]
         indices, values = indices[kept], values[kept]
-    found = hashlib.blake2b(indices.astype(np.int64), digest_size=SIZE)
-    found.update(np.ascontiguousarray(values))
+    found = hashlib.blake2b(indices.astype(np.int64).tobytes(), digest_size=SIZE)
+    found.update(values.tobytes())
     return found.digest()
 
 
