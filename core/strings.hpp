@@ -66,39 +66,63 @@ struct Lanes {
     typedef std::int32_t Symbols __attribute__((vector_size(STRING_LANES<T> * sizeof(std::int32_t))));
 };
 
+// ROWS symbols x of the source in one sweep over the targets: the rows do not wait for each other's sums, and the K' of
+// the first need not go through memory to the second. sum gets Σ λ²K'_{n−1} of each row.
+template <class T, int LEVELS, int ROWS>
+__attribute__((always_inline)) inline void sweep(const std::int32_t* x, const Targets<STRING_LANES<T>>& t, T decay,
+                                                 typename Lanes<T>::Vector* prime, typename Lanes<T>::Vector* sum) {
+    using Vector = typename Lanes<T>::Vector;
+    using Mask = typename Lanes<T>::Mask;
+    using Symbols = typename Lanes<T>::Symbols;
+    const std::int32_t* symbols = t.symbols.data();
+    const Vector zero = {}, one = zero + T(1);
+    Vector run[ROWS][LEVELS + 1], before[ROWS][LEVELS + 1];
+    for (int row = 0; row < ROWS; ++row) {
+        sum[row] = zero;
+        for (int level = 0; level <= LEVELS; ++level) run[row][level] = before[row][level] = zero;
+    }
+    for (i64 j = 0; j < t.length; ++j) {
+        Symbols code;
+        __builtin_memcpy(&code, symbols + j * STRING_LANES<T>, sizeof(code));
+        Mask match[ROWS];
+        for (int row = 0; row < ROWS; ++row) {
+            match[row] = __builtin_convertvector(code == x[row], Mask);
+            const Vector top = LEVELS == 0 ? one : before[row][LEVELS > 0 ? LEVELS - 1 : 0];
+            sum[row] += reinterpret_cast<Vector>(reinterpret_cast<Mask>(top) & match[row]);
+        }
+        Vector* here = prime + j * LEVELS;
+        for (int level = LEVELS - 1; level >= 0; --level) {
+            Vector value = here[level];
+            for (int row = 0; row < ROWS; ++row) {
+                const Vector below = level == 0 ? one : before[row][level > 0 ? level - 1 : 0];
+                run[row][level] =
+                    run[row][level] * decay + reinterpret_cast<Vector>(reinterpret_cast<Mask>(below) & match[row]);
+                before[row][level] = value;
+                value = value * decay + run[row][level];
+            }
+            here[level] = value;
+        }
+    }
+}
+
 // Σ of one source with all targets for n = LEVELS + 1; room holds length × LEVELS vectors.
-template <class T, int LEVELS>
+template <class T, int LEVELS, int ROWS>
 __attribute__((always_inline)) inline void subsequences(const std::int32_t* s, i64 s_length,
                                                         const Targets<STRING_LANES<T>>& t, T decay, T* room,
                                                         double* out) {
     using Vector = typename Lanes<T>::Vector;
-    using Mask = typename Lanes<T>::Mask;
-    using Symbols = typename Lanes<T>::Symbols;
     auto* prime = reinterpret_cast<Vector*>(room);
-    const std::int32_t* symbols = t.symbols.data();
-    const Vector zero = {}, one = zero + T(1);
-    std::fill(prime, prime + t.length * LEVELS, zero);
+    std::fill(prime, prime + t.length * LEVELS, Vector{});
     double total[STRING_LANES<T>] = {};
-    for (i64 i = 0; i < s_length; ++i) {
-        const std::int32_t x = s[i];
-        Vector run[LEVELS + 1], before[LEVELS + 1], sum = zero;
-        for (int level = 0; level <= LEVELS; ++level) run[level] = before[level] = zero;
-        for (i64 j = 0; j < t.length; ++j) {
-            Symbols code;
-            __builtin_memcpy(&code, symbols + j * STRING_LANES<T>, sizeof(code));
-            const Mask match = __builtin_convertvector(code == x, Mask);
-            const Vector top = LEVELS == 0 ? one : before[LEVELS > 0 ? LEVELS - 1 : 0];
-            sum += reinterpret_cast<Vector>(reinterpret_cast<Mask>(top) & match);
-            Vector* here = prime + j * LEVELS;
-            for (int level = LEVELS - 1; level >= 0; --level) {
-                const Vector below = level == 0 ? one : before[level > 0 ? level - 1 : 0];
-                run[level] = run[level] * decay + reinterpret_cast<Vector>(reinterpret_cast<Mask>(below) & match);
-                const Vector old = here[level];
-                here[level] = old * decay + run[level];
-                before[level] = old;
-            }
-        }
-        for (int l = 0; l < STRING_LANES<T>; ++l) total[l] += static_cast<double>(sum[l]);
+    Vector sum[ROWS];
+    for (i64 i = 0; i < s_length; i += ROWS) {
+        const int rows = i + ROWS <= s_length ? ROWS : 1;
+        if (rows == ROWS)
+            sweep<T, LEVELS, ROWS>(s + i, t, decay, prime, sum);
+        else
+            sweep<T, LEVELS, 1>(s + i, t, decay, prime, sum);
+        for (int row = 0; row < rows; ++row)
+            for (int l = 0; l < STRING_LANES<T>; ++l) total[l] += static_cast<double>(sum[row][l]);
     }
     const double factor = std::pow(static_cast<double>(decay), 2 * (LEVELS + 1));
     for (int l = 0; l < STRING_LANES<T>; ++l) out[l] = factor * total[l];
@@ -129,7 +153,10 @@ __attribute__((always_inline)) inline void all_subsequences(const std::int32_t* 
     for (int l = 0; l < t.n; ++l) out[l] = K[t.lengths[l]][l];
 }
 
-template <class T>
+// Two rows pay where what they keep (two vectors a level each, and a sum) stays in registers.
+constexpr int rows_at_once(int levels, int registers) { return 4 * levels + 6 <= registers ? 2 : 1; }
+
+template <class T, int REGISTERS>
 __attribute__((always_inline)) inline void string_kernel(const std::int32_t* s, i64 length,
                                                          const Targets<STRING_LANES<T>>& t, int n, double decay,
                                                          T* room, double* out) {
@@ -139,38 +166,44 @@ __attribute__((always_inline)) inline void string_kernel(const std::int32_t* s, 
             if constexpr (sizeof(T) == 8) all_subsequences(s, length, t, room, out);
             break;
         case 1:
-            return subsequences<T, 0>(s, length, t, d, room, out);
+            return subsequences<T, 0, rows_at_once(0, REGISTERS)>(s, length, t, d, room, out);
         case 2:
-            return subsequences<T, 1>(s, length, t, d, room, out);
+            return subsequences<T, 1, rows_at_once(1, REGISTERS)>(s, length, t, d, room, out);
         case 3:
-            return subsequences<T, 2>(s, length, t, d, room, out);
+            return subsequences<T, 2, rows_at_once(2, REGISTERS)>(s, length, t, d, room, out);
         case 4:
-            return subsequences<T, 3>(s, length, t, d, room, out);
+            return subsequences<T, 3, rows_at_once(3, REGISTERS)>(s, length, t, d, room, out);
         case 5:
-            return subsequences<T, 4>(s, length, t, d, room, out);
+            return subsequences<T, 4, rows_at_once(4, REGISTERS)>(s, length, t, d, room, out);
         case 6:
-            return subsequences<T, 5>(s, length, t, d, room, out);
+            return subsequences<T, 5, rows_at_once(5, REGISTERS)>(s, length, t, d, room, out);
         case 7:
-            return subsequences<T, 6>(s, length, t, d, room, out);
+            return subsequences<T, 6, rows_at_once(6, REGISTERS)>(s, length, t, d, room, out);
         default:
-            return subsequences<T, 7>(s, length, t, d, room, out);
+            return subsequences<T, 7, rows_at_once(7, REGISTERS)>(s, length, t, d, room, out);
     }
 }
 
 constexpr int LONGEST_SUBSEQUENCE = 8;
 
-// The same code for two instruction sets, with the same bits: lanes are lanes, and nothing is fused.
+// The same code for three instruction sets, with the same bits: lanes are lanes, and nothing is fused.
 template <class T>
 void string_kernel_plain(const std::int32_t* s, i64 length, const Targets<STRING_LANES<T>>& t, int n, double decay,
                          T* room, double* out) {
-    string_kernel(s, length, t, n, decay, room, out);
+    string_kernel<T, 16>(s, length, t, n, decay, room, out);
 }
 #if defined(__x86_64__)
 template <class T>
 __attribute__((target("avx2"))) void string_kernel_avx2(const std::int32_t* s, i64 length,
                                                         const Targets<STRING_LANES<T>>& t, int n, double decay, T* room,
                                                         double* out) {
-    string_kernel(s, length, t, n, decay, room, out);
+    string_kernel<T, 16>(s, length, t, n, decay, room, out);
+}
+template <class T>
+__attribute__((target("avx2,avx512f,avx512vl"))) void string_kernel_avx512(const std::int32_t* s, i64 length,
+                                                                           const Targets<STRING_LANES<T>>& t, int n,
+                                                                           double decay, T* room, double* out) {
+    string_kernel<T, 32>(s, length, t, n, decay, room, out);  // not wider, but twice as many registers
 }
 #endif
 
@@ -182,6 +215,8 @@ void string_kernels(const Sequences& a, const Sequences& b, int n, double decay,
     auto* kernel = &string_kernel_plain<T>;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) kernel = &string_kernel_avx2<T>;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        kernel = &string_kernel_avx512<T>;
 #endif
     std::vector<i64> order(static_cast<std::size_t>(b.n));  // targets of like length share a vector; the longest first
     for (i64 j = 0; j < b.n; ++j) order[static_cast<std::size_t>(j)] = j;

@@ -28,7 +28,7 @@ struct Tree {
     std::vector<std::int32_t> children;
     // The nodes of each production, made by index():
     std::vector<std::int32_t> kinds, kind_begin, kind_nodes;  // productions, ascending, and their nodes
-    std::vector<std::int32_t> kind_of, rank;  // per node: its kind, its place among the nodes of its kind
+    std::vector<std::int32_t> rank;                           // per node: its place among the nodes of its kind
 
     std::int32_t size() const { return static_cast<std::int32_t>(production.size()); }
 
@@ -36,7 +36,6 @@ struct Tree {
         kinds.clear();
         kind_begin.assign(1, 0);
         kind_nodes.resize(production.size());
-        kind_of.resize(production.size());
         rank.resize(production.size());
         for (std::int32_t node = 0; node < size(); ++node) kind_nodes[node] = node;
         std::stable_sort(kind_nodes.begin(), kind_nodes.end(),
@@ -47,7 +46,6 @@ struct Tree {
                 if (!kinds.empty()) kind_begin.push_back(k);
                 kinds.push_back(production[node]);
             }
-            kind_of[node] = static_cast<std::int32_t>(kinds.size()) - 1;
             rank[node] = k - kind_begin.back();
         }
         if (!kinds.empty()) kind_begin.push_back(size());
@@ -136,43 +134,58 @@ inline void read_brackets(std::string_view text, TreeBuilder& builder) {
     if (!done) throw std::invalid_argument("position 1: there is no tree");
 }
 
-// Σ C over the pairs of nodes; room is used as needed.
-inline double tree_kernel(const Tree& one, const Tree& two, double decay, double sigma,
-                          std::vector<std::int32_t>& match, std::vector<std::size_t>& start,
-                          std::vector<double>& values) {
-    match.assign(one.kinds.size(), -1);  // kind of one → the same kind of two
-    bool any = false;
-    for (std::size_t i = 0, j = 0; i < one.kinds.size() && j < two.kinds.size();) {
-        if (one.kinds[i] < two.kinds[j]) {
-            ++i;
-        } else if (two.kinds[j] < one.kinds[i]) {
-            ++j;
-        } else {
-            if (one.kinds[i] >= 0)
-                match[i] = static_cast<std::int32_t>(j), any = true;  // below 0: known to nobody else
-            ++i;
-            ++j;
-        }
+// What a thread needs to hold trees against one other.
+struct TreeRoom {
+    std::vector<std::int32_t> kind_of;  // per production: its kind in the tree that is held, or −1
+    std::vector<std::size_t> start;
+    std::vector<double> values;
+
+    explicit TreeRoom(std::size_t productions) : kind_of(productions, -1) {}
+
+    void hold(const Tree& tree) { mark(tree, 0, 1); }
+    void release(const Tree& tree) { mark(tree, -1, 0); }
+
+  private:
+    void mark(const Tree& tree, std::int32_t first, std::int32_t step) {
+        for (std::size_t k = 0; k < tree.kinds.size(); ++k)  // below 0: a production that nobody else knows
+            if (tree.kinds[k] >= 0) kind_of[tree.kinds[k]] = first + step * static_cast<std::int32_t>(k);
     }
-    if (!any) return 0.0;
-    start.resize(one.production.size());
-    values.clear();
+};
+
+constexpr std::size_t MOST_PAIRS = std::size_t{1} << 27;  // of like nodes: 1 GB
+
+// Σ C over the pairs of nodes; the room holds `two`.
+inline double tree_kernel(const Tree& one, const Tree& two, double decay, double sigma, TreeRoom& room) {
+    room.start.resize(one.production.size());
+    std::size_t used = 0;
     double sum = 0.0;
     for (std::int32_t a = 0; a < one.size(); ++a) {
-        const std::int32_t kind = match[one.kind_of[a]];
-        start[a] = values.size();
+        const std::int32_t kind = room.kind_of[one.production[a]];
+        room.start[a] = used;
         if (kind < 0) continue;
         const std::int32_t* mine = one.children.data() + one.first_child[a];
         const std::int32_t children = one.first_child[a + 1] - one.first_child[a];
-        for (std::int32_t k = two.kind_begin[kind]; k < two.kind_begin[kind + 1]; ++k) {
+        const std::int32_t begin = two.kind_begin[kind], end = two.kind_begin[kind + 1];
+        if (used + (end - begin) > room.values.size()) {
+            if (used + (end - begin) > MOST_PAIRS)
+                throw std::invalid_argument("two trees have too many nodes that look alike; take smaller trees");
+            room.values.resize(std::min(2 * (used + (end - begin)) + 64, MOST_PAIRS));
+        }
+        double* value = room.values.data() + used;
+        used += end - begin;
+        if (children == 0) {  // words only: λ for each
+            for (std::int32_t k = begin; k < end; ++k) *value++ = decay, sum += decay;
+            continue;
+        }
+        for (std::int32_t k = begin; k < end; ++k) {
             const std::int32_t* theirs = two.children.data() + two.first_child[two.kind_nodes[k]];
             double C = decay;
             for (std::int32_t c = 0; c < children; ++c) {
                 const std::int32_t x = mine[c], y = theirs[c];
-                const bool same = match[one.kind_of[x]] == two.kind_of[y];
-                C *= sigma + (same ? values[start[x] + static_cast<std::size_t>(two.rank[y])] : 0.0);
+                const bool same = one.production[x] == two.production[y];
+                C *= sigma + (same ? room.values[room.start[x] + static_cast<std::size_t>(two.rank[y])] : 0.0);
             }
-            values.push_back(C);
+            *value++ = C;
             sum += C;
         }
     }
@@ -191,6 +204,16 @@ class TreeBank {
         read_brackets(brackets, builder);
         tree.index();
         trees.push_back(std::make_shared<const Tree>(std::move(tree)));
+    }
+
+    // The productions of each tree, one after the other: trees that are the same have the same ones.
+    std::vector<std::string> contents() const {
+        std::vector<const std::string*> name(names->size());
+        for (const auto& [text, id] : *names) name[id] = &text;
+        std::vector<std::string> found(trees.size());
+        for (std::size_t i = 0; i < trees.size(); ++i)
+            for (const std::int32_t p : trees[i]->production) found[i].append(*name[p]).append(1, ';');
+        return found;
     }
 
     // The same trees in another numbering; productions that it does not know are added to it, or (`strange`) become −1.
@@ -232,19 +255,23 @@ class TreeBank {
 
 using Forest = std::vector<std::shared_ptr<const Tree>>;
 
-inline void tree_kernels(const Forest& a, const Forest& b, double decay, double sigma, bool symmetric, int threads,
-                         double* out) {
+// out[i, j] = K of a_i and b_j, whose productions have numbers below `productions`.
+inline void tree_kernels(const Forest& a, const Forest& b, std::size_t productions, double decay, double sigma,
+                         bool symmetric, int threads, double* out) {
     const i64 n = static_cast<i64>(a.size()), m = static_cast<i64>(b.size());
-    constexpr i64 PART = 128;  // of a row, so that a single row has work for all threads
-    const i64 parts = (m + PART - 1) / PART;
-    in_parallel(n * parts, threads, [&] {
-        return [&, match = std::vector<std::int32_t>(), start = std::vector<std::size_t>(),
-                values = std::vector<double>()](i64 task) mutable {
-            const i64 i = task / parts, begin = task % parts * PART;
-            for (i64 j = symmetric ? std::max(i, begin) : begin; j < std::min(begin + PART, m); ++j) {
-                out[i * m + j] = tree_kernel(*a[i], *b[j], decay, sigma, match, start, values);
+    constexpr i64 PART = 128;  // of a column, so that a single column has work for all threads
+    const i64 parts = (n + PART - 1) / PART;
+    in_parallel(m * parts, threads, [&] {
+        return [&, room = TreeRoom(productions)](i64 task) mutable {
+            const i64 j = task / parts, begin = task % parts * PART;
+            const i64 end = std::min(begin + PART, symmetric ? std::min(n, j + 1) : n);
+            if (begin >= end) return;
+            room.hold(*b[j]);
+            for (i64 i = begin; i < end; ++i) {
+                out[i * m + j] = tree_kernel(*a[i], *b[j], decay, sigma, room);
                 if (symmetric) out[j * m + i] = out[i * m + j];
             }
+            room.release(*b[j]);
         };
     });
 }

@@ -11,10 +11,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
 from perceptive import KernelClassifier, reference
 from perceptive.dual_certificate import certify_kernel
-from perceptive.kernels import Custom, Gaussian, Linear, Polynomial
+from perceptive.kernels import Custom, Gaussian, Linear, Polynomial, Spectrum, SubsetTree
 from perceptive.learners import KernelLearner, LinearLearner, passes
 from perceptive.training import train_kernel
 
@@ -45,7 +46,7 @@ def twin_of(learner, bias=0.0, delta=0.0, rule=None, ties="mistake"):
 def play_twin(twin, X, y, binary, orders):
     for order in orders:
         for i in order:
-            twin.learn(X[i], (1 if y[i] else -1) if binary else y[i], int(i))
+            twin.learn(X[i].tolist(), (1 if y[i] else -1) if binary else y[i], int(i))
 
 
 def alpha_of(learner):
@@ -132,9 +133,10 @@ def test_one_vs_rest_is_binary_problems(game, epochs):
         twin = reference.DualBinary(quadratic)
         for order in orders:
             for i in order:
-                twin.learn(X[i], 1 if y[i] == c else -1, int(i))
-        alpha = {i: row[c] for i, row in alpha_of(learner).items() if row[c]}
-        assert alpha == {i: row[0] for i, row in twin.alpha.items() if row[0]}
+                twin.learn(X[i].tolist(), 1 if y[i] == c else -1, int(i))
+        # The problems share their supports, so that an example may go by the number of an equal one.
+        alpha = {tuple(X[i]): row[c] for i, row in alpha_of(learner).items() if row[c]}
+        assert alpha == {tuple(X[i]): row[0] for i, row in twin.alpha.items() if row[0]}
         votes = [
             reference.vote_binary(twin.history, twin.survival, lambda v, x=x, t=twin: t.scores(x, v)[0]) for x in X
         ]
@@ -165,7 +167,7 @@ def test_initial_coefficients(game, alpha, delta):
     learner = KernelLearner(classes=[0, 1], kernel=Polynomial(2), hypothesis="voted", delta=delta)
     orders = train(learner, X, y, 2, 4, alpha_init=start)
     twin = twin_of(learner, delta=delta)
-    twin.start(list(X), [[float(a)] for a in start])
+    twin.start(X.tolist(), [[float(a)] for a in start])
     play_twin(twin, X, y, True, orders)
     assert alpha_of(learner) == alive(twin.alpha)
     assert learner.dual.runs[0].length2 == twin.lengths2
@@ -215,6 +217,92 @@ def test_sample_weights_scale_the_steps():
     assert learner.rounds == 2
 
 
+# ---------------------------------------------------------------- repeated supports
+
+
+class Opaque:
+    """An object whose content nobody knows."""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "one", "same"),
+    [
+        ("linear", [1.0, 0.0], [1.0, -0.0]),
+        (Gaussian(gamma=1.0).normalized(), [1.0, 2.0], [1.0, 2.0]),
+        (Linear().on([0]), [1.0, 2.0], [1.0, 5.0]),
+        (Spectrum(2), "abab", "abab"),
+        (Spectrum(1), ["ab", 3], ("ab", 3)),
+        (SubsetTree(), "(S (A a) b)", ("S", ("A", "a"), "b")),
+        (SubsetTree().on(0) + Linear().on(1), ("(S a)", [1.0]), (" (S  a)", [1.0])),
+        (Custom(lambda a, b: 1.0), {"a": (1, np.ones(2))}, {"a": (1, np.ones(2))}),
+    ],
+)
+@pytest.mark.parametrize("budget", [None, 5])
+@pytest.mark.parametrize("joint", [False, True])
+def test_equal_examples_are_one_support(kernel, one, same, budget, joint):
+    """In one set, in several, and one by one."""
+    learner = KernelLearner(classes=None if joint else [0, 1], kernel=kernel, bias=1.0, budget=budget)
+    learner.learn_many([one, same, one], [1, 0, 1])
+    learner.learn_many([same], [0])
+    learner.learn(np.array(same) if isinstance(same, list) and isinstance(same[0], float) else same, 1)
+    assert learner.updates > 2
+    assert len(learner.dual) == 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "one", "other"),
+    [
+        ("linear", [1.0, 0.0], [1.0, 1e-6]),
+        (SubsetTree(), "(S (A a) b)", "(S (A (a)) b)"),
+        (Custom(lambda a, b: 1.0), 1, 1.0),
+        (Custom(lambda a, b: 1.0), Opaque(), Opaque()),
+        (Custom(lambda a, b: 1.0), {1, 2}, {1, 2}),
+    ],
+)
+def test_other_examples_are_not(kernel, one, other):
+    learner = KernelLearner(classes=[0, 1], kernel=kernel)
+    learner.learn_many([one, other], [1, 0])
+    assert len(learner.dual) == 2
+
+
+def test_sparse_examples_that_are_equal():
+    rows = sp.csr_array((np.array([1.0, 2.0, 2.0, 1.0, 0.0]), np.array([0, 2, 2, 0, 1]), np.array([0, 2, 5])), (2, 3))
+    learner = KernelLearner(classes=[0, 1], kernel="linear")
+    learner.learn_many(rows, [1, 0])
+    assert learner.dual.alpha.tolist() == [[0.0]]
+
+
+def test_with_id_features_equal_examples_differ():
+    learner = KernelLearner(classes=[0, 1], kernel="linear", delta=1.0)
+    learner.learn_many([[1.0], [1.0]], [1, 0])
+    assert learner.dual.alpha.tolist() == [[1.0], [-1.0]]
+
+
+def test_merging_goes_on_after_loading(tmp_path):
+    from perceptive import load, save
+
+    for budget in (None, 2):
+        learner = KernelLearner(classes=[0, 1], kernel="linear", budget=budget, hypothesis="last", forget="oldest")
+        learner.learn_many([[1.0], [-2.0]], [1, 1])
+        save(learner, tmp_path / "a.model")
+        again = load(tmp_path / "a.model")
+        again.learn_many([[1.0], [-2.0], [1.0]], [0, 0, 0])
+        assert len(again.dual) == 2
+        assert again.updates > learner.updates
+
+
+@checked
+@given(games(), st.integers(1, 4), st.sampled_from(["oldest", "random"]))
+def test_a_budget_holds_no_content_twice(game, budget, forget):
+    X, y = game
+    learner = KernelLearner(classes=[0, 1], kernel=Polynomial(2), budget=budget, forget=forget, hypothesis="last")
+    for _ in range(3):
+        learner.learn_many(X, y)
+        held = [tuple(row) for row in learner.dual.supports.array.tolist()]
+        assert len(set(held)) == len(held) == len(learner.dual.slot_of) <= budget
+        assert [learner.dual.slot_of[i] for i in learner.dual.ids] == list(range(len(held)))
+
+
 # ---------------------------------------------------------------- budgets
 
 
@@ -234,20 +322,41 @@ def test_budget_is_kept_and_learning_goes_on(forget, classes):
     assert len(clf.learner_.dual.slot_of) <= 60
     with pytest.raises(ValueError, match="budget"):
         clf.predict(X, hypothesis="voted")
+    if forget != "projectron":
+        with pytest.raises(ValueError, match="needs the supports that were forgotten"):
+            clf.predict(X, hypothesis="averaged")
+
+
+def test_a_budget_learns_well_by_default():
+    """What nobody chose must not be what is worst: an average that lacks what was forgotten is."""
+    X, y = load_digits(return_X_y=True)
+    X = X / 16.0
+
+    def score(**options):
+        return (
+            KernelClassifier(kernel=Polynomial(4), budget=60, epochs=2, **options)
+            .fit(X[:1200], y[:1200])
+            .score(X[1200:], y[1200:])
+        )
+
+    default = score()
+    assert default > 0.8
+    for forget in ("oldest", "random"):
+        assert default > score(forget=forget, hypothesis="last")
 
 
 def test_forgetting_the_oldest_is_a_window_of_mistakes():
     rng = np.random.default_rng(1)
     X, y = rng.integers(-3, 4, size=(80, 2)).astype(float), rng.integers(2, size=80)
-    learner = KernelLearner(classes=[0, 1], kernel=Polynomial(2), budget=5, hypothesis="last")
+    learner = KernelLearner(classes=[0, 1], kernel=Polynomial(2), budget=5, forget="oldest", hypothesis="last")
     learner.learn_many(X, y)
     window = []
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         sign = 1 if label else -1
         if sign * sum(s * quadratic(X[j], x) for j, s in window) <= 0:
-            window = [*window, (i, sign)][-5:]
-    assert {i: row[0] for i, row in alpha_of(learner).items()} == dict(window)
-    assert sorted(learner.dual.ids) == sorted(i for i, _ in window)
+            known = [(j, s + sign if (X[j] == x).all() else s) for j, s in window]
+            window = known if known != window else [*window, (i, sign)][-5:]
+    assert dict(zip(learner.dual.ids, learner.dual.alpha[:, 0].tolist(), strict=True)) == dict(window)
 
 
 def test_a_budget_that_is_never_used_up_changes_nothing():

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from perceptive import load
+from perceptive import KernelClassifier, load, save
 from perceptive.kernels import Gaussian, Polynomial
+from perceptive.learners import KernelLearner
 
 
 def perceptive(*arguments, code=0):
@@ -64,7 +65,13 @@ def test_strings_come_as_json_lines(tmp_path):
     assert perceptive("predict", model, train).stdout.split() == ["x", "y"] * 5
     told = perceptive("predict", model, train, "--json").stdout.splitlines()
     assert json.loads(told[0])["label"] == "x"
-    assert "JSON lines" in perceptive("eval", model, train, code=1).stderr
+    report = json.loads(perceptive("eval", model, train, "--json").stdout)
+    assert (report["accuracy"], report["auc"], report["examples"]) == (1.0, 1.0, 10)
+    assert report["confusion"] == [[5, 0], [0, 5]]
+    assert "accuracy" in perceptive("eval", model, train, "--hypothesis", "voted").stdout
+    certificate = json.loads(perceptive("certify", model, train, "--json").stdout)
+    assert certificate["holds"]
+    assert not certificate["hypothetical"]
     train.write_text('{"text": "ab", "label": "x"}\nnonsense\n')
     assert "no JSON" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
     train.write_text('{"text": 7, "label": "x"}\n{"text": 8, "label": "y"}\n')
@@ -77,12 +84,135 @@ def test_strings_come_as_json_lines(tmp_path):
     ("arguments", "message"),
     [
         (["--kernel", "nonsense"], "no kernel is called 'nonsense'"),
-        (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with --kernel"),
+        (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with kernels"),
         (["--kernel", "poly(2)", "--rule", "arow"], "rule must be"),
-        (["--kernel", "poly(2)", "--holdout", "0.1"], "--holdout"),
+        (["--kernel", "poly(2)", "--holdout", "0.0001"], "holds out none of 300 examples"),
+        (["--kernel", "poly(2)", "--budget", "5", "--forget", "oldest"], "take hypothesis='last'"),
+        (["--kernel", "spectrum(2)@text", "--format", "csv"], "take JSON lines, not csv"),
+        (["--kernel", "poly(2)", "--follow"], "--follow does not go with kernels"),
         (["--budget", "5"], "give --kernel too"),
     ],
 )
 def test_bad_usage_is_told(circle, tmp_path, arguments, message):
     done = perceptive("train", circle, "-o", tmp_path / "a.model", *arguments, code=1)
     assert message in done.stderr
+
+
+TREES = [
+    {"tree": "(S (A a) (B b))", "size": [1.0], "label": "x"},
+    {"tree": ["S", ["A", "a"], ["B", "c"]], "size": [2.0], "label": "x"},
+    {"tree": "(S (C c) (D d))", "size": [1.0], "label": "y"},
+    {"tree": "(S (C c) (D a))", "size": [2.0], "label": "y"},
+]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_trees_and_parts_go_all_the_way(tmp_path):
+    data, model = write(tmp_path / "a.jsonl", TREES * 10), tmp_path / "a.model"
+    told = json.loads(
+        perceptive(
+            "train", data, "-o", model, "--kernel", "subsettree(0.5)@tree*(1+linear@size)", "--holdout", 0.3, "--json"
+        ).stdout
+    )
+    assert told["held_out"][-1] == 1.0
+    assert told["examples"] < 40 * len(told["mistakes"])
+    strange = [{"tree": "(S (A a) (B b))", "size": [3.0]}, {"tree": "(Z z)", "size": [3.0], "label": "z"}]
+    report = json.loads(perceptive("eval", model, write(tmp_path / "b.jsonl", TREES + strange), "--json").stdout)
+    assert (report["examples"], report["unlabelled"], report["accuracy"]) == (5, 1, 0.8)
+    assert "(never met)" in perceptive("eval", model, tmp_path / "b.jsonl").stdout
+    assert len(perceptive("predict", model, tmp_path / "b.jsonl", "--scores").stdout.splitlines()) == 6
+    missing = write(tmp_path / "c.jsonl", [{"tree": "(S (A a))", "label": "x"}])
+    assert "has no part 'size'" in perceptive("eval", model, missing, code=1).stderr
+    assert "no labelled" in perceptive("eval", model, write(tmp_path / "d.jsonl", strange[:1]), code=1).stderr
+
+
+def test_broken_lines_are_skipped_where_asked(tmp_path):
+    data, model = write(tmp_path / "a.jsonl", TREES), tmp_path / "a.model"
+    data.write_text(data.read_text() + "nonsense\n" + json.dumps({"tree": "(A b)", "label": [1]}) + "\n")
+    kernel = ["--kernel", "subsettree@tree", "-o", model]
+    assert "a.jsonl:5: no JSON" in perceptive("train", data, *kernel, code=1).stderr
+    done = perceptive("train", data, *kernel, "--on-error", "skip", "--quiet")
+    assert "skipped" in done.stderr
+    assert "a.jsonl:6: the label [1] is no label" in done.stderr
+    report = json.loads(perceptive("eval", model, data, "--on-error", "skip", "--json").stdout)
+    assert (report["skipped"], report["examples"]) == (2, 4)
+    assert len(perceptive("predict", model, data, "--on-error", "skip").stdout.split()) == 4
+
+
+def test_going_on_is_learning_all_along(tmp_path):
+    """Two files one after the other are the learner that is given both."""
+    rows = TREES * 3
+    first, second = write(tmp_path / "1.jsonl", rows[:5]), write(tmp_path / "2.jsonl", rows[5:])
+    model, more = tmp_path / "a.model", tmp_path / "b.model"
+    perceptive("train", first, "-o", model, "--kernel", "subsettree@tree", "--epochs", 1, "--no-shuffle", "--quiet")
+    perceptive("train", second, "-o", more, "--continue", model, "--epochs", 1, "--no-shuffle", "--quiet")
+    learner = load(more)
+    whole = KernelLearner(classes=["x", "y"], kernel="subsettree@tree")
+    whole.learn_many([{"tree": row["tree"]} for row in rows], [row["label"] for row in rows])
+    assert learner.mistakes == whole.mistakes
+    assert learner.dual.ids == whole.dual.ids
+    assert np.array_equal(learner.dual.alpha, whole.dual.alpha)
+    certificate = json.loads(perceptive("certify", more, write(tmp_path / "3.jsonl", rows), "--json").stdout)
+    assert certificate["holds"]
+
+
+def test_going_on_with_rows(circle, tmp_path):
+    model, more = tmp_path / "a.model", tmp_path / "b.model"
+    perceptive("train", circle, "-o", model, "--kernel", "poly(2)", "--epochs", 1, "--quiet")
+    before = json.loads(perceptive("eval", model, circle, "--json").stdout)["accuracy"]
+    told = json.loads(
+        perceptive("train", circle, "-o", more, "--continue", model, "--epochs", 20, "--holdout", 0.2, "--json").stdout
+    )
+    assert len(told["held_out"]) == len(told["mistakes"])
+    assert json.loads(perceptive("eval", more, circle, "--json").stdout)["accuracy"] > before
+    for arguments, message in (
+        (["--kernel", "poly(3)"], "leave out --kernel"),
+        (["--rule", "pa1"], "leave out --rule"),
+        (["--budget", "7"], "leave out --budget"),
+        (["--classes", "0,1"], "leave out --classes"),
+        (["--bits", "7"], "leave out --bits"),
+        (["--certify"], "--certify is about all examples"),
+        (["--rule", "perceptron", "--epochs", "1"], None),
+    ):
+        done = perceptive("train", circle, "-o", more, "--continue", model, *arguments, code=int(message is not None))
+        assert message is None or message in done.stderr
+    strange = tmp_path / "strange.svm"
+    strange.write_text("7 1:1 2:1\n")
+    assert (
+        "label 7 is none of the classes" in perceptive("train", strange, "-o", more, "--continue", model, code=1).stderr
+    )
+    strange.write_text("1 1:1 9:1\n")
+    assert "feature" in perceptive("train", strange, "-o", more, "--continue", model, code=1).stderr
+    linear = tmp_path / "linear.model"
+    perceptive("train", circle, "-o", linear, "--quiet")
+    refused = perceptive("train", circle, "-o", more, "--continue", linear, "--kernel", "poly(2)", code=1)
+    assert "was not learned with a kernel" in refused.stderr
+
+
+def test_held_out_examples_stop_the_training(tmp_path):
+    """Noise is learned by heart, and the best pass is gone back to."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    dump_svmlight_file(sp.csr_array(X), y, str(tmp_path / "a.svm"), zero_based=False)
+    common = ["train", tmp_path / "a.svm", "-o", tmp_path / "a.model", "--kernel", "gaussian(gamma=50)"]
+    told = json.loads(
+        perceptive(*common, "--holdout", 0.3, "--patience", 2, "--epochs", 50, "--hypothesis", "last", "--json").stdout
+    )
+    best = int(np.argmax(told["held_out"]))
+    assert len(told["held_out"]) <= best + 3 < 50
+    learner = load(tmp_path / "a.model")
+    assert learner.mistakes == sum(told["mistakes"][: best + 1])
+    assert learner.played == (best + 1) * learner.seen
+
+
+def test_models_from_python_say_what_they_take(tmp_path):
+    model = tmp_path / "a.model"
+    save(KernelClassifier(kernel="spectrum(2)").fit(["abab", "cdcd"], [0, 1]), model)
+    for command in ("predict", "eval"):
+        done = perceptive(command, model, write(tmp_path / "a.jsonl", [{"text": "ab", "label": 0}]), code=1)
+        assert "example 0 is a dict; Spectrum(n=2) takes strings" in done.stderr

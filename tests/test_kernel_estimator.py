@@ -33,7 +33,8 @@ INSTANCES = [
     KernelClassifier(hypothesis="voted"),
     KernelClassifier(kernel=Gaussian(), multiclass="ovr", rule="pa1"),
     KernelClassifier(kernel=Polynomial(2), bias=1.0, delta=1.0),
-    KernelClassifier(budget=50, forget="projectron"),
+    KernelClassifier(budget=50),
+    KernelClassifier(budget=50, forget="oldest", hypothesis="last"),
     KernelClassifier(kernel="precomputed", bias=10.0),
 ]
 
@@ -163,6 +164,7 @@ def test_approximations_come_from_scikit_learn():
         ({"budget": 0}, "budget"),
         ({"budget": 5, "hypothesis": "voted"}, "budget"),
         ({"budget": 5, "delta": 1.0}, "delta"),
+        ({"budget": 5, "forget": "oldest"}, "take hypothesis='last', or forget='projectron'"),
         ({"rule": "pa1", "margin": 1.0}, "margin"),
         ({"multiclass": "ovo"}, "multiclass"),
         ({"cache_size": -1.0}, "cache_size"),

@@ -1,5 +1,6 @@
 """Kernels at the edges: compositions of Gram matrices, far-off data, functions of one name, hostile texts."""
 
+import argparse
 import copy
 import json
 import pickle
@@ -12,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 import perceptive
 from perceptive import KernelClassifier, LinearClassifier
-from perceptive.cli.kernel import _labelled
+from perceptive.cli.objects import Objects
 from perceptive.kernels import (
     Constant,
     Custom,
@@ -24,6 +25,8 @@ from perceptive.kernels import (
     SubsetTree,
     mercer_report,
 )
+from perceptive.kernels.algebra import Scaled
+from perceptive.kernels.content import digest
 from perceptive.kernels.grammar import OPERATIONS, parse
 from perceptive.learners import KernelLearner
 
@@ -49,6 +52,56 @@ def test_a_gram_row_may_be_one_part_of_an_example():
     kernel = Precomputed().on(0) + Spectrum(1).on(1)
     pairs = [(row, "ab"[label]) for row, label in zip(K, y, strict=True)]
     assert KernelClassifier(kernel=kernel).fit(pairs, y).score(pairs, y) == 1.0
+
+
+@pytest.mark.parametrize("inner", [Precomputed(), 2 * Precomputed() + 1, Precomputed().on(0)])
+def test_gram_matrices_are_normalized_and_centered_before(inner):
+    """K(x, x) of new examples is nowhere in K(new, training)."""
+    with pytest.raises(ValueError, match=r"has no K\(x, x\) of the new ones; divide"):
+        inner.normalized()
+    with pytest.raises(ValueError, match="KernelCenterer"):
+        inner.centered(np.eye(3))
+    late = Scaled(2.0, Linear()).normalized().set_params(k__k=inner)
+    with pytest.raises(ValueError, match="divide the matrix"):
+        late.prepare(np.eye(3))
+    late = Scaled(2.0, Linear()).centered(np.eye(3)).set_params(k__k=inner)
+    with pytest.raises(ValueError, match="KernelCenterer"):
+        late.prepare(np.eye(3))
+    with pytest.raises(ValueError, match="position 13"):
+        parse("precomputed.normalized()")
+
+
+def test_what_to_do_instead_is_the_same():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KernelCenterer
+
+    k, new = Polynomial(2), rng.normal(size=(60, 3))
+    lengths = np.sqrt(np.outer(k.diag(X), k.diag(X)))
+    by_hand = KernelClassifier(kernel="precomputed", dtype="float64").fit(k(X) / lengths, y)
+    K = k(new, X) / np.sqrt(np.outer(k.diag(new), k.diag(X)))
+    itself = KernelClassifier(kernel=k.normalized(), dtype="float64").fit(X, y)
+    assert by_hand.decision_function(K) == pytest.approx(itself.decision_function(new))
+    by_hand = make_pipeline(KernelCenterer(), KernelClassifier(kernel="precomputed", dtype="float64")).fit(k(X), y)
+    itself = KernelClassifier(kernel=k.centered(X), dtype="float64").fit(X, y)
+    assert by_hand.decision_function(k(new, X)) == pytest.approx(itself.decision_function(new), abs=1e-6)
+
+
+def test_a_gram_matrix_is_about_one_set():
+    K = Gaussian(gamma=1.0).gram(X)
+    clf = KernelClassifier(kernel="precomputed", certify=True).fit(K, y)
+    assert clf.certificate(K, y) == clf.certificate_
+    with pytest.raises(ValueError, match="that of the training examples"):
+        clf.certificate(K[:30], y[:30])
+    with pytest.raises(AttributeError, match="learn_one"):
+        clf.learn_one(K[0], 1)
+    learner = KernelLearner(classes=[0, 1], kernel="precomputed")
+    with pytest.raises(ValueError, match="square"):
+        learner.learn_many(K[:30], y[:30])
+    learner.learn_many(K, y)
+    with pytest.raises(ValueError, match="one set of examples"):
+        learner.learn_many(K, y)
+    with pytest.raises(ValueError, match=r"no K\(x, x\) of example 59"):
+        Precomputed().diag(K[:, :9])
 
 
 def test_many_columns_are_told_apart():
@@ -132,14 +185,14 @@ def test_strange_labels_are_named_with_their_line(tmp_path, label):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"t": "a", "label": "x"}) + "\n" + json.dumps({"t": "a", "label": label}) + "\n")
     with pytest.raises(ValueError, match=r"a.jsonl:2: the label .* is no label"):
-        _labelled([str(path)])
+        list(Objects(argparse.Namespace(data=[str(path)], format=None, on_error="stop"), labelled=True))
 
 
 def test_deep_json_is_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"t": ' + "[" * 200_000 + "]" * 200_000 + ', "label": 1}\n')
     with pytest.raises(ValueError, match=r"a.jsonl:1: JSON that is nested too deeply"):
-        _labelled([str(path)])
+        list(Objects(argparse.Namespace(data=[str(path)], format=None, on_error="stop"), labelled=True))
 
 
 @pytest.mark.parametrize(
@@ -251,3 +304,34 @@ def test_feature_maps_of_sparse_rows():
         assert (product.toarray() if hasattr(product, "tocsr") else product) == pytest.approx(k.gram(X))
     phi = Linear().scaled_by(lambda x: 2.0).feature_map(sparse)
     assert (phi @ phi.T).toarray() == pytest.approx(4 * Linear().gram(X))
+
+
+@pytest.mark.parametrize("order", [-1, 1.5, True, "2"])
+def test_orders_of_taylor_series(order):
+    for ask in (Gaussian(gamma=1.0).feature_map, Gaussian(gamma=1.0).truncation_error):
+        with pytest.raises(ValueError, match="must be 0, 1, 2, …"):
+            ask(X, order=order)
+
+
+def test_pairs_of_vectors_are_named():
+    with pytest.raises(ValueError, match=r"gives nan for the pair array\(\[1., 2.\]\), array\(\[1., 2.\]\)"):
+        Custom(lambda a, b: float("nan")).gram(np.array([[1.0, 2.0]]))
+
+
+def test_contents():
+    """Equal values of equal types, and no others."""
+    values = [
+        1, 1.0, True, "1", b"1", None, (), [], {}, (1,), [1], ((1,),), ([1],), [[1]], ["a", "b"], ["ab"], ("a", ("b",)),
+        ("a", "b", ()), (("a",), "b"), {"a": 1}, {"a": (1,)}, np.ones(2), np.ones(2, np.float32), np.ones((2, 1)),
+        np.int64(1), np.array(["a", "b"], object), "\ud800", ("\ud800", ()), sp.csr_array(np.eye(2)), 0.0, -0.0,
+    ]  # fmt: skip
+    digests = [digest(value) for value in values]
+    assert None not in digests
+    assert len(set(digests)) == len(values)
+    assert digests == [digest(copy.deepcopy(value)) for value in values]
+    assert digest(["a", object()]) is None
+    assert digest(["a", object], strict=False) is not None
+    long = np.zeros(5000)
+    other = long.copy()
+    other[2500] = 1.0  # which repr leaves out
+    assert digest(("a", long), strict=False) != digest(("a", other), strict=False)

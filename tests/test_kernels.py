@@ -1,5 +1,6 @@
 """Kernels: the algebra keeps them positive semidefinite, strings and trees equal brute force, bad input is named."""
 
+import copy
 import pickle
 import random
 
@@ -31,6 +32,7 @@ from perceptive.kernels import (
     is_psd,
 )
 from perceptive.kernels.grammar import parse
+from perceptive.learners import KernelLearner
 from perceptive.reference import strings as brute_strings
 from perceptive.reference import trees as brute_trees
 
@@ -188,6 +190,7 @@ def test_strings_equal_brute_force(texts, n, decay):
 
 @pytest.mark.parametrize("n", range(1, 9))
 def test_every_length_of_subsequence(n):
+    """Sources of odd and even lengths: two symbols are played at once where registers allow."""
     rng = random.Random(n)
     texts = ["".join(rng.choice("ab") for _ in range(rng.randint(8, 14))) for _ in range(5)]
     wanted = [[brute_strings.subsequence_by_recursion(x, y, n, 0.6) for y in texts] for x in texts]
@@ -257,11 +260,82 @@ def test_trees_equal_brute_force(forest, decay):
 
 def test_deep_trees_do_not_overflow_the_stack():
     deep = "(A " * 30_000 + "x" + ")" * 30_000
-    assert Subtree().gram([deep, "(A x)"])[0, 1] == 1
-    nested = ("A", "x")
-    for _ in range(3000):
-        nested = ("A", nested)
-    assert Subtree()([nested], ["(A x)"])[0, 0] == 1
+    assert Subtree()([deep], ["(A x)"])[0, 0] == 1
+    assert Subtree()([nested(3000)], ["(A x)"])[0, 0] == 1
+
+
+def nested(depth, leaf="x"):
+    tree = ("A", leaf)
+    for _ in range(depth):
+        tree = ("A", tree)
+    return tree
+
+
+def nltk(depth):
+    tree = NLTK(("A", "x"))
+    for _ in range(depth):
+        outer = NLTK(("A",))
+        outer.append(tree)
+        tree = outer
+    return tree
+
+
+@pytest.mark.parametrize("depth", [600, 100_000])
+@pytest.mark.parametrize("form", ["brackets", "tuples", "nltk"])
+def test_models_of_deep_trees(form, depth, tmp_path):
+    """Learned, compared, saved, loaded, pickled, copied: nothing calls itself for each level."""
+    from perceptive import load, save
+
+    deep = {
+        "brackets": lambda: "(A " * (depth + 1) + "x" + ")" * (depth + 1),
+        "tuples": lambda: nested(depth),
+        "nltk": lambda: nltk(depth),
+    }[form]()
+    # The deep tree is never held against itself: all its nodes look alike, and their pairs are many.
+    shallow = ["(B y)", "(A x)", "(B z)"]
+    learner = KernelLearner(classes=[0, 1], kernel=Subtree(), bias=1.0)
+    store = Subtree().prepare([deep, *shallow])
+    assert Subtree().compare(store, Subtree().prepare(shallow))[0].tolist() == [0, 1, 0]
+    again = pickle.loads(pickle.dumps(store))
+    assert again.contents() == copy.deepcopy(store).contents() == store.contents()
+    assert repr(Subtree().centered([deep])).startswith("Subtree().centered(")
+    assert Linear().centered([deep]) == Linear().centered([deep])
+    if depth > 600:
+        return
+    learner.learn_many([deep, *shallow], [0, 1, 0, 1])
+    for _ in range(2):
+        save(learner, tmp_path / "a.model")
+        loaded = load(tmp_path / "a.model")
+        assert loaded.scores([deep, *shallow]).tolist() == learner.scores([deep, *shallow]).tolist()
+        learner = pickle.loads(pickle.dumps(loaded))
+    clf = KernelClassifier(kernel=Subtree(), bias=1.0).fit([deep, *shallow], [0, 1, 0, 1])
+    assert len(clf.support_vectors_) == len(clf.support_)
+    save(clf, tmp_path / "a.model")
+    for other in (load(tmp_path / "a.model"), pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)):
+        assert other.predict([deep]).tolist() == clf.predict([deep]).tolist()
+
+
+def test_what_is_deep_and_no_tree():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(TypeError, match="is no tree"):
+        SubsetTree().prepare([("A", deep)])
+    learner = KernelLearner(classes=[0, 1], kernel=Custom(lambda a, b: 1.0, name="one"))
+    learner.learn_many([deep, 1], [0, 1])
+    from perceptive import save
+
+    with pytest.raises(ValueError, match="nested too deeply"):
+        save(learner, "nowhere.model")
+
+
+def test_trees_whose_nodes_all_look_alike_are_refused():
+    """Their pairs would fill the memory."""
+    deep = "(A " * 12_000 + "x" + ")" * 12_000
+    with pytest.raises(ValueError, match="too many nodes that look alike"):
+        Subtree().diag([deep])
+    with pytest.raises(ValueError, match="too many nodes that look alike"):
+        Subtree().gram([deep, deep])
 
 
 def test_productions_are_told_apart():

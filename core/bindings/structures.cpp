@@ -92,6 +92,12 @@ class Trees {
         return taken;
     }
 
+    nb::list contents() const {
+        nb::list found;
+        for (const std::string& text : bank_.contents()) found.append(nb::bytes(text.data(), text.size()));
+        return found;
+    }
+
     void extend(const Trees& other) {
         const Forest more = other.in(*this, false);
         bank_.trees.insert(bank_.trees.end(), more.begin(), more.end());
@@ -106,19 +112,22 @@ class Trees {
     void compare(const Trees& other, double decay, double sigma, bool symmetric, int threads, const Matrix& out) const {
         require(out.shape(0) == size() && out.shape(1) == other.size(), "out has the wrong shape");
         require(!symmetric || &other == this, "a symmetric matrix is about one set of trees");
-        const Forest theirs = other.in(*this, true);
+        const Forest mine = bank_.trees, theirs = other.in(*this, true);  // others may add trees meanwhile
+        const std::size_t productions = bank_.names->size();
         nb::gil_scoped_release release;
-        tree_kernels(bank_.trees, theirs, decay, sigma, symmetric, threads, out.data());
+        tree_kernels(mine, theirs, productions, decay, sigma, symmetric, threads, out.data());
     }
 
     void norms(double decay, double sigma, const Vector<double>& out) const {
         require(out.size() == size(), "out has the wrong shape");
-        std::vector<std::int32_t> match;
-        std::vector<std::size_t> start;
-        std::vector<double> values;
+        const Forest mine = bank_.trees;
+        TreeRoom room(bank_.names->size());
         nb::gil_scoped_release release;
-        for (std::size_t i = 0; i < size(); ++i)
-            out.data()[i] = tree_kernel(*bank_.trees[i], *bank_.trees[i], decay, sigma, match, start, values);
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            room.hold(*mine[i]);
+            out.data()[i] = tree_kernel(*mine[i], *mine[i], decay, sigma, room);
+            room.release(*mine[i]);
+        }
     }
 
   private:
@@ -148,6 +157,7 @@ void bind_structures(nb::module_& m) {
         .def("__len__", &Trees::size)
         .def("nodes", &Trees::nodes, "i"_a)
         .def("take", &Trees::take, "index"_a.noconvert())
+        .def("contents", &Trees::contents, "The productions of each tree, in one piece.")
         .def("extend", &Trees::extend, "other"_a)
         .def("put", &Trees::put, "i"_a, "other"_a)
         .def("compare", &Trees::compare, "other"_a, "decay"_a, "sigma"_a, "symmetric"_a, "threads"_a,

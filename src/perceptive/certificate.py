@@ -12,7 +12,7 @@ report the smallest. Other rules have bounds of their own: see `theorems`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -274,44 +274,67 @@ def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
     epochs = max(1, -(-learner.rounds // len(lesson)))
     same = learner.rounds == epochs * len(lesson) and core.fingerprint == epochs * lesson.fingerprint % 2**64
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
-    nothing = Certificate(
-        mistakes=learner.mistakes,
-        updates=learner.updates,
-        rounds=learner.rounds,
-        bound=math.inf,
-        bounds="updates" if p.rule == "perceptron" else "mistakes",
-        theorem="",
-        radius=learner.radius,
-        margin=0.0,
-        deviation=math.inf,
-        witness="",
-        separable=False,
-        hypothetical=not same,
-        first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan,
-    )
+    nothing = without_theorem(p.rule, learner.mistakes, learner.updates, learner.rounds, learner.radius, not same)
+    nothing = replace(nothing, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
     if p.rule != "perceptron" or p.hamming or p.beam or p.segments or lesson.partial:
         return nothing  # no theorem is known to us
-    candidates = []
+    games = {}
     for name in ("last", "averaged", *(["best"] if p.keeps_log else [])):
         vector = learner.vector(name)
         length = math.sqrt(core.squared_norm(vector))
         if length == 0.0:
             continue
         leads = core.leads(lesson, vector) / length
-        game = Game(
+        games[name] = Game(
             parameters=LinearParameters(learning_rate=p.learning_rate, margin=p.margin),
             epochs=epochs,
             radius=learner.radius,
             margins=leads[np.isfinite(leads)],
             lengths2=np.zeros(0),
         )
-        formula, bound, q, deviation = perceptron_bound(game)
-        separable = len(game.margins) > 0 and float(game.margins.min()) > 0
-        margin, shortfall = 1 / q if q else math.inf, 0.0 if deviation * q <= ROUNDING else deviation
-        found = replace(nothing, bound=bound, theorem=formula, margin=margin, deviation=shortfall)
-        candidates.append(replace(found, witness=name, separable=separable))
+    return smallest_bound(nothing, perceptron_bound, games)
+
+
+def without_theorem(
+    rule: str, mistakes: int, updates: int, rounds: int, radius: float, hypothetical: bool
+) -> Certificate:
+    """What is known of a run before a theorem speaks."""
+    return Certificate(
+        mistakes=mistakes,
+        updates=updates,
+        rounds=rounds,
+        bound=math.inf,
+        bounds="updates" if rule == "perceptron" else "mistakes",
+        theorem="",
+        radius=radius,
+        margin=0.0,
+        deviation=math.inf,
+        witness="",
+        separable=False,
+        hypothetical=hypothetical,
+    )
+
+
+def smallest_bound(
+    nothing: Certificate, theorem: Callable[[Game], tuple[str, float, float, float]], games: Mapping[str, Game]
+) -> Certificate:
+    """The theorem's smallest bound over the witnesses, each with its game."""
+    candidates = []
+    for witness, game in games.items():
+        formula, bound, q, deviation = theorem(game)
+        candidates.append(
+            replace(
+                nothing,
+                bound=bound,
+                theorem=formula,
+                margin=1 / q if q else math.inf,
+                deviation=0.0 if deviation * q <= ROUNDING else deviation,
+                witness=witness,
+                separable=len(game.margins) > 0 and float(game.margins.min()) > 0,
+            )
+        )
     if not candidates:
-        return replace(nothing, bound=float(learner.rounds), theorem=TRIVIAL)
+        return replace(nothing, bound=float(nothing.rounds), theorem=TRIVIAL)
     best = min(candidates, key=lambda c: c.bound)
     return replace(best, separable=any(c.separable for c in candidates))
 
@@ -394,26 +417,13 @@ def _certify_problem(
     """The smallest bound over all witnesses."""
     p, run, weights = problem.parameters, problem.run, evidence.weights
     radius = math.sqrt(evidence.radius2 if hypothetical else run.radius2)
-    nothing = Certificate(
-        mistakes=run.mistakes,
-        updates=run.updates,
-        rounds=run.rounds,
-        bound=math.inf,
-        bounds="updates" if p.rule == "perceptron" else "mistakes",
-        theorem="",
-        radius=radius,
-        margin=0.0,
-        deviation=math.inf,
-        witness="",
-        separable=False,
-        hypothetical=hypothetical,
-    )
+    nothing = without_theorem(p.rule, run.mistakes, run.updates, run.rounds, radius, hypothetical)
     weighted = weights is not None and bool((weights != 1).any())
     theorem = theorem_for(p, weighted=weighted, started=problem.initial is not None)
     if theorem is None:
         return nothing
     start, start_bias = problem.initial or (np.zeros(1), np.zeros(1))
-    candidates = []
+    games = {}
     for name, margins in evidence.margins.items():
         if not np.isfinite(margins).all():
             continue
@@ -422,7 +432,7 @@ def _certify_problem(
         if problem.initial:
             w = w.astype(np.float64, copy=False)
             along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / _length(w, b)
-        game = Game(
+        games[name] = Game(
             parameters=p,
             epochs=epochs,
             radius=radius,
@@ -433,23 +443,7 @@ def _certify_problem(
             start_length=_length(start, start_bias) / p.learning_rate,
             start_along=along / p.learning_rate,
         )
-        formula, bound, q, deviation = theorem(game)
-        separable = len(game.margins) > 0 and float(game.margins.min()) > 0
-        candidates.append(
-            replace(
-                nothing,
-                bound=bound,
-                theorem=formula,
-                margin=1 / q if q else math.inf,
-                deviation=0.0 if deviation * q <= ROUNDING else deviation,
-                witness=name,
-                separable=separable,
-            )
-        )
-    if not candidates:
-        return replace(nothing, bound=float(run.rounds), theorem=TRIVIAL)
-    best = min(candidates, key=lambda c: c.bound)
-    return replace(best, separable=any(c.separable for c in candidates))
+    return smallest_bound(nothing, theorem, games)
 
 
 def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, Vector]:

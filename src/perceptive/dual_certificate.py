@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.certificate import ROUNDING, Certificate, add_up, margins_of
+from perceptive.certificate import Certificate, add_up, margins_of, smallest_bound, without_theorem
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples
 from perceptive.learners.kernel import KernelLearner, check_weights
 from perceptive.learners.lesson import Labels
 from perceptive.parameters import LinearParameters
-from perceptive.theorems import TRIVIAL, Game, theorem_for
+from perceptive.theorems import Game, theorem_for
 
 
 def certify_kernel(learner: KernelLearner, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -55,6 +55,8 @@ def certify_kernel(learner: KernelLearner, X: Any, y: Any, sample_weight: Any = 
     epochs = max(1, -(-learner.played // max(1, n)))
     fingerprint = combine(hash_examples(X), which, labels, weights)
     same = learner.played == epochs * n and learner.fingerprint == epochs * fingerprint % 2**64
+    if learner.kernel.one_way and not same:
+        raise ValueError("a Gram matrix of other examples has no K(x, x) of these; give that of the training examples")
     copies = max(1, -(-learner.seen // max(1, len(which))))
     dual = learner.dual.in_double()  # margins decide here, and rounding must not
     made = [
@@ -86,27 +88,15 @@ def _certify_run(
     if weights is not None:
         lengths2 = lengths2 * weights**2
     radius = math.sqrt(float(lengths2[present].max(initial=0.0)) if hypothetical else run.radius2)
-    nothing = Certificate(
-        mistakes=int(dual.mistakes[c]),
-        updates=run.updates,
-        rounds=dual.rounds,
-        bound=math.inf,
-        bounds="updates" if p.rule == "perceptron" else "mistakes",
-        theorem="",
-        radius=radius,
-        margin=0.0,
-        deviation=math.inf,
-        witness="",
-        separable=False,
-        hypothetical=hypothetical,
-    )
+    mistakes = int(dual.mistakes[c])
+    nothing = without_theorem(p.rule, mistakes, run.updates, dual.rounds, radius, hypothetical)
     like = LinearParameters(rule=p.rule, learning_rate=p.learning_rate, margin=p.margin, C=p.C, delta=p.delta, bias=0.0)
     weighted = weights is not None and bool((weights[present] != 1).any())
     theorem = theorem_for(like, weighted=weighted, started=dual.initial is not None)
     if theorem is None or dual.forgetting is not None:
         return nothing
     mine = slice(c, c + 1) if dual.task == "ovr" else slice(None)
-    candidates = []
+    games = {}
     for name in ("last", "averaged", "best"):
         if dual.supports is None:
             break
@@ -119,7 +109,7 @@ def _certify_run(
         if weights is not None:
             margins = margins * weights
         start = np.zeros((0, u.shape[1])) if dual.initial is None else dual.initial[:, mine]
-        game = Game(
+        games[name] = Game(
             parameters=like,
             epochs=epochs,
             radius=radius,
@@ -130,19 +120,4 @@ def _certify_run(
             start_length=math.sqrt(max(0.0, run.length2[0])) / p.learning_rate,
             start_along=float((start * on_supports[: len(start)]).sum()) / length / p.learning_rate,
         )
-        formula, bound, q, deviation = theorem(game)
-        candidates.append(
-            replace(
-                nothing,
-                bound=bound,
-                theorem=formula,
-                margin=1 / q if q else math.inf,
-                deviation=0.0 if deviation * q <= ROUNDING else deviation,
-                witness=name,
-                separable=len(game.margins) > 0 and float(game.margins.min()) > 0,
-            )
-        )
-    if not candidates:
-        return replace(nothing, bound=float(dual.rounds), theorem=TRIVIAL)
-    best = min(candidates, key=lambda candidate: candidate.bound)
-    return replace(best, separable=any(candidate.separable for candidate in candidates))
+    return smallest_bound(nothing, theorem, games)

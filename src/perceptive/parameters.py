@@ -154,7 +154,7 @@ class KernelParameters(_Checked):
     ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
     budget: int | None = _parameter(None, "how many supports are kept at most", _whole(1, "all"))
     forget: str = _parameter(
-        "oldest", "what makes room when the budget is used up", _one_of("oldest", "random", "projectron")
+        "projectron", "what makes room when the budget is used up", _one_of("oldest", "random", "projectron")
     )
     cache_size: float = _parameter(200.0, "megabytes for kernel values that later passes use again", _not_negative)
     dtype: str = _parameter("float32", "of the kernel values", _one_of("float32", "float64"))
@@ -169,6 +169,11 @@ class KernelParameters(_Checked):
                 what = "normalized=True" if self.normalized else f"hypothesis={self.hypothesis!r}"
                 raise ValueError(
                     f"{what} needs every v_k, which a budget forgets; take 'last' or 'averaged', or budget=None"
+                )
+            if self.hypothesis == "averaged" and self.forget != "projectron":
+                raise ValueError(
+                    f"hypothesis='averaged' needs the supports that forget={self.forget!r} gives away; take "
+                    "hypothesis='last', or forget='projectron', whose supports stay"
                 )
             if self.delta:
                 raise ValueError("delta needs every example to be remembered; it does not go with a budget")

@@ -34,12 +34,20 @@ def run(options: argparse.Namespace) -> None:
     """Certify."""
     from perceptive.certificate import certify_lessons
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_model, stream_for
+    from perceptive.cli.model import load_any, stream_for
     from perceptive.cli.train import certificate_json
+    from perceptive.learners.kernel import KernelLearner
     from perceptive.training.source import Source
     from perceptive.training.stream import no_examples
 
-    learner = load_model(options.model)
+    learner = load_any(options.model)
+    if isinstance(learner, KernelLearner):
+        from perceptive.cli.kernel import certify
+
+        rows = stream_for(learner, options, fixed=True) if learner.kernel.vectors else None
+        certificate = certify(options, learner, rows)
+        print(json.dumps(certificate_json(certificate)) if options.json else certificate)
+        return
     stream = stream_for(learner, options, fixed=True)
     with Source(stream) as source, progress(stream.files, 1, not options.json) as bar:
 

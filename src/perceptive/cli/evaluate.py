@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.model import load_any, scored, stream_for
     from perceptive.cli.ranking import evaluate_ranker, load_ranker
     from perceptive.cli.tagging import evaluate_tagger
+    from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.metrics import Confusion, auc
@@ -57,38 +58,55 @@ def run(options: argparse.Namespace) -> None:
     if isinstance(some, RankingLearner):
         return evaluate_ranker(load_ranker(options.model), options)
     learner = load_any(options.model)
-    stream = stream_for(learner, options)
     confusion = Confusion(list(learner.classes))
     index = learner.index
     unlabelled = 0
     positive, all_scores = [], []
 
-    def decide(examples: Any, scores: Any) -> Any:
+    def decide(labels: Any, which: Any, scores: Any) -> Any:
         two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
-        return examples.labels, examples.which, learner.decide(scores), scores if scores.ndim == 1 else two
+        return labels, which, learner.decide(scores), scores if scores.ndim == 1 else two
 
-    with progress(stream.files, 1, not options.json) as bar:
-        for labels, which, predicted, scores in scored(learner, stream, bar, options.hypothesis, decide):
-            if len(confusion.labels) == len(index) and any(label not in index for label in labels):
-                confusion.widen(NEVER_MET)
-            known = which != UNLABELLED
-            unlabelled += int(np.count_nonzero(~known))
-            truth = np.array([*(index.get(label, len(index)) for label in labels), 0], np.int64)[which]
-            confusion.add(truth[known], predicted[known])
-            if scores is not None:
-                positive.append(truth[known] == 1)
-                all_scores.append(scores[known])
+    def count(labels: Any, which: Any, predicted: Any, scores: Any) -> None:
+        nonlocal unlabelled
+        if len(confusion.labels) == len(index) and any(label not in index for label in labels):
+            confusion.widen(NEVER_MET)
+        known = which != UNLABELLED
+        unlabelled += int(np.count_nonzero(~known))
+        truth = np.array([*(index.get(label, len(index)) for label in labels), 0], np.int64)[which]
+        confusion.add(truth[known], predicted[known])
+        if scores is not None:
+            positive.append(truth[known] == 1)
+            all_scores.append(scores[known])
+
+    if isinstance(learner, KernelLearner) and not learner.kernel.vectors:
+        from perceptive.cli.kernel import evaluated
+        from perceptive.cli.objects import Objects
+
+        log: Any = Objects(options, labelled=False)
+        for labels, which, scores in evaluated(learner, log, options.hypothesis):
+            count(*decide(labels, which, scores))
+    else:
+        stream = stream_for(learner, options)
+        log = stream.log
+
+        def then(examples: Any, scores: Any) -> Any:
+            return decide(examples.labels, examples.which, scores)
+
+        with progress(stream.files, 1, not options.json) as bar:
+            for block in scored(learner, stream, bar, options.hypothesis, then):
+                count(*block)
     if confusion.total == 0:
         raise ValueError("there are no labelled examples; check the files and the format")
     area = auc(np.concatenate(positive), np.concatenate(all_scores)) if all_scores else math.nan
-    for complaint in stream.log.complaints:
+    for complaint in log.complaints:
         print(f"skipped: {complaint}", file=sys.stderr)
     reports = confusion.reports()
     if options.json:
         told: dict[str, Any] = {
             "examples": confusion.total,
             "unlabelled": unlabelled,
-            "skipped": stream.log.skipped,
+            "skipped": log.skipped,
             "accuracy": confusion.accuracy,
             "auc": None if math.isnan(area) else area,
             "classes": [report.__dict__ for report in reports],
@@ -101,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
     rows: list[tuple[str, Any]] = [("examples", f"{confusion.total:,}"), ("accuracy", f"{confusion.accuracy:.2%}")]
     if not math.isnan(area):
         rows.append(("AUC", f"{area:.4f}"))
-    rows += [(name, f"{n:,}") for name, n in (("without label", unlabelled), ("skipped", stream.log.skipped)) if n]
+    rows += [(name, f"{n:,}") for name, n in (("without label", unlabelled), ("skipped", log.skipped)) if n]
     print(pairs(rows), end="\n\n")
     shown = [
         [r.label, f"{r.precision:.4f}", f"{r.recall:.4f}",

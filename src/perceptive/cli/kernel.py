@@ -14,68 +14,119 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.cli.objects import Objects
 from perceptive.cli.options import given, option_of
 from perceptive.parameters import KernelParameters, LinearParameters, TrainingParameters
 
 if TYPE_CHECKING:
+    from perceptive.certificate import Certificate
     from perceptive.learners.kernel import KernelLearner
     from perceptive.streams import Stream
 
-LABEL = "label"
+PART = 1024  # objects that are scored at a time
 
 
-def train(options: argparse.Namespace, stream: Stream | None) -> int:
-    """Learn; ``stream`` is None where the kernel takes objects."""
-    from perceptive.learners.kernel import KernelLearner
+def train(options: argparse.Namespace, stream: Stream | None, learner: KernelLearner | None) -> int:
+    """Learn, or let a learner go on; ``stream`` is None where the kernel takes objects."""
     from perceptive.persistence import save
     from perceptive.training import train_kernel
 
     began = time.monotonic()
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
-    parameters = _parameters(options)
-    if stream is None:
-        X, y, weights = *_labelled(options.data), None
-    else:
-        X, y, weights = _rows(stream)
-    classes = options.classes or _in_order(y)
-    if len(classes) < 2:
-        raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
-    learner = KernelLearner(classes=classes, **parameters)
-    try:
-        lesson = learner.prepare(X, y, weights, several=training.epochs > 1)
-    except TypeError as error:  # objects of another kind than the kernel takes
-        raise ValueError(str(error)) from None
-    history = train_kernel(lesson, training.epochs, training.shuffle)
+    parameters = _parameters(options, learner)
+    X, y, weights, log = _labelled(options) if stream is None else _rows(stream, learner)
+    if learner is None:
+        learner = _begin(options, y, parameters)
+    held = _held_out(len(y), training.validation_fraction, learner.parameters.random_state)
+    X_held, y_held, _ = _take(X, y, None, np.flatnonzero(held))
+    X, y, weights = _take(X, y, weights, np.flatnonzero(~held))
+    lesson = _said_plainly(learner.prepare, X, y, weights, several=training.epochs > 1)
+    for label in dict.fromkeys(y):
+        if label not in learner.index:
+            learner.meet_class(label)
+
+    def accuracy() -> float:
+        predicted = _said_plainly(learner.predict_many, X_held)
+        return float(np.mean([label == said for label, said in zip(y_held, predicted, strict=True)]))
+
+    validate = accuracy if y_held else None
+    history = train_kernel(lesson, training.epochs, training.shuffle, held_out=validate, patience=training.patience)
     certificate = None
     if options.certify:
         from perceptive.dual_certificate import certify_kernel
 
         certificate = certify_kernel(learner, X, y, weights)
-    learner.reading = None if stream is None else stream.reading
-    learner.takes_objects = stream is None
+    if not options.model:
+        learner.reading = None if stream is None else stream.reading
+        learner.takes_objects = stream is None
     save(learner, options.output)
+    _tell_skipped(log)
     _tell(options, learner, history, certificate, time.monotonic() - began)
     return 0
 
 
-def _parameters(options: argparse.Namespace) -> dict[str, Any]:
+def _parameters(options: argparse.Namespace, learner: KernelLearner | None) -> dict[str, Any]:
+    """What was given of the learner; of one that goes on, nothing may differ."""
     known = {f.name for f in fields(KernelParameters)}
     chosen = given(options, LinearParameters, {"bits", "cost", "n_features", "reference"})
     strange = [option_of(name) for name in chosen if name not in known]
     strange += [f"--{name}" for name in ("checkpoint", "cache", "follow", "reference") if getattr(options, name)]
-    if options.model:
-        strange.append("--continue")
-    if options.validation_fraction:
-        strange.append("--holdout")
     if strange:
-        raise ValueError(f"{', '.join(strange)} does not go with --kernel; leave it out")
-    more = {name: value for name in ("budget", "forget") if (value := getattr(options, name)) is not None}
-    return {**chosen, **more, "kernel": options.kernel}
+        raise ValueError(f"{', '.join(strange)} does not go with kernels; leave it out")
+    chosen |= {name: value for name in ("budget", "forget") if (value := getattr(options, name)) is not None}
+    if learner is None:
+        return {**chosen, "kernel": options.kernel}
+    changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
+    changed += [f"--{name}" for name in ("kernel", "classes") if getattr(options, name) is not None]
+    if changed:
+        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+    if options.certify:
+        raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
+    return {}
 
 
-def _rows(stream: Stream) -> tuple[Any, list[Any], Any]:
-    import numpy as np
+def _begin(options: argparse.Namespace, y: list[Any], parameters: dict[str, Any]) -> KernelLearner:
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.linear import in_order_of_labels
 
+    classes = options.classes or in_order_of_labels(list(dict.fromkeys(y)))
+    if len(classes) < 2:
+        raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
+    return KernelLearner(classes=classes, **parameters)
+
+
+def _held_out(n: int, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Which examples are held out."""
+    if not fraction:
+        return np.zeros(n, dtype=bool)
+    held = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0]))).random(n) < fraction
+    if held.all() or not held.any():
+        part = "all" if held.all() else "none"
+        raise ValueError(
+            f"--holdout {fraction:g} holds out {part} of {n} examples; give more examples, or leave it out"
+        )
+    return held
+
+
+def _take(X: Any, y: list[Any], weights: Any, rows: NDArray[np.int64]) -> tuple[Any, list[Any], Any]:
+    if len(rows) == len(y):
+        return X, y, weights
+    some = X[rows] if hasattr(X, "tocsr") else [X[i] for i in rows.tolist()]
+    return some, [y[i] for i in rows.tolist()], None if weights is None else weights[rows]
+
+
+def _said_plainly(what: Any, *arguments: Any, **options: Any) -> Any:
+    """Objects of another kind than the kernel takes are the files' fault, not the program's."""
+    try:
+        return what(*arguments, **options)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+
+
+def _rows(stream: Stream, learner: KernelLearner | None) -> tuple[Any, list[Any], Any, Any]:
     from perceptive.streams.examples import UNLABELLED, join
 
     if stream.reading.has_idf:
@@ -87,75 +138,72 @@ def _rows(stream: Stream) -> tuple[Any, list[Any], Any]:
     labelled = np.flatnonzero(examples.which != UNLABELLED)
     if len(labelled) < len(examples):
         examples = examples.take(labelled)
-    width = stream.reading.width or examples.width()
-    return examples.X(width), examples.y().tolist(), examples.weight
+    known = None if learner is None else learner.n_features
+    width = max(stream.reading.width or known or 0, examples.width())
+    return examples.X(width), examples.y().tolist(), examples.weight, stream.log
 
 
-def objects(paths: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of JSON lines, each with the place it stands at."""
-    from perceptive.streams.blocks import blocks, expand, shown
-
-    for path in expand(paths):
-        number = 0
-        for block in blocks(path):
-            for line in bytes(block.text).splitlines():
-                number += 1
-                place = f"{shown(path)}:{number}"
-                if not line.strip():
-                    continue
-                try:
-                    found = json.loads(line)
-                except ValueError as error:
-                    raise ValueError(f"{place}: no JSON ({error}); give an object a line") from None
-                except RecursionError:
-                    raise ValueError(f"{place}: JSON that is nested too deeply; give flatter objects") from None
-                if not isinstance(found, dict):
-                    raise ValueError(f'{place}: no JSON object; write {{"text": …, "label": …}}')
-                yield place, found
-            block.release()
-
-
-def _labelled(paths: Any) -> tuple[list[dict[str, Any]], list[Any]]:
-    from perceptive.learners.lesson import is_missing
-
-    X, y = [], []
-    for place, found in objects(paths):
-        if LABEL not in found:
-            raise ValueError(f"{place}: an object without {LABEL!r}: {str(found)[:60]}")
-        label = found.pop(LABEL)
-        if not isinstance(label, str | int | float) or is_missing(label):
-            raise ValueError(
-                f"{place}: the label {str(label)[:60]} is no label; give a string, a number, true or false"
-            )
-        y.append(label)
-        X.append(found)
-    if not X:
+def _labelled(options: argparse.Namespace) -> tuple[list[dict[str, Any]], list[Any], None, Objects]:
+    found = Objects(options, labelled=True)
+    pairs = list(found)
+    if not pairs:
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
-    return X, y
+    return [x for x, _ in pairs], [label for _, label in pairs], None, found
 
 
-def _in_order(labels: list[Any]) -> list[Any]:
-    from perceptive.learners.linear import in_order_of_labels
+def _tell_skipped(log: Any) -> None:
+    for complaint in log.complaints:
+        print(f"skipped: {complaint}", file=sys.stderr)
 
-    return in_order_of_labels(list(dict.fromkeys(labels)))
+
+def scored(learner: KernelLearner, found: Objects, hypothesis: str | None) -> Iterator[tuple[list[Any], Any]]:
+    """Labels (None: without) and scores of objects, some at a time."""
+    part: list[tuple[dict[str, Any], Any]] = []
+
+    def score() -> tuple[list[Any], Any]:
+        return [label for _, label in part], _said_plainly(learner.scores, [x for x, _ in part], hypothesis)
+
+    for one in found:
+        part.append(one)
+        if len(part) == PART:
+            yield score()
+            part = []
+    if part:
+        yield score()
+
+
+def evaluated(learner: KernelLearner, found: Objects, hypothesis: str | None) -> Iterator[tuple[Any, Any, Any]]:
+    """Labels, which of them each object has, and the scores of all: as streams of rows give them."""
+    from perceptive.streams.examples import UNLABELLED
+
+    for given_labels, scores in scored(learner, found, hypothesis):
+        labels = list(dict.fromkeys(label for label in given_labels if label is not None))
+        place = {label: i for i, label in enumerate(labels)} | {None: UNLABELLED}
+        yield labels, np.array([place[label] for label in given_labels], np.int64), scores
 
 
 def predict(options: argparse.Namespace, learner: KernelLearner, file: Any) -> None:
     """A line for each object: the label, and the scores if they are asked for."""
-    X = [found for _, found in objects(options.data)]
-    if not X:
-        return
-    try:
-        scores = learner.scores(X, options.hypothesis)
-    except TypeError as error:
-        raise ValueError(str(error)) from None
-    table = scores if scores.ndim == 2 else scores[:, None]
-    for i, row in zip(learner.decide(scores).tolist(), table.tolist(), strict=True):
-        if options.json:
-            line = json.dumps({"label": learner.classes[i], "scores": row})
-        else:
-            line = "\t".join([str(learner.classes[i]), *(f"{s:.6g}" for s in row if options.scores)])
-        file.write(line.encode() + b"\n")
+    found = Objects(options, labelled=False)
+    for _, scores in scored(learner, found, options.hypothesis):
+        table = scores if scores.ndim == 2 else scores[:, None]
+        for i, row in zip(learner.decide(scores).tolist(), table.tolist(), strict=True):
+            if options.json:
+                line = json.dumps({"label": learner.classes[i], "scores": row})
+            else:
+                line = "\t".join([str(learner.classes[i]), *(f"{s:.6g}" for s in row if options.scores)])
+            file.write(line.encode() + b"\n")
+    _tell_skipped(found)
+
+
+def certify(options: argparse.Namespace, learner: KernelLearner, stream: Stream | None) -> Certificate:
+    """The certificate of a kernel model's run."""
+    from perceptive.dual_certificate import certify_kernel
+
+    X, y, weights, log = _labelled(options) if stream is None else _rows(stream, learner)
+    _tell_skipped(log)
+    certificate: Certificate = _said_plainly(certify_kernel, learner, X, y, weights)
+    return certificate
 
 
 def _tell(options: argparse.Namespace, learner: KernelLearner, history: Any, certificate: Any, seconds: float) -> None:
@@ -169,6 +217,7 @@ def _tell(options: argparse.Namespace, learner: KernelLearner, history: Any, cer
             "mistakes": history.mistakes,
             "updates": history.updates,
             "converged": history.converged,
+            "held_out": history.held_out,
             "certificate": None if certificate is None else str(certificate),
             "seconds": seconds,
         }
@@ -179,6 +228,8 @@ def _tell(options: argparse.Namespace, learner: KernelLearner, history: Any, cer
     from perceptive.cli.console import pairs
 
     rows = [(name, value) for name, value in about.items() if value is not None]
+    if history.held_out:
+        rows.append(("held-out accuracy", " ".join(f"{a:.2%}" for a in history.held_out)))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))

@@ -71,8 +71,6 @@ def reading_of(
     One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
     out later.
     """
-    if isinstance(learner, KernelLearner) and not learner.kernel.vectors:
-        raise ValueError(f"the kernel {learner.kernel!r} takes JSON lines, for `perceptive predict` only")
     given = options.format
     if learner.reading is None:
         bits = getattr(learner.parameters, "bits", None)
@@ -95,7 +93,7 @@ def stream_for(
     return streams.open(
         options.data,
         reading=reading_of(learner, options, fixed),
-        dtype="float32",
+        dtype=learner.parameters.dtype if isinstance(learner, KernelLearner) else "float32",
         threads=options.threads,
         on_error=options.on_error,
         idf=learner.idf if isinstance(learner, LinearLearner) else None,

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     if isinstance(learner, KernelLearner):
         if options.proba:
             raise ValueError(f"{options.model}: a kernel model has scores, no probabilities; ask for --scores")
-        if learner.takes_objects:
+        if not learner.kernel.vectors:
             from perceptive.cli.kernel import predict
 
             with output(options.output) as file:

@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--kernel", metavar="TEXT", help="learn in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …"
     )
     group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
-    group.add_argument("--forget", choices=["oldest", "random", "projectron"], help="kernels: what makes room then")
+    group.add_argument("--forget", choices=["projectron", "oldest", "random"], help="kernels: what makes room then")
     group = parser.add_argument_group("training")
     add_parameters(group, TrainingParameters, {"progress"})
     group.add_argument("--continue", dest="model", metavar="MODEL", help="go on learning with a model")
@@ -148,14 +148,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
-    if options.kernel is not None:
-        from perceptive.cli.kernel import train
-        from perceptive.kernels import as_kernel
-
-        check_target(options.output, options.data)
-        rows = _stream(options) if as_kernel(options.kernel).vectors else None
-        _read_labels(options, rows)
-        return train(options, rows)
+    if options.task == "classify" and (options.kernel is not None or _goes_on_with_kernel(options)):
+        return _train_kernel(options)
     if options.budget is not None or options.forget is not None:
         raise ValueError("--budget and --forget are about kernels; give --kernel too")
     began = time.monotonic()
@@ -194,6 +188,34 @@ def run(options: argparse.Namespace) -> int:
         _remove(options.checkpoint)
     _tell(options, run, source, certificate, time.monotonic() - began)
     return 0
+
+
+def _goes_on_with_kernel(options: argparse.Namespace) -> bool:
+    from perceptive import model_file
+
+    return bool(options.model) and model_file.read(options.model)[0].startswith("Kernel")
+
+
+def _train_kernel(options: argparse.Namespace) -> int:
+    from perceptive.cli.kernel import train
+    from perceptive.kernels import as_kernel
+
+    check_target(options.output, options.data)
+    if not options.model:
+        rows = _stream(options) if as_kernel(options.kernel).vectors else None
+        _read_labels(options, rows)
+        return train(options, rows, None)
+    from perceptive.cli.model import load_any, stream_for
+    from perceptive.learners.kernel import KernelLearner
+
+    learner = load_any(options.model)
+    if not isinstance(learner, KernelLearner):
+        raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
+    if wrong := list(reading_options(options)):
+        raise ValueError(
+            f"{options.model}: goes on learning as it has begun; leave out {', '.join(map(option_of, wrong))}"
+        )
+    return train(options, stream_for(learner, options, fixed=True) if learner.kernel.vectors else None, learner)
 
 
 def remember_names(learner: LinearLearner, stream: Stream) -> None:

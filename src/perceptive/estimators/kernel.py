@@ -19,7 +19,8 @@ from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.learners.kernel import KernelLearner
+from perceptive.kernels.trees import Trees
+from perceptive.learners.kernel import ONE_SET, KernelLearner
 from perceptive.learners.lesson import Labels, is_missing
 from perceptive.learners.linear import as_floats
 from perceptive.parameters import KernelParameters, KernelTrainingParameters
@@ -34,7 +35,7 @@ def _can_go_on(self: KernelClassifier) -> bool:
             return True
     except (TypeError, ValueError):  # no kernel at all, which learning will say
         return True
-    raise AttributeError("a precomputed Gram matrix is about one set of examples; give the kernel itself, or use fit")
+    raise AttributeError(f"{ONE_SET}; give the kernel itself, or use fit")
 
 
 class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
@@ -69,8 +70,9 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         A score of 0 is a mistake, or predicts the second class.
     budget : int or None
         How many supports are kept at most.
-    forget : {"oldest", "random", "projectron"}
-        What makes room when the budget is used up. The average forgets what the learner forgets.
+    forget : {"projectron", "oldest", "random"}
+        What makes room when the budget is used up: the new example is projected on the supports, which stay, or takes
+        the place of one of them. The latter have no average, only a ``hypothesis="last"``.
     cache_size : float
         Megabytes for kernel values of strings, trees and functions that later passes use again.
     dtype : {"float32", "float64"}
@@ -131,7 +133,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         delta: float = 0.0,
         ties: str = "mistake",
         budget: int | None = None,
-        forget: str = "oldest",
+        forget: str = "projectron",
         cache_size: float = 200.0,
         dtype: str = "float32",
         random_state: int = 0,
@@ -253,6 +255,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_support_vectors", None)
         return self
 
+    @available_if(_can_go_on)  # type: ignore[untyped-decorator]
     def learn_one(self, x: Any, y: Any, w: float = 1.0) -> KernelClassifier:
         """Learn from one example."""
         if not hasattr(self, "learner_"):
@@ -295,13 +298,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         kernel = as_kernel(self.kernel)
         if not kernel.vectors and not kernel.pairwise:
             return X
-        X = validate_data(
+        return validate_data(
             self, X, reset=reset, accept_sparse="csr" if kernel.vectors else False, dtype=[np.float64, np.float32],
             order="C", accept_large_sparse=True,
         )  # fmt: skip
-        if reset and not kernel.vectors and X.shape[0] != X.shape[1]:
-            raise ValueError(f"the precomputed Gram matrix should be square, not {X.shape[0]} × {X.shape[1]}")
-        return X
 
     def _weights(
         self, y: NDArray[Any], classes: NDArray[Any], sample_weight: ArrayLike | None
@@ -326,6 +326,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
 
     def _keep_support_vectors(self) -> None:
         X, index = self.__dict__.pop("_X"), self.support_
+        assert self.learner_.dual is not None
+        if isinstance(self.learner_.dual.supports, Trees):  # which are kept as they came, and copied however deep
+            self.__dict__.pop("_support_vectors", None)
+            return
         taken = X.iloc[index] if hasattr(X, "iloc") else X[index] if hasattr(X, "shape") else [X[i] for i in index]
         self._support_vectors = taken
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
-from perceptive.kernels.kernel import Kernel, Values, number, shown
+from perceptive.kernels.kernel import Kernel, Values, number
 
 
 class _Pointwise(Kernel):
@@ -269,6 +270,7 @@ class Normalized(Kernel):
 
     def __init__(self, k: Kernel) -> None:
         self.k = k
+        self._check()
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -278,7 +280,15 @@ class Normalized(Kernel):
     def view(self) -> Hashable:
         return id(self)
 
+    def _check(self) -> None:
+        if self.k.one_way:
+            raise ValueError(
+                f"{self!r}: a Gram matrix of new examples with those of training has no K(x, x) of the new ones; "
+                "divide the matrix by the lengths yourself, K / np.sqrt(np.outer(k.diag(X_new), k.diag(X_train)))"
+            )
+
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        self._check()  # parameters within may have changed
         prepared = self.k.prepare(X, dtype)
         lengths = np.sqrt(np.maximum(self.k.norms(prepared), 0.0))
         return Parts([prepared, numbers(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0))])
@@ -299,10 +309,18 @@ class Centered(Kernel):
     def __init__(self, k: Kernel, X_ref: Any) -> None:
         self.k, self.X_ref = k, X_ref
         self._reference: tuple[Any, float] | None = None
+        self._check()
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
         return self.k.vectors
+
+    def _check(self) -> None:
+        if self.k.one_way:
+            raise ValueError(
+                f"{self!r}: a Gram matrix knows no examples but those of training; centre the matrix itself, with "
+                "scikit-learn's KernelCenterer before this estimator"
+            )
 
     def _means(self, A: Any) -> NDArray[np.float64]:
         """Mean of k(x, r) over the reference, less half its grand mean."""
@@ -315,6 +333,7 @@ class Centered(Kernel):
         return row_means(self.k, in_double(A), prepared) - grand / 2
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        self._check()  # parameters within may have changed
         prepared = self.k.prepare(X, dtype)
         return Parts([prepared, numbers(self._means(prepared))])
 

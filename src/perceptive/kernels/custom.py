@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Dense, Objects, Parts, as_list, numbers
 from perceptive.kernels.kernel import Kernel, Values
 
@@ -78,20 +79,20 @@ class Custom(Kernel):
         try:
             value = float(found)
         except (TypeError, ValueError, OverflowError):
-            pair = f"{_shown(a)}, {_shown(b)}"
+            pair = f"{shown(a)}, {shown(b)}"
             raise ValueError(
-                f"the kernel {self.label} gives {_shown(found)} for the pair {pair}; it must give a number"
+                f"the kernel {self.label} gives {shown(found)} for the pair {pair}; it must give a number"
             ) from None
         if not np.isfinite(value):
             raise ValueError(
-                f"the kernel {self.label} gives {value} for the pair {_shown(a)}, {_shown(b)}; mend it there"
+                f"the kernel {self.label} gives {value} for the pair {shown(a)}, {shown(b)}; mend it there"
             )
         return value
 
     def _check_symmetric(self, a: Any, b: Any, value: float, back: float) -> None:
         if abs(back - value) > SYMMETRY * max(abs(value), abs(back)):
             raise ValueError(
-                f"the kernel {self.label} is not symmetric: {value:g} for the pair {_shown(a)}, {_shown(b)}, but "
+                f"the kernel {self.label} is not symmetric: {value:g} for the pair {shown(a)}, {shown(b)}, but "
                 f"{back:g} the other way round"
             )
 
@@ -100,7 +101,19 @@ class Custom(Kernel):
 
 
 class Precomputed(Kernel):
-    """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these."""
+    """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these.
+
+    It is neither normalized nor centered here, since K(x, x) of new examples is not in it: do so before.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import KernelCenterer
+    >>> from perceptive import KernelClassifier
+    >>> model = make_pipeline(KernelCenterer(), KernelClassifier(kernel="precomputed"))
+    >>> model.fit([[4, 2, 0], [2, 3, 1], [0, 1, 5]], [0, 0, 1]).predict([[3, 3, 1]])
+    array([0])
+    """
 
     one_way = True
     pairwise = True
@@ -126,10 +139,10 @@ class Precomputed(Kernel):
         return np.ascontiguousarray(rows[:, index])
 
     def norms(self, A: Parts) -> NDArray[np.float64]:
-        index = A.parts[1].array[:, 0].astype(np.int64)
-        return np.asarray(A.parts[0].array[np.arange(len(index)), index], dtype=np.float64)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+        index, rows = A.parts[1].array[:, 0].astype(np.int64), A.parts[0].array
+        if len(index) and index.max() >= rows.shape[1]:
+            raise ValueError(
+                f"the Gram matrix has {rows.shape[1]} columns, and so no K(x, x) of example {int(index.max())}; give "
+                "the square matrix of the training examples"
+            )
+        return np.asarray(rows[np.arange(len(index)), index], dtype=np.float64)

@@ -6,11 +6,15 @@ supports of a model.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptive.kernels.content import SIZE, digest, shown
 
 Index = slice | NDArray[np.int64] | list[int]
 
@@ -182,6 +186,34 @@ def in_double(examples: Any) -> Any:
     return examples
 
 
+def contents(examples: Any) -> list[bytes | None]:
+    """A digest of each example, equal where examples are; None for objects whose content nobody knows."""
+    if isinstance(examples, Dense):
+        rows = examples.array + 0.0  # −0 is 0
+        return [hashlib.blake2b(row.tobytes(), digest_size=SIZE).digest() for row in rows]
+    if isinstance(examples, Sparse):
+        rows = examples.matrix
+        return [_content(rows.indices[a:b], rows.data[a:b]) for a, b in pairwise(rows.indptr.tolist())]
+    if isinstance(examples, Parts):
+        parts = [contents(part) for part in examples.parts]
+        return [None if None in each else digest(each) for each in zip(*parts, strict=True)]
+    if hasattr(examples, "contents"):
+        found: list[bytes | None] = examples.contents()
+        return found
+    return [digest(item) for item in examples.items]
+
+
+def _content(indices: NDArray[Any], values: NDArray[Any]) -> bytes:
+    """Of a sparse row, however its entries are ordered and whether or not zeros are written down."""
+    if len(values) and (not values.all() or (np.diff(indices) < 0).any()):
+        kept = np.flatnonzero(values)
+        kept = kept[np.argsort(indices[kept], kind="stable")]
+        indices, values = indices[kept], values[kept]
+    found = hashlib.blake2b(indices.astype(np.int64).tobytes(), digest_size=SIZE)
+    found.update(values.tobytes())
+    return found.digest()
+
+
 def check_alike(known: Any, new: Any) -> None:
     """Raise ValueError where new examples cannot be added to known ones: dense rows to sparse ones, say."""
     if isinstance(known, Parts) and isinstance(new, Parts):
@@ -212,7 +244,7 @@ def as_list(X: Any) -> list[Any]:
     if hasattr(X, "iloc"):
         X = X.to_numpy()
     if isinstance(X, str | bytes) or not (hasattr(X, "__len__") or hasattr(X, "__iter__")):
-        raise TypeError(f"examples must come in a list or an array, not as one {type(X).__name__}: {_shown(X)}")
+        raise TypeError(f"examples must come in a list or an array, not as one {type(X).__name__}: {shown(X)}")
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         return [X[[i]] for i in range(X.shape[0])]
@@ -246,8 +278,3 @@ def columns_of(X: Any, columns: Any) -> Any:
 
 def _names(columns: Any) -> bool:
     return isinstance(columns, list | tuple) and all(isinstance(c, str) for c in columns)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "…"

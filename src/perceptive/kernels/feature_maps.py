@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,7 @@ def polynomial_features(X: Matrix, degree: int, c: float, spelling: str = "merge
 
 def gaussian_features(X: Matrix, gamma: float, order: int) -> Matrix:
     """e^{−γ‖x‖²} √((2γ)^|m|/m!) x^m for every monomial m of total degree up to ``order``."""
+    check_order(order)
     _check_size(len(X), count_features(X.shape[1], order))
     damping = np.exp(-gamma * (X**2).sum(axis=1))
     columns = []
@@ -56,6 +58,12 @@ def gaussian_features(X: Matrix, gamma: float, order: int) -> Matrix:
         factorials = math.prod(math.factorial(times) for times in Counter(places).values())
         columns.append(damping * math.sqrt((2 * gamma) ** len(places) / factorials) * _monomial(X, places))
     return np.column_stack(columns)
+
+
+def check_order(order: object) -> None:
+    """Raise where a Taylor series cannot end there."""
+    if not isinstance(order, Integral) or isinstance(order, bool) or order < 0:
+        raise ValueError(f"order={order!r}: the order of a Taylor series must be 0, 1, 2, …")
 
 
 def _monomials(n: int, order: int) -> Iterator[tuple[int, ...]]:

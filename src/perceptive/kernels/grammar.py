@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
+from perceptive.kernels.content import shown
 from perceptive.kernels.custom import Custom, Precomputed
-from perceptive.kernels.kernel import Kernel, shown
+from perceptive.kernels.kernel import Kernel
 from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence
 from perceptive.kernels.trees import SubsetTree, Subtree
 from perceptive.kernels.vectors import Gaussian, Laplacian, Linear, Polynomial, Quadratic
@@ -160,7 +161,10 @@ class _Parser:
                 self.next += 1
                 self.expect("(")
                 self.expect(")")
-                found = found.exp() if word == "exp" else found.normalized()
+                try:
+                    found = found.exp() if word == "exp" else found.normalized()
+                except ValueError as error:
+                    self.fail(at, str(error))
         return found
 
     def atom(self) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels import algebra, custom, strings, trees, vectors
-from perceptive.kernels.examples import Dense, Objects, Parts, Sparse
+from perceptive.kernels.examples import Dense, Objects, Parts, Sparse, as_list
 from perceptive.kernels.kernel import Kernel
 
 Arrays = dict[str, NDArray[Any]]
@@ -39,6 +39,8 @@ def _to_plain(kernel: Kernel, arrays: Arrays, named: dict[str, Any]) -> dict[str
     if type(kernel) is not KINDS.get(type(kernel).__name__):
         raise ValueError(f"{kernel!r} is a kernel of your own and cannot be saved; wrap its function in Custom")
     parameters = kernel.get_params(deep=False)
+    if isinstance(kernel, algebra.Centered):
+        return {"kernel": "Centered", "parameters": _centered_to_plain(kernel, arrays, named)}
     if isinstance(kernel, custom.Custom):
         parameters["name"] = _name(kernel.f, kernel.label, named)
         parameters["f"] = None  # goes by the name
@@ -46,6 +48,26 @@ def _to_plain(kernel: Kernel, arrays: Arrays, named: dict[str, Any]) -> dict[str
         "kernel": type(kernel).__name__,
         "parameters": {name: _value_to_plain(value, arrays, named) for name, value in parameters.items()},
     }
+
+
+def _centered_to_plain(kernel: algebra.Centered, arrays: Arrays, named: dict[str, Any]) -> dict[str, Any]:
+    """The reference as arrays: rows, sparse or not, as they are; texts, trees and other objects as examples are."""
+    X, k = kernel.X_ref, _to_plain(kernel.k, arrays, named)
+    if hasattr(X, "tocsr"):
+        reference: Any = Sparse(X.tocsr())
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
+        reference = Dense(X)
+    else:
+        prepared = kernel.k.prepare(X)
+        reference = prepared if isinstance(prepared, trees.Trees) else Objects(as_list(X))
+    prefix = f"kernel.{len(arrays)}"
+    return {"k": k, "X_ref": {"examples": examples_to_arrays(reference, prefix, arrays), "under": prefix}}
+
+
+def _reference(examples: Any) -> Any:
+    if isinstance(examples, Dense):
+        return examples.array
+    return examples.matrix if isinstance(examples, Sparse) else examples.items
 
 
 def _value_to_plain(value: Any, arrays: Arrays, named: dict[str, Any]) -> Any:
@@ -92,6 +114,8 @@ def _value_from_plain(value: Any, arrays: Arrays, functions: Functions) -> Any:
         return kernel_from_plain(value, arrays, functions)
     if "array" in value:
         return np.array(arrays[value["array"]])
+    if "examples" in value:
+        return _reference(examples_from_arrays(value["examples"], value["under"], arrays))
     if "slice" in value:
         return slice(*value["slice"])
     if "function" in value:
@@ -127,10 +151,12 @@ def examples_to_arrays(examples: Any, prefix: str, arrays: Arrays) -> dict[str, 
     if isinstance(examples, Parts):
         parts = [examples_to_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(examples.parts)]
         return {"kind": "parts", "parts": parts}
-    lines = [json.dumps(to_plain(item), separators=(",", ":")).encode() for item in examples.items]
+    forest = isinstance(examples, trees.Trees)
+    plain = examples.layouts() if forest else [_item_to_plain(item, i) for i, item in enumerate(examples.items)]
+    lines = [json.dumps(item, separators=(",", ":")).encode() for item in plain]
     arrays[f"{prefix}.text"] = np.frombuffer(b"".join(lines), dtype=np.uint8)
     arrays[f"{prefix}.ends"] = np.cumsum([len(line) for line in lines], dtype=np.int64)
-    if isinstance(examples, trees.Trees):
+    if forest:
         return {"kind": "trees"}
     return {"kind": "texts", "single": examples.single} if isinstance(examples, strings.Texts) else {"kind": "objects"}
 
@@ -156,9 +182,10 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
     borders = [0, *ends.tolist()]
     if borders != sorted(borders) or borders[-1] != len(text):
         raise ValueError("texts do not fit together")
-    items = [from_plain(json.loads(text[a:b])) for a, b in pairwise(borders)]
+    lines = [json.loads(text[a:b]) for a, b in pairwise(borders)]
     if kind == "trees":
-        return trees.parse_trees(items)
+        return trees.from_layouts(lines)
+    items = [from_plain(line) for line in lines]
     if kind == "texts":
         prepared = strings.Spectrum(1).prepare(items, np.float32 if about["single"] else np.float64)
         return prepared
@@ -167,26 +194,36 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
     return Objects(items)
 
 
+def _item_to_plain(item: Any, i: int) -> Any:
+    try:
+        return to_plain(item)
+    except RecursionError:
+        raise ValueError(f"support {i} is nested too deeply to be saved; give flatter examples") from None
+
+
 # ---------------------------------------------------------------- plain values
 
 
 def to_plain(value: Any) -> Any:
-    """Any nesting of strings, numbers, tuples, lists, dicts and arrays, as JSON has it."""
-    if value is None or isinstance(value, str | bool | int):
+    """Any nesting of strings, numbers, tuples, lists, dicts and arrays, as JSON has it; no subclasses of these."""
+    kind = type(value)
+    if value is None or kind in (str, bool, int):
         return value
-    if isinstance(value, float):
+    if kind is float:
         return value if np.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.generic):
         return to_plain(value.item())
-    if isinstance(value, tuple):
+    if kind is tuple:
         return {"tuple": [to_plain(item) for item in value]}
-    if isinstance(value, list):
+    if kind is list:
         return [to_plain(item) for item in value]
-    if isinstance(value, bytes):
+    if kind is bytes:
         return {"bytes": value.hex()}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+    if kind is np.ndarray and value.dtype.kind in "fiub":
         return {"array": value.tolist(), "dtype": value.dtype.str}
-    if isinstance(value, dict):
+    if kind is np.ndarray and value.dtype.kind in "OU":
+        return to_plain(value.tolist())
+    if kind is dict:
         return {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
     raise ValueError(
         f"a {type(value).__name__} cannot be saved; use strings, numbers, tuples, lists, dicts and arrays of numbers"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.kernels.content import digest
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
@@ -23,7 +25,11 @@ class Trees:
         self.parsed, self.items = parsed, items
 
     def __reduce__(self) -> Any:
-        return parse_trees, (self.items,)
+        return from_layouts, (self.layouts(),)
+
+    def layouts(self) -> list[Any]:
+        """Each tree flat, however deep it is: brackets as they are, tuples as kinds and texts."""
+        return [item if isinstance(item, str) else _parts(item, i) for i, item in enumerate(self.items)]
 
     def __len__(self) -> int:
         return len(self.parsed)
@@ -35,6 +41,10 @@ class Trees:
         index = np.ascontiguousarray(index, dtype=np.int64)
         return Trees(self.parsed.take(index), [self.items[i] for i in index.tolist()])
 
+    def contents(self) -> list[bytes | None]:
+        """A digest of each, whatever form it was given in."""
+        return [digest(productions) for productions in self.parsed.contents()]
+
     def extend(self, other: Trees) -> None:
         """Add others."""
         self.parsed.extend(other.parsed)
@@ -44,6 +54,18 @@ class Trees:
         """Replace one."""
         self.parsed.put(i, other.parsed)
         self.items[i] = other.items[0]
+
+
+def from_layouts(layouts: list[Any]) -> Trees:
+    """Trees from `Trees.layouts`; raises ValueError where one does not fit together."""
+    items = []
+    for layout in layouts:
+        if not isinstance(layout, str):
+            kinds, texts = layout
+            _core.Trees().add_parts(kinds, texts)  # checks it
+            layout = _nested(kinds, texts)
+        items.append(layout)
+    return parse_trees(items)
 
 
 def parse_trees(X: Any) -> Trees:
@@ -109,8 +131,8 @@ def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:
     if isinstance(node, tuple | list) and len(node) and isinstance(node[0], str) and None not in node:
         return node[0], node[1:]
     raise TypeError(
-        f"tree {number}: {str(node)[:40]!r} is no tree; give brackets as in '(NP (D the) (N dog))', nested tuples "
-        "('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees"
+        f"tree {number}: {reprlib.repr(node)[:60]} is no tree; give brackets as in '(NP (D the) (N dog))', nested "
+        "tuples ('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees"
     )
 
 

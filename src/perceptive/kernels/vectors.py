@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.examples import Dense, Sparse, in_double
-from perceptive.kernels.feature_maps import gaussian_features, polynomial_features
+from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
 
 IN_CACHE = 2**18  # numbers that are worked on at a time
@@ -253,6 +253,7 @@ class Gaussian(VectorKernel):
         """
         from scipy.special import gammainc
 
+        check_order(order)
         z = 2 * self.rate() * float((_dense(X) ** 2).sum(axis=1).max(initial=0.0))
         return float(gammainc(order + 1, z))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.kernels.examples import in_double
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ class Forgetting(Protocol):
     def added(self) -> None:
         """Note a support that came while there was room."""
 
-    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
-        """Learn x though the budget is used up; returns the change of the scores of ``others``."""
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Weights) -> Weights:
+        """Learn example i of a block though the budget is used up; returns the change in the scores after it."""
 
 
 class ForgetOne:
@@ -39,17 +40,13 @@ class ForgetOne:
     def added(self) -> None:
         """Nothing to note."""
 
-    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Weights) -> Weights:
         """Replace one support."""
+        x, others = block.take(slice(i, i + 1)), block.take(slice(i + 1, None))
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         self.next = (slot + 1) % self.budget
         lost = dual.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
-        del dual.slot_of[dual.ids[slot]]
-        dual.supports.put(slot, x)
-        dual.ids[slot] = number
-        dual.slot_of[number] = slot
-        dual.alpha[slot] = step
-        dual.sums[slot] = dual.rounds * step
+        dual.replace(slot, x, number, step)
         return np.asarray(dual.row(x, others)[:, None] * step - lost)
 
     def state(self) -> dict[str, Any]:
@@ -80,22 +77,34 @@ class Projectron:
         self.budget = budget
         self._double: Dual | None = None  # in float64: what is rounded away here, the inverse would blow up
         self._inverse: NDArray[Any] = np.zeros((0, 0))
+        self._block: Any = None  # examples whose values with the supports are in the table
+        self._table: NDArray[Any] = np.zeros((0, 0))
 
     def added(self) -> None:
         """The inverse is made when it is first needed."""
-        self._double = None
+        self._double = self._block = None
 
-    def make_room(self, dual: Dual, x: Any, number: int, step: Weights, others: Any) -> Weights:
+    def __getstate__(self) -> dict[str, Any]:
+        return {"budget": self.budget}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Weights) -> Weights:
         """Spread the step over the supports."""
         if self._double is None:
             self._double = dual.in_double()
             G = self._double.values(self._double.supports, self._double.supports)
-            self._inverse = np.linalg.pinv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)), hermitian=True)
-        d = self._inverse @ self._double.row(in_double(x), self._double.supports)
+            self._inverse = np.linalg.inv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)))
+        d = self._inverse @ self._double.row(in_double(block.take(slice(i, i + 1))), self._double.supports)
         spread = np.outer(d, step)
         dual.alpha[:] += spread
         dual.sums[:] += dual.rounds * spread
-        return dual.weighted(others, dual.supports, spread)
+        if self._block is not block:  # the supports stay, so that a block is compared with them once
+            self._block, self._table = block, dual.table(block)
+        change = np.zeros((len(block), len(step)))
+        _core.dual_scores(self._table, spread, change)
+        return change[i + 1 :]
 
 
 def forgetting(name: str, budget: int, seed: int) -> Forgetting:

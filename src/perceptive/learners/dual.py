@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.hypotheses import HYPOTHESES
 from perceptive.kernels import Kernel
-from perceptive.kernels.examples import in_double, size_of
+from perceptive.kernels.examples import contents, in_double, size_of
 from perceptive.learners.budget import Forgetting, forgetting
 from perceptive.learners.dual_run import DualRun
 from perceptive.parameters import KernelParameters
@@ -43,9 +43,11 @@ class Dual:
     Attributes
     ----------
     supports : prepared examples or None
-        What was learned from, each once.
+        What was learned from, each content once (with ``delta`` each example, since its id feature is its own).
     ids : list of int
         Number of each support in the order of arrival.
+    slot_of : dict
+        From numbers of examples to supports; several numbers may share one.
     alpha : array of shape (n_supports, n_outputs)
         Signed coefficients.
     runs : list of DualRun
@@ -60,6 +62,8 @@ class Dual:
         self.supports: Any = None
         self.ids: list[int] = []
         self.slot_of: dict[int, int] = {}
+        self._contents: list[bytes | None] = []  # per support; shorter where they have not been asked for
+        self._slot_of_content: dict[bytes, int] = {}
         self._alpha, self._sums = np.zeros((0, n_outputs)), np.zeros((0, n_outputs))
         self.initial: Weights | None = None
         self.runs = [DualRun() for _ in range(n_outputs if task == "ovr" else 1)]
@@ -126,6 +130,11 @@ class Dual:
         """K(x, x) + b²."""
         return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
 
+    def table(self, A: Any) -> NDArray[Any]:
+        """K + b² of all supports with all of A."""
+        K = self.values(A, self.supports).T if self.kernel.one_way else self.values(self.supports, A)
+        return np.ascontiguousarray(K)
+
     def weighted(self, A: Any, supports: Any, coefficients: Weights) -> Weights:
         """Σ_i coefficients[i]·(K(x_i, a) + b²) for each a and output, tile by tile."""
         out = np.zeros((len(A), coefficients.shape[1]))
@@ -150,11 +159,9 @@ class Dual:
         chosen = np.flatnonzero(alpha.any(axis=1))
         if len(chosen) == 0:
             return
-        self.supports = X.take(chosen)
-        self.ids = [first_id + int(i) for i in chosen]
-        self.slot_of = {number: slot for slot, number in enumerate(self.ids)}
-        self.initial = alpha[chosen].copy()
-        self._alpha, self._sums = self.initial.copy(), np.zeros_like(self.initial)
+        slots = self._slots(X, first_id + np.arange(len(X)), chosen)
+        np.add.at(self.alpha, slots, alpha[chosen])
+        self.initial = self.alpha.copy()
         scores = self.weighted(self.supports, self.supports, self.initial)
         scores += self.parameters.delta**2 * self.initial
         parts = (scores * self.initial).sum(axis=0)
@@ -201,14 +208,43 @@ class Dual:
     def learn(self, X: Any, numbers: NDArray[np.int64], updates: Updates, q: Weights, weights: Weights | None) -> Any:
         """Write updates down; returns the slots of their supports, new or not."""
         self._forget_predictions()
-        new = [i for i in updates.row.tolist() if int(numbers[i]) not in self.slot_of]
-        if new:
-            self._add(X.take(np.array(new)), [int(numbers[i]) for i in new])
-        slots = np.array([self.slot_of[int(numbers[i])] for i in updates.row.tolist()], dtype=np.int64)
+        slots = self._slots(X, numbers, updates.row)
         np.add.at(self.alpha, slots, updates.step)
         np.add.at(self.sums, slots, updates.at[:, None] * updates.step)
         self._note(slots, updates, q[updates.row], None if weights is None else weights[updates.row])
         return slots
+
+    def _slots(self, X: Any, numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The supports that these rows of X are; what is no support yet becomes one."""
+        strange = [i for i in rows.tolist() if int(numbers[i]) not in self.slot_of]
+        if strange:
+            examples = X.take(np.array(strange))
+            new: list[int] = []
+            for k, (i, content) in enumerate(zip(strange, self._contents_of(examples), strict=True)):
+                slot = self._find(content)
+                if slot is None:
+                    slot = len(self.ids) + len(new)
+                    new.append(k)
+                    if content is not None:
+                        self._slot_of_content[content] = slot
+                    self._contents.append(content)
+                self.slot_of[int(numbers[i])] = slot
+            if new:
+                added = examples if len(new) == len(strange) else examples.take(np.array(new))
+                self._add(added, [int(numbers[strange[k]]) for k in new])
+        return np.array([self.slot_of[int(numbers[i])] for i in rows.tolist()], dtype=np.int64)
+
+    def _contents_of(self, examples: Any) -> list[bytes | None]:
+        """What tells examples apart: their contents, or nothing but their numbers where each has its id feature."""
+        if self.parameters.delta:
+            return [None] * len(examples)
+        if len(self._contents) < len(self.ids):  # of a model that was loaded
+            self._contents = contents(self.supports)
+            self._slot_of_content = {content: i for i, content in enumerate(self._contents) if content is not None}
+        return contents(examples)
+
+    def _find(self, content: bytes | None) -> int | None:
+        return None if content is None else self._slot_of_content.get(content)
 
     def _note(self, slots: Any, updates: Updates, q: Weights, weights: Weights | None) -> None:
         joint = self.task == "joint"
@@ -239,7 +275,6 @@ class Dual:
             self.supports.extend(examples)
         first, n = len(self.ids), len(self.ids) + len(numbers)
         self.ids += numbers
-        self.slot_of |= {number: first + i for i, number in enumerate(numbers)}
         if n > len(self._alpha):
             for name in ("_alpha", "_sums"):
                 grown = np.zeros((max(16, n, 2 * first), self.n_outputs))
@@ -247,22 +282,38 @@ class Dual:
                 setattr(self, name, grown)
         self._alpha[first:n] = self._sums[first:n] = 0.0
 
-    def learn_within_budget(self, x: Any, number: int, q: float, weight: float, others: Any) -> Weights:
-        """Write down what `scan` found within a budget; returns what that changes in the scores of ``others``."""
+    def learn_within_budget(self, block: Any, i: int, number: int, q: float, weight: float) -> Weights:
+        """Write down what `scan` found within a budget; returns what that changes in the scores of those after it."""
         assert self.forgetting is not None
         self._forget_predictions()
         step = self._step.copy()
         self._note(None, self.found(0), np.array([q]), np.array([weight]))
-        slot = self.slot_of.get(number)
-        if slot is None and len(self) >= self.forgetting.budget:
-            return self.forgetting.make_room(self, x, number, step, others)
+        slot, x = self.slot_of.get(number), block.take(slice(i, i + 1))
         if slot is None:
-            self._add(x, [number])
-            slot = self.slot_of[number]
+            slot = self._find(self._contents_of(x)[0])
+        if slot is None and len(self) >= self.forgetting.budget:
+            return self.forgetting.make_room(self, block, i, number, step)
+        if slot is None:
+            slot = int(self._slots(x, np.array([number]), np.array([0]))[0])
             self.forgetting.added()
         self.alpha[slot] += step
         self.sums[slot] += self.rounds * step
-        return self.row(x, others)[:, None] * step
+        return self.row(x, block.take(slice(i + 1, None)))[:, None] * step
+
+    def replace(self, slot: int, x: Any, number: int, step: Weights) -> None:
+        """Let a new support take the place of one that is forgotten."""
+        content = self._contents_of(x)[0]
+        del self.slot_of[self.ids[slot]]
+        forgotten = self._contents[slot]
+        if forgotten is not None and self._find(forgotten) == slot:
+            del self._slot_of_content[forgotten]
+        if content is not None:
+            self._slot_of_content[content] = slot
+        self.supports.put(slot, x)
+        self.ids[slot], self._contents[slot] = number, content
+        self.slot_of[number] = slot
+        self.alpha[slot] = step
+        self.sums[slot] = self.rounds * step
 
     def meet_output(self, place: int) -> None:
         """A class that nobody announced gets its own output, all zeros, in this place."""
@@ -296,9 +347,16 @@ class Dual:
         """Raise ValueError if it cannot be had from this run."""
         if not isinstance(hypothesis, str) or hypothesis not in HYPOTHESES:
             raise ValueError(f"hypothesis={hypothesis!r}: hypothesis must be one of {', '.join(map(repr, HYPOTHESES))}")
-        if self.forgetting is not None and HYPOTHESES[hypothesis].needs_journal:
+        if self.forgetting is None:
+            return
+        if HYPOTHESES[hypothesis].needs_journal:
             raise ValueError(
                 f"hypothesis={hypothesis!r} needs every v_k, which a budget forgets; train with budget=None"
+            )
+        if hypothesis == "averaged" and self.parameters.forget != "projectron":
+            raise ValueError(
+                "hypothesis='averaged' needs the supports that were forgotten; ask for 'last', or train with "
+                "forget='projectron'"
             )
 
     def coefficients(self, hypothesis: str, normalized: bool = False) -> Weights:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.kernels.content import digest
 from perceptive.learners.rows import as_rows
 
 
@@ -51,5 +52,5 @@ def hash_examples(X: Any) -> NDArray[np.uint64]:
     if len(shape) == 2 and kind in "fiub":
         return np.asarray(as_rows(X, None, fingerprint=True).hashes)
     items = X.to_numpy().tolist() if hasattr(X, "iloc") else list(X)
-    digests = [hashlib.blake2b(repr(item).encode("utf-8", "replace"), digest_size=8).digest() for item in items]
+    digests = [(digest(item, strict=False) or b"")[:8] for item in items]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,8 @@ from perceptive.learners.linear import as_floats, in_order_of_labels
 from perceptive.learners.passes import Passes
 from perceptive.parameters import KernelParameters
 from perceptive.streams.reading import Reading
+
+ONE_SET = "a precomputed Gram matrix is about one set of examples"
 
 
 class KernelLearner:
@@ -98,6 +101,8 @@ class KernelLearner:
         if new and self.announced:
             raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
         fresh = self.dual is None
+        if self.asked_kernel.one_way:
+            _check_gram(X, fresh)
         kernel = self.asked_kernel.resolved(X) if fresh else self.kernel
         examples = kernel.prepare(X, np.dtype(self.parameters.dtype))
         if len(examples) != len(which):
@@ -153,6 +158,16 @@ class KernelLearner:
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
         self.prepare(X, y, weights).play_as_they_come()
+
+    def snapshot(self) -> tuple[Dual, int, int]:
+        """What learning changes, as it is now."""
+        kept = copy.deepcopy(self.dual, {id(self.kernel): self.kernel})
+        assert kept is not None
+        return kept, self.played, self.fingerprint
+
+    def restore(self, snapshot: tuple[Dual, int, int]) -> None:
+        """Go back there; lessons that were begun cannot be played on."""
+        self.dual, self.played, self.fingerprint = snapshot
 
     # ------------------------------------------------------------ predicting
 
@@ -289,6 +304,15 @@ class KernelLesson:
         learner = self.learner
         learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
         learner.played += self.n_played
+
+
+def _check_gram(X: Any, fresh: bool) -> None:
+    """Raise ValueError where this cannot be the Gram matrix of all examples that there will be."""
+    if not fresh:
+        raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")
+    shape = np.shape(X) if isinstance(X, np.ndarray) else ()
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise ValueError(f"the precomputed Gram matrix should be square, not {shape[0]} × {shape[1]}")
 
 
 def check_weights(given: Any, n: int) -> Weights | None:

@@ -157,9 +157,7 @@ class Passes:
         while (i := self.dual.scan(scores, targets, q, weights, begin)) < len(numbers):
             begin = i + 1
             weight = 1.0 if weights is None else float(weights[i])
-            others = X.take(slice(begin, None))
-            x = X.take(slice(i, i + 1))
-            scores[begin:] += self.dual.learn_within_budget(x, int(numbers[i]), float(q[i]), weight, others)
+            scores[begin:] += self.dual.learn_within_budget(X, i, int(numbers[i]), float(q[i]), weight)
 
     def _own(self, chunk: NDArray[np.int64]) -> Weights | None:
         """Δ-trick: what the id features of the examples add to their own scores."""

@@ -2,7 +2,8 @@
 
 A support is an example that was learned from, with a coefficient for each output: one output for two classes
 (signed α, the second spelling of the notes; the first, counts beside y, is its absolute value), K outputs α_{i,y} for
-K classes. An example that is learned from again adds to its own coefficient.
+K classes. An example that is learned from again adds to its own coefficient, and so does one that is equal to it: two
+with the same φ(x) are one support. With the Δ-trick they are not, since each has an id feature of its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +43,9 @@ class Dual:
         """Begin from these coefficients instead of zeros."""
         for i, (x, coefficients) in enumerate(zip(examples, alpha, strict=True)):
             if any(coefficients):
-                self.examples[i], self.alpha[i] = x, list(coefficients)
+                own = self.alpha.setdefault(self.support(x, i), [0.0] * self.n_outputs)
+                for c, a in enumerate(coefficients):
+                    own[c] += a
         pairs = [(i, j) for i in self.alpha for j in self.alpha]
         self.length2 = sum(
             a * b * self.value(self.examples[i], self.examples[j])
@@ -74,10 +77,16 @@ class Dual:
         own = self.alpha.get(identity, [0.0] * self.n_outputs)
         return [s + self.delta * self.delta * a for s, a in zip(self.scores(x), own, strict=True)]
 
+    def support(self, x: Any, identity: int) -> int:
+        """The number that x is remembered by: its own, or that of an equal example before it."""
+        if not self.delta:
+            identity = next((i for i, known in self.examples.items() if known == x), identity)
+        self.examples[identity] = x
+        return identity
+
     def add(self, x: Any, identity: int, steps: Sequence[float], m: float, tau: float, q: float) -> None:
         """v ← v + τ·δ, written into the coefficients of x."""
-        self.examples[identity] = x
-        coefficients = self.alpha.setdefault(identity, [0.0] * self.n_outputs)
+        coefficients = self.alpha.setdefault(self.support(x, identity), [0.0] * self.n_outputs)
         for c, step in enumerate(steps):
             coefficients[c] += step
         self.length2 += 2.0 * tau * m + tau * tau * q
