@@ -24,9 +24,16 @@ from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import KernelClassifier, LinearClassifier, LinearRanker, SequenceTagger
+    from perceptive.estimators import (
+        KernelClassifier,
+        KernelRanker,
+        LinearClassifier,
+        LinearRanker,
+        Reranker,
+        SequenceTagger,
+    )
     from perceptive.kernels.storage import Functions
-    from perceptive.learners import KernelLearner, SequenceLearner
+    from perceptive.learners import KernelLearner, KernelRankingLearner, SequenceLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -44,11 +51,14 @@ def save(
     model: LinearLearner
     | KernelLearner
     | RankingLearner
+    | KernelRankingLearner
     | SequenceLearner
     | LinearClassifier
     | KernelClassifier
     | LinearRanker
-    | SequenceTagger,
+    | KernelRanker
+    | SequenceTagger
+    | Reranker,
     path: str | os.PathLike[str],
 ) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
@@ -145,11 +155,14 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
-    with _fitting(path):
-        if kind in KINDS:
+    if kind in KINDS:
+        from perceptive.kernels.storage import MissingFunction
+
+        with _fitting(path, MissingFunction):
             if kind == "Reranker" and not dressed:
                 raise ModelFileError(f"{os.fspath(path)}: holds a Reranker; use it from Python, with load")
-            return load_ranker(kind if dressed else "RankingLearner", meta, arrays)
+            return load_ranker(kind, meta, arrays, dressed, functions or {})
+    with _fitting(path):
         dressed = dressed and kind.endswith("Classifier")
         if not kind.startswith("Kernel"):
             learner = _put_together(meta, arrays)

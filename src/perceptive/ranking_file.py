@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import model_file
+from perceptive.dual_persistence import dual_apart, dual_together
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.kernels import Kernel
+from perceptive.kernels.storage import Functions, kernel_from_plain, kernel_to_plain
+from perceptive.learners.dual import Dual
+from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.persistence import check_history, problem_apart, problem_together
@@ -19,31 +24,40 @@ from perceptive.tagger_file import tagger_apart, tagger_together
 from perceptive.training import History
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearRanker, Reranker
+    from perceptive.estimators import KernelRanker, LinearRanker, Reranker
 
-KINDS = ("RankingLearner", "LinearRanker", "Reranker")
+KINDS = ("RankingLearner", "LinearRanker", "KernelRankingLearner", "KernelRanker", "Reranker")
 COUNTS = ("played", "ids")
 RERANKER = ("k", "folds", "target", "oracle_")
 
 
 def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
     """Write a ranker to a file; False if this is none."""
-    if isinstance(model, RankingLearner):
-        model_file.write(path, "RankingLearner", *_take_apart(model))
+    if isinstance(model, RankingLearner | KernelRankingLearner):
+        model_file.write(path, type(model).__name__, *_learner_apart(model))
         return True
     kind = type(model).__name__  # without importing scikit-learn for other models
-    if kind == "LinearRanker":
+    if kind in ("LinearRanker", "KernelRanker"):
         model_file.write(path, kind, *_estimator_apart(model))
     elif kind == "Reranker":
         model_file.write(path, kind, *_reranker_apart(model))
     return kind in KINDS
 
 
-def _estimator_apart(model: LinearRanker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _learner_apart(learner: RankingLearner | KernelRankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    return _take_apart(learner) if isinstance(learner, RankingLearner) else _kernel_apart(learner)
+
+
+def _estimator_apart(model: LinearRanker | KernelRanker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if not hasattr(model, "learner_"):
-        raise ValueError("this LinearRanker has not learned anything; fit it before it is saved")
-    meta, arrays = _take_apart(model.learner_)
-    meta["estimator"] = {name: _plain(value) for name, value in model.get_params().items()}
+        raise ValueError(f"this {type(model).__name__} has not learned anything; fit it before it is saved")
+    meta, arrays = _learner_apart(model.learner_)
+    parameters = model.get_params(deep=False)
+    if "kernel" in parameters:
+        asked = parameters.pop("kernel")
+        plain = kernel_to_plain(asked, arrays) if isinstance(asked, Kernel) else asked
+        meta["asked"] = plain if isinstance(plain, str | dict) else None
+    meta["estimator"] = {name: _plain(value) for name, value in parameters.items()}
     meta["history"] = asdict(model._history)
     return meta, arrays
 
@@ -69,19 +83,28 @@ def _reranker_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
         return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
 
     tagger = tagger_together(meta["tagger"], folder("tagger"))
-    ranker = _dress(_put_together(meta["ranker"], folder("ranker")), meta["ranker"])
+    parts = folder("ranker")
+    ranker = _dress(_learner_together(meta["ranker"], parts, {}), meta["ranker"], parts, {})
     model = Reranker(clone(tagger), k=meta["k"], folds=meta["folds"], target=meta["target"], ranker=clone(ranker))
     model._check_parameters()
     model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, float(meta["oracle_"])
     return model
 
 
-def load_ranker(kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """What `save_ranker` wrote; raises where it does not fit together."""
+def load_ranker(
+    kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool, functions: Functions
+) -> Any:
+    """What `save_ranker` wrote, or the learner of it; raises where it does not fit together."""
     if kind == "Reranker":
         return _reranker_together(meta, arrays)
-    learner = _put_together(meta, arrays)
-    return learner if kind == "RankingLearner" else _dress(learner, meta)
+    learner = _learner_together(meta, arrays, functions)
+    return _dress(learner, meta, arrays, functions) if dressed and kind.endswith("Ranker") else learner
+
+
+def _learner_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Functions
+) -> RankingLearner | KernelRankingLearner:
+    return _kernel_together(meta, arrays, functions) if "kernel" in meta else _put_together(meta, arrays)
 
 
 def _plain(value: Any) -> Any:
@@ -124,20 +147,68 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Rank
         if not isinstance(learner.n_features, int) or learner.n_features < 0:
             raise ValueError("no features")
         learner.problem = problem_together(meta["problem"], arrays, learner.n_features, None, learner.parameters)
+    _counts_together(learner, meta, COUNTS)
+    return learner
+
+
+def _kernel_apart(learner: KernelRankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    parameters = {f.name: getattr(learner.parameters, f.name) for f in fields(learner.parameters)}
+    parameters.pop("kernel")
+    meta: dict[str, Any] = {
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "kernel": kernel_to_plain(learner.kernel, arrays),
+        "n_features": learner.n_features,
+        "fingerprint": str(learner.fingerprint),
+        "first_pass": learner.first_pass,
+        "dual": None if learner.dual is None else dual_apart(learner.dual, arrays),
+        **{name: getattr(learner, name) for name in (*COUNTS, "seen")},
+    }
+    return meta, arrays
+
+
+def _kernel_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Functions
+) -> KernelRankingLearner:
+    kernel = kernel_from_plain(meta["kernel"], arrays, functions)
+    learner = KernelRankingLearner(kernel=kernel, **meta["parameters"])
+    if meta["dual"] is not None:
+        learner.dual = dual_together(Dual(kernel, "binary", 1, learner.parameters), meta["dual"], arrays)
+    learner.n_features = meta["n_features"]
+    _counts_together(learner, meta, (*COUNTS, "seen"))
+    return learner
+
+
+def _counts_together(
+    learner: RankingLearner | KernelRankingLearner, meta: dict[str, Any], counts: tuple[str, ...]
+) -> None:
     learner.fingerprint = int(meta["fingerprint"])
-    for name in COUNTS:
+    for name in counts:
         if not isinstance(meta[name], int) or meta[name] < 0:
             raise ValueError("impossible counts")
         setattr(learner, name, meta[name])
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
-    return learner
 
 
-def _dress(learner: RankingLearner, meta: dict[str, Any]) -> LinearRanker:
-    from perceptive.estimators import LinearRanker
+def _dress(
+    learner: RankingLearner | KernelRankingLearner,
+    meta: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    functions: Functions,
+) -> LinearRanker | KernelRanker:
+    from perceptive.estimators import KernelRanker, LinearRanker
 
-    model = LinearRanker(**meta["estimator"])
+    model: LinearRanker | KernelRanker
+    if isinstance(learner, KernelRankingLearner):
+        asked = meta["asked"]
+        kernel = kernel_from_plain(asked, arrays, functions) if isinstance(asked, dict) else asked
+        kernel = learner.kernel if kernel is None else kernel
+        learner.parameters = replace(learner.parameters, kernel=kernel)  # as it was asked for
+        model = KernelRanker(kernel=kernel, **meta["estimator"])
+        model.learner_ = learner
+    else:
+        model = LinearRanker(**meta["estimator"])
+        model.learner_ = learner
     model._check_parameters()
-    model.learner_ = learner
     model._history = check_history(History(**meta["history"]))
     return model
