@@ -15,7 +15,8 @@ from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
 from sklearn.utils.validation import check_is_fitted
 
 import perceptive
-from perceptive import JointClassifier, LinearClassifier, LinearRanker, metrics
+from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, metrics
+from perceptive.kernels import Custom, Polynomial
 from perceptive.learners import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import RankingParameters, TrainingParameters
@@ -214,7 +215,39 @@ def test_block_features_equal_joint_multiclass():
     assert joint.score(X, y.tolist()) == clf.score(X, y)
 
 
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", "pa2"])
+def test_the_block_kernel_equals_kernel_multiclass(rule):
+    """K((x, t), (x', t')) = k(x, x')·[t = t']: the same mistakes, coefficients and answers, exactly on integers."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, size=(80, 4)).astype(float)
+    y = (np.abs(X).sum(axis=1) + X[:, 0]).astype(int) % 3  # all three classes, or two would be one binary problem
+    options = {"rule": rule, "epochs": 4, "dtype": "float64", "random_state": 3}
+    block = Polynomial(2).on(0) * Custom(lambda t, u: t == u, name="same").on(1)
+    joint = JointClassifier(candidates=range(3), ranker=KernelRanker(kernel=block, **options)).fit(X, y.tolist())
+    clf = KernelClassifier(kernel=Polynomial(2), **options).fit(X, y)
+    assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
+    assert joint.ranker_.updates_.tolist() == clf.updates_.tolist()
+    alpha = np.zeros((len(X), 3))
+    alpha[np.divmod(joint.ranker_.support_, 3)] = joint.ranker_.alpha_  # pair (i, t) is candidate 3i + t
+    theirs = np.zeros((len(X), 3))
+    theirs[clf.support_] = clf.alpha_
+    exact = {"rel": 0, "abs": 0} if rule == "perceptron" else {"rel": 1e-9, "abs": 1e-12}
+    assert alpha == pytest.approx(theirs, **exact)
+    for hypothesis in ("last", "averaged", "voted", "best"):
+        assert joint.predict(X, hypothesis) == clf.predict(X, hypothesis=hypothesis).tolist()
+    pairs = [(x, t) for x in X for t in range(3)]
+    scores = joint.ranker_.learner_.scores(pairs, [3] * len(X))
+    assert scores.reshape(-1, 3) == pytest.approx(clf.decision_function(X), rel=1e-9, abs=1e-9)
+    short = JointClassifier(candidates=range(3), kernel=block).fit(X, y.tolist())
+    assert short.score(X, y.tolist()) > 0.5
+    assert short.predict([]) == []
+
+
 def test_joint_classifier_refuses():
+    with pytest.raises(ValueError, match="phi is missing"):
+        JointClassifier(candidates=[0, 1]).fit([1], [0])
+    with pytest.raises(ValueError, match="both given"):
+        JointClassifier(candidates=[0, 1], ranker=LinearRanker(), kernel="linear").fit([1], [0])
     clf = JointClassifier(lambda x, t: {f"{x}{t}": 1.0}, lambda x: ["a", "b"] if x else [])
     with pytest.raises(ValueError, match="example 0: its answer 'c'"):
         clf.fit([1], ["c"])
