@@ -425,6 +425,100 @@ def test_train_rank_eval(tmp_path, lists, capsys):
     assert "mistakes" in out
 
 
+@pytest.mark.parametrize("format", ["svm", "jsonl"])
+def test_lists_are_parsed_once(tmp_path, lists, capsys, monkeypatch, format):
+    """Later passes, held-out lists and the certificate come from the cache, and so does a later run that keeps it."""
+    from perceptive.streams import blocks
+    from perceptive.training import ranking
+
+    X, y = lists
+    path, cache = tmp_path / f"train.{format}", tmp_path / "lists.cache"
+    if format == "svm":
+        write_svmlight(path, X, y)
+    else:
+        rows = [{"candidates": [dict(zip("abcdef", x, strict=True)) for x in xs.tolist()], "best": b}
+                for xs, b in zip(X, y, strict=True)]  # fmt: skip
+        rows.insert(3, {"candidates": [{"a": 1}]})  # without an answer
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(blocks, "BLOCK", 5000)
+    readings = []
+    read = ranking.read_lists
+    monkeypatch.setattr(ranking, "read_lists", lambda stream: (readings.append(1), read(stream))[1])
+    options = ("--task", "rank", "--holdout", 0.2, "--certify", "--json", "--epochs", 4, "-o", tmp_path / "m")
+    code, out, err = run(capsys, "train", path, *options)
+    assert code == 0, err
+    assert len(readings) == 1
+    told = json.loads(out)
+    assert (told["lists"], told["unanswered"]) == (300, int(format == "jsonl"))
+    assert told["certificate"]["holds"]
+    assert not told["certificate"]["hypothetical"]
+    assert len(told["held_out"]) == len(told["mistakes"]) > 1
+    for n in (2, 2):
+        code, out, err = run(capsys, "train", path, *options, "--cache", cache)
+        assert code == 0, err
+        assert len(readings) == n  # the first of the two wrote it
+        again = json.loads(out)
+        assert {**again, "seconds": 0} == {**told, "seconds": 0}
+    cache.write_bytes(cache.read_bytes()[:-30])
+    assert run(capsys, "train", path, *options, "--cache", cache)[0] == 0  # not whole, and so made anew
+    assert len(readings) == 3
+
+
+def test_passes_from_the_cache_are_those_of_the_file(tmp_path, lists):
+    """One pass after the other over the file, without a cache, gives the same weights."""
+    from perceptive import streams
+    from perceptive.training.ranking import ListSource, train_lists
+
+    X, y = lists
+    write_svmlight(tmp_path / "train.svm", X, y)
+    stream = streams.open(tmp_path / "train.svm", dtype="float64")
+    training = TrainingParameters(epochs=3)
+    learners = [RankingLearner(dtype="float64") for _ in range(2)]
+    with ListSource(stream, passes=3) as source:
+        train_lists(learners[0], source, training)
+    train_lists(learners[1], ListSource(stream), training)
+    assert learners[0].mistakes == learners[1].mistakes
+    assert (learners[0].problem.vector("averaged")[0] == learners[1].problem.vector("averaged")[0]).all()
+
+
+def test_inspect_and_certify(tmp_path, lists, capsys):
+    X, y = lists
+    path, model = tmp_path / "train.svm", tmp_path / "rank.model"
+    write_svmlight(path, X, y)
+    assert run(capsys, "train", path, "--task", "rank", "-o", model, "--pairs", "all")[0] == 0
+    learner = perceptive.load(model)
+    code, out, err = run(capsys, "inspect", model, "--json", "--top", 2)
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["pairs"], told["features"], told["mistakes"]) == ("all", 6, learner.mistakes)
+    weights = learner.problem.vector("averaged")[0][:, 0]
+    heaviest = np.argsort(-np.abs(weights))[:2]
+    assert [f["name"] for f in told["classes"][0]["features"]] == [str(j + 1) for j in heaviest]
+    assert [f["weight"] for f in told["classes"][0]["features"]] == pytest.approx(weights[heaviest].tolist())
+    code, out, err = run(capsys, "inspect", model)
+    assert code == 0, err
+    assert "score" in out
+    code, out, err = run(capsys, "certify", model, path, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["holds"]
+    assert not told["hypothetical"]
+    assert told["mistakes"] == learner.mistakes
+    write_svmlight(tmp_path / "other.svm", X[:50], y[:50])
+    assert "On data other than the run's" in run(capsys, "certify", model, tmp_path / "other.svm")[1]
+    (tmp_path / "empty.svm").write_text("\n")
+    assert run(capsys, "certify", model, tmp_path / "empty.svm")[0] == 1
+    ranker = KernelRanker().fit(X, y)
+    perceptive.save(ranker, model)
+    code, out, err = run(capsys, "inspect", model, "--json")
+    assert code == 0, err
+    assert json.loads(out)["supports"] == len(ranker.support_)
+    for command in (("rank", model, path), ("eval", model, path), ("certify", model, path), ("predict", model, path)):
+        code, _, err = run(capsys, *command)
+        assert code == 1
+        assert "from Python" in err
+
+
 def test_json_lists(tmp_path, capsys):
     path, model = tmp_path / "answers.jsonl", tmp_path / "answers.model"
     rows = [
@@ -451,7 +545,11 @@ def test_json_lists(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
-        ("a.svm", "1 1:1\n", (), "qid:"),
+        ("a.svm", "1 1:1\n", (), "a.svm:1:1: this line names no query; to rank, write qid:n"),
+        ("a.svm", "1 qid:1 1:1\n# so\n\n0 qid:1 2:1\n 1 2:1\n", (), "a.svm:5:2: this line names no query"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:x 2:1\n", (), "a.svm:2:3: qid 'x' is not a whole number"),
+        ("a.svm", "1 qid:1 1:nan\n0 qid:1 2:1\n", (), "a.svm:1"),
+        ("a.jsonl", '{"candidates": [{"a": NaN}], "best": 0}\n', (), "a.jsonl:1"),
         ("a.svm", "1 qid:1 1:1\n1 qid:1 2:1\n", (), "no list has a candidate that is better"),
         ("a.jsonl", '{"candidates": []}\n', (), "a.jsonl:1: the list has no candidates"),
         ("a.jsonl", '\n{"candidates": [{"a": 1}], "best": 1}\n', (), 'a.jsonl:2: "best" is 1'),
@@ -460,7 +558,8 @@ def test_json_lists(tmp_path, capsys):
         ("a.jsonl", "[}\n", ("--format", "json"), "not JSON"),
         ("a.csv", "label,a\n1,2\n", (), "csv files have no lists"),
         ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--multiclass", "ovr"), "--multiclass does not go"),
-        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--cache", "x"), "--cache does not go"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--checkpoint", "x"), "--checkpoint does not go"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--kernel", "linear"), "--kernel does not go with --task rank"),
         ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--delta", "1"), "delta needs the lists in memory"),
     ],
 )
@@ -479,6 +578,6 @@ def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
     perceptive.save(LinearClassifier().fit([[0.0], [1.0]], [0, 1]), tmp_path / "class.model")
     write_svmlight(tmp_path / "a.svm", X, y)
     assert "is a ranker" in run(capsys, "predict", tmp_path / "rank.model", tmp_path / "a.svm")[2]
-    assert "is a ranker" in run(capsys, "inspect", tmp_path / "rank.model")[2]
+    assert "has no classes" in run(capsys, "inspect", tmp_path / "rank.model", "--class", "1")[2]
     assert "is no ranker" in run(capsys, "rank", tmp_path / "class.model", tmp_path / "a.svm")[2]
     assert "need --task rank" in run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]

@@ -135,9 +135,10 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
 
 def load_learner(
     path: str | os.PathLike[str],
-) -> LinearLearner | KernelLearner | RankingLearner | SequenceLearner:
+) -> LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | KernelLearner | RankingLearner | SequenceLearner = _load(path, None, False)
+    learner: LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner
+    learner = _load(path, None, False)
     return learner
 
 

@@ -146,6 +146,8 @@ def run(options: argparse.Namespace) -> int:
         return train_tag(options)
     if wrong := given(options, SequenceParameters, SHARED):
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
+    if options.task == "rank" and options.kernel is not None:
+        raise ValueError("--kernel does not go with --task rank; use KernelRanker from Python")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     if options.kernel is not None:

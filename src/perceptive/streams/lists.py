@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,19 +77,19 @@ def read_lists(stream: Stream) -> Iterator[CandidateLists]:
         raise ValueError(
             f"{stream.reading.format} files have no lists; give svmlight with qid:, or JSON lines with candidates"
         )
-    return _query_lists(stream.blocks(limit=MAX_FEATURES), stream.dtype)
+    return _query_lists(stream)
 
 
 # ---------------------------------------------------------------- svmlight
 
 
-def _query_lists(parsed: Iterable[Examples], dtype: np.dtype[Any]) -> Iterator[CandidateLists]:
+def _query_lists(stream: Stream) -> Iterator[CandidateLists]:
     waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
-    for examples in parsed:
+    dtype = stream.dtype
+    for examples in stream.blocks(limit=MAX_FEATURES, queries=True):
         if len(examples) == 0:
             continue
-        if examples.qid is None or (examples.qid < 0).any():
-            raise ValueError("a line names no query; to rank, every line needs qid:")
+        assert examples.qid is not None
         goes_on = bool(waiting) and waiting[-1].qid is not None and waiting[-1].qid[-1] == examples.qid[0]
         if waiting and not goes_on:
             yield _as_lists(join(waiting, dtype))
@@ -101,7 +101,8 @@ def _query_lists(parsed: Iterable[Examples], dtype: np.dtype[Any]) -> Iterator[C
             waiting = []
         waiting.append(examples.cut(last, len(examples)))
         if sum(map(len, waiting)) > MAX_LIST:
-            raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates; break it up")
+            place = f"by line {stream.log.lines:,}"
+            raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates {place}; break it up")
     if waiting:
         yield _as_lists(join(waiting, dtype))
 
@@ -109,10 +110,7 @@ def _query_lists(parsed: Iterable[Examples], dtype: np.dtype[Any]) -> Iterator[C
 def _as_lists(examples: Examples) -> CandidateLists:
     assert examples.qid is not None
     first = np.concatenate([[0], np.flatnonzero(np.diff(examples.qid)) + 1]).astype(np.int64)
-    try:
-        values = np.array([*map(float, examples.labels), np.nan])
-    except ValueError as error:
-        raise ValueError(f"grades must be numbers: {error}") from None
+    values = np.array([*map(float, examples.labels), np.nan])
     grades = values[np.where(examples.which == UNLABELLED, -1, examples.which)]
     return CandidateLists(examples, np.append(first, len(examples)), grades, examples.qid[first].tolist())
 
