@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from perceptive.kernels.storage import Functions
     from perceptive.learners import KernelLearner, KernelRankingLearner, SequenceLearner
+    from perceptive.learners.reranking import RerankingLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -53,6 +54,7 @@ def save(
     | RankingLearner
     | KernelRankingLearner
     | SequenceLearner
+    | RerankingLearner
     | LinearClassifier
     | KernelClassifier
     | LinearRanker
@@ -135,9 +137,9 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
 
 def load_learner(
     path: str | os.PathLike[str],
-) -> LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner:
+) -> LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner | RerankingLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner
+    learner: LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner | RerankingLearner
     learner = _load(path, None, False)
     return learner
 
@@ -160,8 +162,6 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
         from perceptive.kernels.storage import MissingFunction
 
         with _fitting(path, MissingFunction):
-            if kind == "Reranker" and not dressed:
-                raise ModelFileError(f"{os.fspath(path)}: holds a Reranker; use it from Python, with load")
             return load_ranker(kind, meta, arrays, dressed, functions or {})
     with _fitting(path):
         dressed = dressed and kind.endswith("Classifier")

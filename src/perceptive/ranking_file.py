@@ -17,6 +17,8 @@ from perceptive.kernels.storage import Functions, kernel_from_plain, kernel_to_p
 from perceptive.learners.dual import Dual
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import RerankingLearner, hashed, structure_of
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.model_file import ModelFileError
 from perceptive.persistence import check_history, problem_apart, problem_together
 from perceptive.streams.reading import Reading
@@ -26,7 +28,7 @@ from perceptive.training import History
 if TYPE_CHECKING:
     from perceptive.estimators import KernelRanker, LinearRanker, Reranker
 
-KINDS = ("RankingLearner", "LinearRanker", "KernelRankingLearner", "KernelRanker", "Reranker")
+KINDS = ("RankingLearner", "LinearRanker", "KernelRankingLearner", "KernelRanker", "RerankingLearner", "Reranker")
 COUNTS = ("played", "ids")
 RERANKER = ("k", "folds", "target", "oracle_")
 
@@ -35,6 +37,9 @@ def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
     """Write a ranker to a file; False if this is none."""
     if isinstance(model, RankingLearner | KernelRankingLearner):
         model_file.write(path, type(model).__name__, *_learner_apart(model))
+        return True
+    if isinstance(model, RerankingLearner):
+        model_file.write(path, "RerankingLearner", *_reranking_apart(model))
         return True
     kind = type(model).__name__  # without importing scikit-learn for other models
     if kind in ("LinearRanker", "KernelRanker"):
@@ -62,30 +67,60 @@ def _estimator_apart(model: LinearRanker | KernelRanker) -> tuple[dict[str, Any]
     return meta, arrays
 
 
+def _reranking_apart(learner: RerankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    parts = {"tagger": tagger_apart(learner.tagger), "ranker": _learner_apart(learner.ranker)}
+    return _in_folders(parts, {"k": _plain(learner.k), "oracle_": learner.oracle}, learner.features, learner.structure)
+
+
 def _reranker_apart(model: Reranker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A reranker is its tagger and its ranker, each in a folder of its own."""
     if not hasattr(model, "ranker_"):
         raise ValueError("this Reranker has not learned anything; fit it before it is saved")
-    if model.features is not None:
-        raise ModelFileError("features made by a function cannot be saved; leave them out")
     parts = {"tagger": tagger_apart(model.tagger_), "ranker": _estimator_apart(model.ranker_)}
+    return _in_folders(
+        parts, {name: _plain(getattr(model, name)) for name in RERANKER}, model.features, model._structure
+    )
+
+
+def _in_folders(
+    parts: dict[str, Any], about: dict[str, Any], features: Any, structure: Any
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A reranker is its tagger and its ranker, each in a folder of its own."""
+    if features is not None or callable(structure):
+        raise ModelFileError("features and structures made by a function cannot be saved; leave them out")
     meta: dict[str, Any] = {name: part[0] for name, part in parts.items()}
-    meta |= {name: _plain(getattr(model, name)) for name in RERANKER}
+    meta |= {**about, "structure": structure}
     return meta, {f"{name}/{at}": array for name, part in parts.items() for at, array in part[1].items()}
 
 
-def _reranker_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Reranker:
+def _reranker_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool, functions: Functions
+) -> Reranker | RerankingLearner:
+    def folder(name: str) -> dict[str, NDArray[Any]]:
+        return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
+
+    functions = {**functions, "hashed": hashed}  # our own
+    parts, structure = folder("ranker"), meta.get("structure")  # files of before there were kernels have none
+    learner = _learner_together(meta["ranker"], parts, functions)
+    tagger = tagger_together(meta["tagger"], folder("tagger"), dressed)
+    if structure is not None:
+        structure_of(structure)
+    if isinstance(tagger, SequenceLearner):
+        if not isinstance(meta["k"], int) or meta["k"] < 1:
+            raise ValueError("an impossible k")
+        reranker = RerankingLearner(tagger, learner, k=meta["k"], structure=structure)
+        reranker.oracle = float(meta["oracle_"])
+        return reranker
     from sklearn.base import clone
 
     from perceptive.estimators import Reranker
 
-    def folder(name: str) -> dict[str, NDArray[Any]]:
-        return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
-
-    tagger = tagger_together(meta["tagger"], folder("tagger"))
-    parts = folder("ranker")
-    ranker = _dress(_learner_together(meta["ranker"], parts, {}), meta["ranker"], parts, {})
-    model = Reranker(clone(tagger), k=meta["k"], folds=meta["folds"], target=meta["target"], ranker=clone(ranker))
+    ranker = _dress(learner, meta["ranker"], parts, functions)
+    shape = {name: meta[name] for name in ("k", "folds", "target")}
+    kernel = None
+    if isinstance(learner, KernelRankingLearner):
+        kernel = ranker.kernel.k2.k  # what was added to the features, of the second part of a candidate
+        shape["structure"] = structure
+    model = Reranker(clone(tagger), ranker=clone(ranker), kernel=kernel, **shape)
     model._check_parameters()
     model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, float(meta["oracle_"])
     return model
@@ -95,8 +130,8 @@ def load_ranker(
     kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool, functions: Functions
 ) -> Any:
     """What `save_ranker` wrote, or the learner of it; raises where it does not fit together."""
-    if kind == "Reranker":
-        return _reranker_together(meta, arrays)
+    if kind in ("Reranker", "RerankingLearner"):
+        return _reranker_together(meta, arrays, dressed and kind == "Reranker", functions)
     learner = _learner_together(meta, arrays, functions)
     return _dress(learner, meta, arrays, functions) if dressed and kind.endswith("Ranker") else learner
 

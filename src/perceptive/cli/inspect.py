@@ -40,12 +40,17 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.linear import LinearLearner
     from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
     if isinstance(learner, SequenceLearner):
         return inspect_tagger(options, learner)
+    rerank: dict[str, Any] = {}
+    if isinstance(learner, RerankingLearner):
+        rerank = {"k": learner.k, "oracle": learner.oracle, "labels": learner.tagger.classes}
+        learner = learner.ranker
     tops: dict[Any, list[Feature]] = {}
     if isinstance(learner, LinearLearner | RankingLearner):
         learner.finish()
@@ -57,6 +62,7 @@ def run(options: argparse.Namespace) -> None:
         about = describe_kernel(learner) if isinstance(learner, KernelLearner) else describe_ranker(learner)
         if options.label is not None:
             raise ValueError(f"{options.model}: is a kernel model, which has no weights of features; leave --class out")
+    about = {**rerank, **about}
     if options.label is not None:
         wanted = [label for label in tops if str(label) == options.label]
         if not wanted:

@@ -15,6 +15,7 @@ from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
@@ -35,6 +36,8 @@ def _no_ranker(path: str) -> LinearLearner | KernelLearner | SequenceLearner:
         raise ValueError(f"{path}: is a ranker; use it with rank and eval")
     if isinstance(learner, KernelRankingLearner):
         raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
+    if isinstance(learner, RerankingLearner):
+        raise ValueError(f"{path}: is a reranker, which labels the tokens of sentences; use perceptive tag")
     return learner
 
 
@@ -59,12 +62,12 @@ def _ready(learner: LinearLearner | SequenceLearner, path: str) -> LinearLearner
     return learner
 
 
-def load_tagger_model(path: str) -> SequenceLearner:
-    """The learner of a tagger's file."""
+def load_tagger_model(path: str) -> SequenceLearner | RerankingLearner:
+    """The learner of a tagger's file, or of a reranker's."""
     learner = load_learner(path)
     if isinstance(learner, RankingLearner | KernelRankingLearner):
         raise ValueError(f"{path}: is a ranker, which orders lists; use perceptive rank")
-    if not isinstance(learner, SequenceLearner):
+    if not isinstance(learner, SequenceLearner | RerankingLearner):
         raise ValueError(f"{path}: is a classifier, which labels examples; use perceptive predict")
     return learner
 
