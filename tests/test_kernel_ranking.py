@@ -399,7 +399,7 @@ def test_a_refused_partial_fit_teaches_nothing(lists):
     before = ranker.alpha_, ranker.rounds_, ranker.learner_.fingerprint, ranker.learner_.seen
     with pytest.raises(ValueError, match="list 1: best is 7"):
         ranker.partial_fit([np.ones((2, 6)), np.ones((2, 6))], [0, 7])
-    with pytest.raises(ValueError, match="expects 6 features"):
+    with pytest.raises(ValueError, match="expecting 6 features"):
         ranker.partial_fit([np.ones((2, 5))], [0])
     with pytest.raises(ValueError, match="dense rows"):
         ranker.partial_fit([sp.csr_array(np.ones((2, 6)))], [0])

@@ -6,13 +6,15 @@ from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 import perceptive
 from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, metrics
@@ -155,6 +157,68 @@ def test_contract(lists):
     ranker.set_params(C=2.0)
     with pytest.raises(ValueError, match="parameters have changed"):
         ranker.partial_fit(*lists)
+
+
+class OfRows:
+    """A ranker in the terms of scikit-learn's checks, which know no queries: five rows each, and a score per row."""
+
+    def fit(self, X, y):
+        return super().fit(X, y, qid=np.arange(_num_samples(X)) // 5)
+
+    def partial_fit(self, X, y):
+        return super().partial_fit(X, y, qid=np.arange(_num_samples(X)) // 5)
+
+    def predict(self, X):
+        return self.decision_function(X)
+
+    def score(self, X, y):
+        return super().score(X, y, qid=np.arange(_num_samples(X)) // 5)
+
+
+class LinearOfRows(OfRows, LinearRanker):
+    __init__ = LinearRanker.__init__
+
+
+class KernelOfRows(OfRows, KernelRanker):
+    __init__ = KernelRanker.__init__
+
+
+EXPECTED = {
+    "check_estimators_nan_inf": "its y has one value only: no candidate is better than another",
+    "check_fit2d_1sample": "one candidate is a list without a round; the error says that nothing is to be learned",
+    "check_positive_only_tag_during_fit": "its y has one value only: no candidate is better than another",
+}
+
+
+@parametrize_with_checks([LinearOfRows(), KernelOfRows(), LinearOfRows(hypothesis="best", pairs="worst")],
+                         expected_failed_checks=lambda ranker: EXPECTED)  # fmt: skip
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_checks_know_no_queries():
+    """Why they are run on the above: without queries rows are refused, and the cure is named."""
+    with pytest.raises(ValueError, match="qid is missing"):
+        LinearRanker().fit(np.eye(3), [1, 0, 0])
+
+
+def test_names_of_columns(lists, tmp_path):
+    rows, grades, qid = flat(*lists)
+    frame = pd.DataFrame(rows, columns=list("abcdef"))
+    ranker = LinearRanker().fit(frame, grades, qid=qid)
+    assert ranker.feature_names_in_.tolist() == list("abcdef")
+    assert ranker.n_features_in_ == 6
+    perceptive.save(ranker, tmp_path / "named.model")
+    assert perceptive.load(tmp_path / "named.model").feature_names_in_.tolist() == list("abcdef")
+    assert LinearRanker().fit(*lists).n_features_in_ == 6
+    assert (
+        ranker.predict(frame, qid=qid).tolist()
+        == LinearRanker().fit(rows, grades, qid=qid).predict(rows, qid=qid).tolist()
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.predict(frame[list("fedcba")], qid=qid)
+    with pytest.raises(ValueError, match="zero for all lists"):
+        LinearRanker().fit(*lists, sample_weight=np.zeros(300))
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,10 @@ def _estimator_apart(model: LinearRanker | KernelRanker) -> tuple[dict[str, Any]
         meta["asked"] = plain if isinstance(plain, str | dict) else None
     meta["estimator"] = {name: _plain(value) for name, value in parameters.items()}
     meta["history"] = asdict(model._history)
+    for name in ("feature_names_in_", "n_features_in_"):
+        if hasattr(model, name):
+            value = getattr(model, name)
+            meta[name] = value.tolist() if isinstance(value, np.ndarray) else int(value)
     return meta, arrays
 
 
@@ -246,4 +250,8 @@ def _dress(
         model.learner_ = learner
     model._check_parameters()
     model._history = check_history(History(**meta["history"]))
+    if "n_features_in_" in meta:
+        model.n_features_in_ = int(meta["n_features_in_"])
+    if "feature_names_in_" in meta:
+        model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
     return model

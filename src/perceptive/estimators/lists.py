@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptive.certificate import Certificate
 from perceptive.estimators.progress import progress_bar
@@ -49,10 +49,12 @@ class RankerMixin(RunMixin):
             Weights of the lists, in the order in which they first appear.
         """
         parameters, training = self._check_parameters()
-        lists = self._lists(X, y, qid)
+        lists = self._lists(X, y, qid, reset=True)
         n = len(lists.sizes)
         learner = self._new_learner(parameters)
         weights = learner.check_weights(sample_weight, n)
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
         taught, held = self._split(lists, n, training)
         lesson = self._prepare(
             learner, *_pick(lists, taught), None if weights is None else weights[taught], training.epochs > 1
@@ -83,7 +85,7 @@ class RankerMixin(RunMixin):
         learner = self._new_learner(parameters) if first else self.learner_
         if self._new_learner(parameters).parameters != learner.parameters:
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
-        lists = self._lists(X, y, qid)
+        lists = self._lists(X, y, qid, reset=first)
         lesson = learner.prepare(lists.X, lists.grades, lists.sizes, sample_weight)
         self.__dict__.pop("certificate_", None)
         before = learner.mistakes, learner.updates, learner.loss
@@ -129,15 +131,31 @@ class RankerMixin(RunMixin):
         """Whether candidates are objects of any kind, and not rows of numbers."""
         return False
 
-    def _lists(self, X: Any, y: Any, qid: ArrayLike | None) -> Lists:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = True
+        tags.input_tags.sparse = not self._any_kind
+        return tags
+
+    def _lists(self, X: Any, y: Any, qid: ArrayLike | None, reset: bool = False) -> Lists:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        if qid is None:
-            return lists_of(X if self._any_kind else _list_of_lists(X), y, self._any_kind)
-        return lists_by_query(self._rows(X), y, qid)[0]
+        if qid is not None:
+            return lists_by_query(self._rows(X, reset), y, qid)[0]
+        lists = lists_of(X if self._any_kind else _list_of_lists(X), y, self._any_kind)
+        return lists._replace(X=self._rows(lists.X, reset))
 
-    def _rows(self, X: Any) -> Any:
-        return objects(X) if self._any_kind else _rows(X)
+    def _rows(self, X: Any, reset: bool = False) -> Any:
+        """Candidates that can be taken by number: an array, a CSR matrix, or a list."""
+        if self._any_kind or is_dicts(X):
+            if reset:
+                self.__dict__.pop("n_features_in_", None)
+                self.__dict__.pop("feature_names_in_", None)
+            return objects(X)
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+            ensure_all_finite=False, accept_large_sparse=True,
+        )  # fmt: skip
 
     def _split(self, lists: Lists, n: int, training: TrainingParameters) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Lists to learn from, and those held out."""
@@ -163,7 +181,7 @@ class RankerMixin(RunMixin):
         check_is_fitted(self)
         if qid is None and (self._any_kind or _is_list_of_lists(X)):
             lists = lists_of(X, None, self._any_kind)
-            scores = self.learner_.scores(lists.X, lists.sizes, hypothesis)
+            scores = self.learner_.scores(self._rows(lists.X), lists.sizes, hypothesis)
             return np.split(scores, np.cumsum(lists.sizes)[:-1])
         X = self._rows(X)
         if qid is None:
@@ -239,18 +257,6 @@ def _list_of_lists(X: Any) -> Any:
     if hasattr(X, "shape") or is_dicts(X):
         raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
     return X
-
-
-def _rows(X: Any) -> Any:
-    """Rows that can be taken by number: an array, a CSR matrix, or a list of dicts."""
-    if is_dicts(X):
-        return X
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"X must have two dimensions, not {array.ndim}; give a row for each candidate")
-    return array
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:
