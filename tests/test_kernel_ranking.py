@@ -407,6 +407,24 @@ def test_a_refused_partial_fit_teaches_nothing(lists):
     assert (ranker.rounds_, ranker.learner_.fingerprint, ranker.learner_.seen) == before[1:]
 
 
+@pytest.mark.parametrize(
+    ("grades", "sizes", "message"),
+    [
+        ([1, 0, 0], [2], "2 candidates in all, but X has 3 rows"),
+        ([1, 0, 0], [3, 0], "list 1 has no candidates"),
+        ([1, 0], [3], "one for each of the 3"),
+        ([1, 0, np.inf], [3], "grade 2 is not finite"),
+    ],
+)
+def test_bad_groups(grades, sizes, message):
+    learner = KernelRankingLearner(kernel="linear")
+    with pytest.raises(ValueError, match=message):
+        learner.learn_many(np.eye(3), grades, sizes)
+    assert learner.dual is None
+    assert not learner.learn([[1.0, 2.0]], 0)  # one candidate is no round
+    assert (learner.rounds, learner.mistakes) == (0, 0)
+
+
 def test_the_core_checks_what_it_is_given():
     player = _core.ListPlayer("perceptron", 1.0, 0.0, 1.0, "best")
     scores, grades, extra = np.zeros(3), np.array([1.0, 0, 0]), np.zeros(1)

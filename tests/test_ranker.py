@@ -95,6 +95,32 @@ def test_many_are_one_by_one(lists):
     assert single.predict_one(X[0]) == single.rank(X[0])[0][0]
 
 
+def test_one_list_at_a_time_with_every_kind_of_answer():
+    """`learn` takes what `fit` takes for a list: an index, a set, grades; and says whether it was a mistake."""
+    xs = np.eye(3)
+    for ranker in (LinearRanker(pairs="all", hypothesis="last"), KernelRanker(kernel="linear", pairs="all")):
+        assert ranker.learn(xs, 1)
+        assert not ranker.learn(xs, {1})
+        assert ranker.learn(xs, [0.0, 1.0, 2.0])
+        assert ranker.learn(xs, np.array([2, 1, 0]))
+        many = clone(ranker).partial_fit([xs] * 4, [1, {1}, [0.0, 1.0, 2.0], np.array([2, 1, 0])])
+        assert many.learner_.mistakes == ranker.learner_.mistakes == 3
+        assert many.decision_function(xs).tolist() == ranker.decision_function(xs).tolist()
+        for best, message in ((3, "3 candidates"), ([1.0], "one for each of the 3"), ("1", "index"), (True, "index")):
+            with pytest.raises(ValueError, match=message):
+                ranker.learn(xs, best)
+        with pytest.raises(ValueError, match="not finite"):
+            ranker.learn(xs, [0.0, np.nan, 1.0])
+
+
+def test_lists_of_one_length_may_be_an_array():
+    X = np.random.default_rng(0).normal(size=(30, 4, 3))
+    y = np.argmax(X[:, :, 0], axis=1)
+    ranker = LinearRanker().fit(X, y)
+    assert ranker.predict(X).tolist() == ranker.predict(list(X)).tolist()
+    assert ranker.score(X, y) > 0.8
+
+
 def test_hypotheses(lists):
     X, y = lists
     ranker = LinearRanker(keep="all", epochs=3, C=0.1, rule="pa1").fit(X, y)
@@ -634,6 +660,27 @@ def test_bad_files(tmp_path, capsys, name, text, options, message):
     assert code == 1
     assert message in err
     assert not (tmp_path / "m").exists()
+
+
+def test_broken_lists_may_be_skipped(tmp_path, capsys):
+    path = tmp_path / "a.jsonl"
+    good = '{"candidates": [{"a": 1}, {"b": 1}], "best": 0}'
+    bad = ['{"candidates": []}', '{"candidates": [{"a": 1}, {"b": NaN}], "best": 0}', "so", good.replace("0", "7")]
+    path.write_text("\n".join([good, bad[0], good, bad[1], bad[2], good, bad[3], bad[1]]) + "\n")
+    code, _, err = run(capsys, "train", path, "--task", "rank", "-o", tmp_path / "m")
+    assert code == 1
+    assert "a.jsonl:2: the list has no candidates" in err
+    options = ("--task", "rank", "--on-error", "skip", "--json", "--epochs", 1, "-o", tmp_path / "m")
+    code, out, err = run(capsys, "train", path, *options)
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["lists"], told["skipped"]) == (3, 5)
+    assert "skipped: " + str(path) + ":4: " in err
+    (tmp_path / "a.svm").write_text("1 qid:1 1:1\n0 1:2\n0 qid:1 2:1\n")
+    code, out, err = run(capsys, "train", tmp_path / "a.svm", *options)
+    assert code == 0, err
+    assert json.loads(out)["skipped"] == 1
+    assert json.loads(out)["candidates"] == 2
 
 
 def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):

@@ -13,7 +13,7 @@ from perceptive.certificate import Certificate
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.learners.list_game import ListLesson
-from perceptive.learners.lists import Lists, candidates, lists_by_query, lists_of, objects, starts_of
+from perceptive.learners.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
 from perceptive.learners.rows import is_dicts
 from perceptive.metrics import top1
 from perceptive.parameters import TrainingParameters
@@ -100,14 +100,29 @@ class RankerMixin(RunMixin):
             history.converged = False
         return self
 
-    def learn_one(self, xs: Any, best: Any, w: float = 1.0) -> Self:
-        """Learn from one list: the index of its best candidate, or a set of those equally good."""
-        if not hasattr(self, "learner_"):
-            learner = self._new_learner(self._check_parameters()[0])
-            learner.learn(xs, best, w)
+    def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
+        """The notes' ``addExample``: be told how good the candidates of one list are; returns whether it was a mistake.
+
+        Parameters
+        ----------
+        xs : a list of candidates
+        best : int, set of int, or sequence of numbers
+            The index of the best, those of all that are equally good, or the grade of each.
+        weight : float
+            Of the list.
+        """
+        first = not hasattr(self, "learner_")
+        learner = self._new_learner(self._check_parameters()[0]) if first else self.learner_
+        graded = is_graded(best)
+        mistake = learner.learn_graded(xs, best, weight) if graded else learner.learn(xs, best, weight)
+        if first:
             self.learner_, self._history = learner, History()
-        else:
-            self.learner_.learn(xs, best, w)
+        self.__dict__.pop("certificate_", None)
+        return bool(mistake)
+
+    def learn_one(self, xs: Any, best: Any, w: float = 1.0) -> Self:
+        """Learn from one list, as `learn` does; as River calls it."""
+        self.learn(xs, best, w)
         return self
 
     def _new_learner(self, parameters: dict[str, Any]) -> Any:
@@ -243,7 +258,9 @@ class RankerMixin(RunMixin):
 
 def _is_list_of_lists(X: Any) -> bool:
     """Whether X has lists of candidates, and not candidates."""
-    if hasattr(X, "shape") or is_dicts(X) or not len(X):
+    if hasattr(X, "shape"):
+        return len(X.shape) == 3
+    if is_dicts(X) or not len(X):
         return False
     first = X[0]
     if hasattr(first, "shape"):
@@ -252,9 +269,7 @@ def _is_list_of_lists(X: Any) -> bool:
 
 
 def _list_of_lists(X: Any) -> Any:
-    if hasattr(X, "shape") and len(X.shape) == 3:
-        return list(X)
-    if hasattr(X, "shape") or is_dicts(X):
+    if is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3):
         raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
     return X
 

@@ -73,6 +73,11 @@ def grades_of(best: Any, n: int) -> NDArray[np.float64]:
     return grades
 
 
+def is_graded(truth: Any) -> bool:
+    """Whether the answer to a list is a grade for each candidate, and not an index or a set of such."""
+    return isinstance(truth, Sequence | np.ndarray) and not isinstance(truth, str) and np.ndim(truth) == 1
+
+
 def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) -> Lists:
     """Many lists as one: y has for each the index of the best, a set of indices, or a sequence of grades.
 
@@ -89,8 +94,7 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) 
         parts = []
         for t, (truth, n) in enumerate(zip(y, sizes.tolist(), strict=True)):
             try:
-                graded = isinstance(truth, Sequence | np.ndarray) and np.ndim(truth) == 1
-                parts.append(check_grades(truth, n) if graded else grades_of(truth, n))
+                parts.append(check_grades(truth, n) if is_graded(truth) else grades_of(truth, n))
             except ValueError as error:
                 raise ValueError(f"list {t}: {error}") from None
         grades = np.concatenate(parts)
