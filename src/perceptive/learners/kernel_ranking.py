@@ -199,7 +199,7 @@ class KernelLists(ListLesson):
     def begin(self, dual: Dual, first: int, several: bool) -> None:
         """Make ready to be played; ``first`` is the number of the first candidate."""
         p = dual.parameters
-        self.dual, self._first = dual, first
+        self.dual, self._first, self._one_way = dual, first, dual.kernel.one_way
         self._player = _core.ListPlayer(p.rule, p.learning_rate, p.margin, p.C, self.learner.parameters.pairs)
         self._ids = np.zeros(len(self))  # weights of the id features
         fits = len(self.X) ** 2 * dual.dtype.itemsize <= p.cache_size * 1e6
@@ -278,7 +278,7 @@ class KernelLists(ListLesson):
     def _compared(self, one: Any, others: Any) -> Weights:
         """K of others × one."""
         dual = self.dual
-        values = dual.values(others, one) if dual.kernel.one_way else dual.values(one, others).T
+        values = dual.values(others, one) if self._one_way else dual.values(one, others).T
         return np.asarray(values, dtype=np.float64)
 
     def _add_columns(self, rows: NDArray[np.int64], step: Weights) -> None:

@@ -19,7 +19,8 @@ from perceptive.learners.sequence import SequenceLearner, as_lists
 Candidate = tuple[list[Any], float]  # labels and score
 Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]
 Structure = Callable[[Sequence[Any], Sequence[Any]], Any]
-BITS = 20
+BITS = 20  # of hashed features
+KERNEL_BITS = 18  # fewer: every comparison of sparse rows walks over the columns
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
 
 
@@ -151,10 +152,10 @@ def kernel_of(kernel: Kernel) -> Kernel:
 
 
 def hashed(row: Mapping[str, float]) -> Any:
-    """Features as a sparse row of 2^20 columns."""
+    """Features as a sparse row."""
     import scipy.sparse as sp
 
-    kernel = HashKernel(BITS)
+    kernel = HashKernel(KERNEL_BITS)
     indptr, indices, data = kernel.encode([row])
     return sp.csr_array((data, indices, indptr), shape=(1, kernel.width))
 
