@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.kernels.examples import check_alike, in_double
+from perceptive.kernels.examples import Dense, check_alike, in_double
+from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import COLUMNS, ROWS, Dual, Weights
 from perceptive.learners.fingerprint import hash_examples
 from perceptive.learners.list_game import ListLearner, ListLesson
@@ -61,7 +62,11 @@ class KernelRankingLearner(ListLearner):
 
     def candidates(self, xs: Any) -> Any:
         """One list: rows where the kernel is of vectors, else objects."""
-        return objects(xs) if self.takes_objects else candidates(xs)
+        if self.takes_objects:
+            return objects(xs)
+        rows = candidates(xs)
+        prepared = vectors(rows) if isinstance(rows, list) else None
+        return prepared.array if isinstance(prepared, Dense) else rows  # as `fit` sees them, fingerprint included
 
     # ------------------------------------------------------------ learning
 
