@@ -19,6 +19,7 @@ from perceptive.learners.sequence import SequenceLearner, as_lists
 Candidate = tuple[list[Any], float]  # labels and score
 Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]
 Structure = Callable[[Sequence[Any], Sequence[Any]], Any]
+BATCH = 64  # sentences whose candidates are in memory
 BITS = 20  # of hashed features
 KERNEL_BITS = 18  # fewer: every comparison of sparse rows walks over the columns
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
@@ -72,6 +73,9 @@ class RerankingLearner:
     def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
         """The candidates of each sentence with the ranker's scores, the best first; ties as the tagger has them."""
         X = as_lists(X)
+        return [found for i in range(0, len(X), BATCH) for found in self._ranked(X[i : i + BATCH], hypothesis)]
+
+    def _ranked(self, X: list[Any], hypothesis: str | None) -> list[list[Candidate]]:
         proposed = self.tagger.k_best(X, self.k)
         several = [i for i, found in enumerate(proposed) if len(found) > 1]
         ordered = [[(labels, 0.0) for labels, _ in found] for found in proposed]
