@@ -90,6 +90,53 @@ inline bool all_equal(const double* grades, i64 n) {
     return std::all_of(grades, grades + n, [&](double grade) { return grade == grades[0]; });
 }
 
+// One round on one list: its lead under the scores, and which of its pairs are learned from.
+class ListRound {
+  public:
+    std::vector<double> shares;  // of each candidate in δ, where there is something to learn
+    double lead = 0.0;           // of the closest pair
+    double cost = 0.0;           // mean cost of the pairs that are learned from
+
+    bool mistake() const { return lead <= 0; }
+
+    // Returns whether the rule wants to learn; `extra` is what the id feature of the list adds to every margin.
+    bool play(const Rule& rule, Pairs pairs, const double* grades, const double* scores, const double* gains, i64 n,
+              double extra) {
+        const bool hinge = rule.name != RuleName::perceptron, costs = gains && hinge;
+        RankPair closest = closest_pair_(grades, scores, nullptr, n, pairs);
+        lead = scores[closest.better] - scores[closest.worse] + extra;
+        const auto wanted = [&](i64 i, i64 j) {
+            const double m = scores[i] - scores[j] + extra;
+            return rule.wants_update(m, m <= 0, costs ? gains[i] - gains[j] : 1.0);
+        };
+        shares.assign(static_cast<size_t>(n), 0.0);
+        cost = 0.0;
+        i64 count = 0;
+        const auto take = [&](i64 i, i64 j) {
+            const double step = gains && !hinge ? gains[i] - gains[j] : 1.0;
+            shares[i] += step;
+            shares[j] -= step;
+            cost += costs ? gains[i] - gains[j] : 1.0;
+            ++count;
+        };
+        if (pairs == Pairs::all) {
+            for (i64 i = 0; i < n; ++i)
+                for (i64 j = 0; j < n; ++j)
+                    if (grades[i] > grades[j] && wanted(i, j)) take(i, j);
+        } else {
+            if (costs) closest = closest_pair_(grades, scores, gains, n, pairs);
+            if (wanted(closest.better, closest.worse)) take(closest.better, closest.worse);
+        }
+        if (count == 0) return false;
+        for (double& share : shares) share /= static_cast<double>(count);
+        cost /= static_cast<double>(count);
+        return true;
+    }
+
+  private:
+    ClosestPair closest_pair_;
+};
+
 // δ = Σ share·x over some rows, as one row.
 template <class Rows>
 class Difference {
@@ -152,8 +199,8 @@ struct RankTask {
     Lists lists;
     Progress& run;
     Journal<W>* journal;
-    std::vector<double> scores = {}, scales = {}, shares = {};
-    ClosestPair closest_pair = {};
+    std::vector<double> scores = {}, scales = {};
+    ListRound judged = {};
 
     bool far() const { return w.bytes() > (i64{1} << 19); }
 
@@ -170,16 +217,14 @@ struct RankTask {
 
         score(rows, begin, n);
         const double extra = w.ids ? options.delta * w.ids[t] : 0.0;
-        const RankPair closest = closest_pair(grades, scores.data(), nullptr, n, lists.pairs);
-        const double lead = scores[closest.better] - scores[closest.worse] + extra;
-        const bool mistake = lead <= 0;
-        if (mistake) {
-            ++run.mistakes;
-            run.criterion -= lead;
-        }
         const double* gains = lists.gains ? lists.gains + begin : nullptr;
-        double cost = 0.0;
-        if (!choose(grades, gains, n, extra, closest, cost)) return;
+        const bool wanted = judged.play(options.rule, lists.pairs, grades, scores.data(), gains, n, extra);
+        if (judged.mistake()) {
+            ++run.mistakes;
+            run.criterion -= judged.lead;
+        }
+        if (!wanted) return;
+        const std::vector<double>& shares = judged.shares;
         double m = extra;
         delta.clear();
         for (i64 j = 0; j < n; ++j) {
@@ -187,12 +232,10 @@ struct RankTask {
             m += shares[j] * scores[j];
             delta.add(begin + j, shares[j] * scales[j]);
         }
-        update(rows, t, begin, n, m, cost, weight, delta.row());
+        update(rows, t, begin, n, m, judged.cost, weight, delta.row());
     }
 
   private:
-    bool hinge() const { return options.rule.name != RuleName::perceptron; }
-
     template <class Rows>
     void score(const Rows& rows, i64 begin, i64 n) {
         scores.resize(static_cast<size_t>(n));
@@ -211,36 +254,6 @@ struct RankTask {
         }
     }
 
-    // Which pairs are learned from: their shares in δ, and their mean cost. False: none.
-    bool choose(const double* grades, const double* gains, i64 n, double extra, RankPair closest, double& cost) {
-        const bool costs = gains && hinge();
-        const auto wanted = [&](i64 i, i64 j) {
-            const double m = scores[i] - scores[j] + extra;
-            return options.rule.wants_update(m, m <= 0, costs ? gains[i] - gains[j] : 1.0);
-        };
-        shares.assign(static_cast<size_t>(n), 0.0);
-        i64 count = 0;
-        const auto take = [&](i64 i, i64 j) {
-            const double step = gains && !hinge() ? gains[i] - gains[j] : 1.0;
-            shares[i] += step;
-            shares[j] -= step;
-            cost += costs ? gains[i] - gains[j] : 1.0;
-            ++count;
-        };
-        if (lists.pairs == Pairs::all) {
-            for (i64 i = 0; i < n; ++i)
-                for (i64 j = 0; j < n; ++j)
-                    if (grades[i] > grades[j] && wanted(i, j)) take(i, j);
-        } else {
-            if (costs) closest = closest_pair(grades, scores.data(), gains, n, lists.pairs);
-            if (wanted(closest.better, closest.worse)) take(closest.better, closest.worse);
-        }
-        if (count == 0) return false;
-        for (double& share : shares) share /= static_cast<double>(count);
-        cost /= static_cast<double>(count);
-        return true;
-    }
-
     template <class Rows, class Row>
     void update(const Rows& rows, i64 t, i64 begin, i64 n, double m, double cost, double weight, const Row& delta) {
         const double q = squared_norm(delta) + options.delta * options.delta;
@@ -254,8 +267,9 @@ struct RankTask {
         run.norm2 = std::max(0.0, run.norm2 + 2.0 * tau * m + tau * tau * q);  // rounding
         if (journal) {
             for (i64 j = 0; j < n; ++j)
-                if (shares[j] != 0.0)
-                    journal->add_entry(0, journal->store(rows[begin + j], begin + j), tau * shares[j] * scales[j], 0.0);
+                if (judged.shares[j] != 0.0)
+                    journal->add_entry(0, journal->store(rows[begin + j], begin + j),
+                                       tau * judged.shares[j] * scales[j], 0.0);
             journal->close_step(1.0);
         }
         ++run.updates;

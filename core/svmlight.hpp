@@ -25,6 +25,7 @@ struct SvmlightOptions {
     bool zero_based = false;
     i64 n_features = -1;                   // -1: as many as there are
     std::optional<FeatureOptions> hashed;  // the name of a feature is its index as written
+    bool queries = false;                  // whether every line must name one
 };
 
 template <class V>
@@ -58,7 +59,7 @@ class SvmlightParser : public OneLine {
         p = skip_blanks(p, end);
         if (p == end || *p == '#') return;
         double y;
-        const char* q = read_decimal(p, end, y);
+        const char *grade = p, *q = read_decimal(p, end, y);
         if (!q || !ends(q, end) || std::isinf(y))
             refuse_number(token(p, end), "label", "write classes as numbers, one per example", "float64");
         p = skip_blanks(q, end);
@@ -69,6 +70,8 @@ class SvmlightParser : public OneLine {
             if (q == p + 4 || q - p - 4 > MAX_DIGITS || !ends(q, end) || id >> 63) refuse_qid(p, end);
             group = static_cast<i64>(id);
             p = skip_blanks(q, end);
+        } else if (options_.queries) {
+            refuse(grade, "this line names no query; to rank, write qid:n right after the grade");
         }
         if (features)
             entries<true>(p, end);

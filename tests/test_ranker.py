@@ -1,21 +1,23 @@
 """LinearRanker and JointClassifier: input of every form, hypotheses, files, metrics."""
 
 import inspect
-import json
 from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 import perceptive
-from perceptive import JointClassifier, LinearClassifier, LinearRanker, metrics
+from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, metrics
+from perceptive.kernels import Custom, Polynomial
 from perceptive.learners import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import RankingParameters, TrainingParameters
@@ -92,6 +94,32 @@ def test_many_are_one_by_one(lists):
     assert single.predict_one(X[0]) == single.rank(X[0])[0][0]
 
 
+def test_one_list_at_a_time_with_every_kind_of_answer():
+    """`learn` takes what `fit` takes for a list: an index, a set, grades; and says whether it was a mistake."""
+    xs = np.eye(3)
+    for ranker in (LinearRanker(pairs="all", hypothesis="last"), KernelRanker(kernel="linear", pairs="all")):
+        assert ranker.learn(xs, 1)
+        assert not ranker.learn(xs, {1})
+        assert ranker.learn(xs, [0.0, 1.0, 2.0])
+        assert ranker.learn(xs, np.array([2, 1, 0]))
+        many = clone(ranker).partial_fit([xs] * 4, [1, {1}, [0.0, 1.0, 2.0], np.array([2, 1, 0])])
+        assert many.learner_.mistakes == ranker.learner_.mistakes == 3
+        assert many.decision_function(xs).tolist() == ranker.decision_function(xs).tolist()
+        for best, message in ((3, "3 candidates"), ([1.0], "one for each of the 3"), ("1", "index"), (True, "index")):
+            with pytest.raises(ValueError, match=message):
+                ranker.learn(xs, best)
+        with pytest.raises(ValueError, match="not finite"):
+            ranker.learn(xs, [0.0, np.nan, 1.0])
+
+
+def test_lists_of_one_length_may_be_an_array():
+    X = np.random.default_rng(0).normal(size=(30, 4, 3))
+    y = np.argmax(X[:, :, 0], axis=1)
+    ranker = LinearRanker().fit(X, y)
+    assert ranker.predict(X).tolist() == ranker.predict(list(X)).tolist()
+    assert ranker.score(X, y) > 0.8
+
+
 def test_hypotheses(lists):
     X, y = lists
     ranker = LinearRanker(keep="all", epochs=3, C=0.1, rule="pa1").fit(X, y)
@@ -156,6 +184,68 @@ def test_contract(lists):
         ranker.partial_fit(*lists)
 
 
+class OfRows:
+    """A ranker in the terms of scikit-learn's checks, which know no queries: five rows each, and a score per row."""
+
+    def fit(self, X, y):
+        return super().fit(X, y, qid=np.arange(_num_samples(X)) // 5)
+
+    def partial_fit(self, X, y):
+        return super().partial_fit(X, y, qid=np.arange(_num_samples(X)) // 5)
+
+    def predict(self, X):
+        return self.decision_function(X)
+
+    def score(self, X, y):
+        return super().score(X, y, qid=np.arange(_num_samples(X)) // 5)
+
+
+class LinearOfRows(OfRows, LinearRanker):
+    __init__ = LinearRanker.__init__
+
+
+class KernelOfRows(OfRows, KernelRanker):
+    __init__ = KernelRanker.__init__
+
+
+EXPECTED = {
+    "check_estimators_nan_inf": "its y has one value only: no candidate is better than another",
+    "check_fit2d_1sample": "one candidate is a list without a round; the error says that nothing is to be learned",
+    "check_positive_only_tag_during_fit": "its y has one value only: no candidate is better than another",
+}
+
+
+@parametrize_with_checks([LinearOfRows(), KernelOfRows(), LinearOfRows(hypothesis="best", pairs="worst")],
+                         expected_failed_checks=lambda ranker: EXPECTED)  # fmt: skip
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_checks_know_no_queries():
+    """Why they are run on the above: without queries rows are refused, and the cure is named."""
+    with pytest.raises(ValueError, match="qid is missing"):
+        LinearRanker().fit(np.eye(3), [1, 0, 0])
+
+
+def test_names_of_columns(lists, tmp_path):
+    rows, grades, qid = flat(*lists)
+    frame = pd.DataFrame(rows, columns=list("abcdef"))
+    ranker = LinearRanker().fit(frame, grades, qid=qid)
+    assert ranker.feature_names_in_.tolist() == list("abcdef")
+    assert ranker.n_features_in_ == 6
+    perceptive.save(ranker, tmp_path / "named.model")
+    assert perceptive.load(tmp_path / "named.model").feature_names_in_.tolist() == list("abcdef")
+    assert LinearRanker().fit(*lists).n_features_in_ == 6
+    assert (
+        ranker.predict(frame, qid=qid).tolist()
+        == LinearRanker().fit(rows, grades, qid=qid).predict(rows, qid=qid).tolist()
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.predict(frame[list("fedcba")], qid=qid)
+    with pytest.raises(ValueError, match="zero for all lists"):
+        LinearRanker().fit(*lists, sample_weight=np.zeros(300))
+
+
 @pytest.mark.parametrize(
     ("X", "y", "qid", "message"),
     [
@@ -214,7 +304,39 @@ def test_block_features_equal_joint_multiclass():
     assert joint.score(X, y.tolist()) == clf.score(X, y)
 
 
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", "pa2"])
+def test_the_block_kernel_equals_kernel_multiclass(rule):
+    """K((x, t), (x', t')) = k(x, x')·[t = t']: the same mistakes, coefficients and answers, exactly on integers."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, size=(80, 4)).astype(float)
+    y = (np.abs(X).sum(axis=1) + X[:, 0]).astype(int) % 3  # all three classes, or two would be one binary problem
+    options = {"rule": rule, "epochs": 4, "dtype": "float64", "random_state": 3}
+    block = Polynomial(2).on(0) * Custom(lambda t, u: t == u, name="same").on(1)
+    joint = JointClassifier(candidates=range(3), ranker=KernelRanker(kernel=block, **options)).fit(X, y.tolist())
+    clf = KernelClassifier(kernel=Polynomial(2), **options).fit(X, y)
+    assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
+    assert joint.ranker_.updates_.tolist() == clf.updates_.tolist()
+    alpha = np.zeros((len(X), 3))
+    alpha[np.divmod(joint.ranker_.support_, 3)] = joint.ranker_.alpha_  # pair (i, t) is candidate 3i + t
+    theirs = np.zeros((len(X), 3))
+    theirs[clf.support_] = clf.alpha_
+    exact = {"rel": 0, "abs": 0} if rule == "perceptron" else {"rel": 1e-9, "abs": 1e-12}
+    assert alpha == pytest.approx(theirs, **exact)
+    for hypothesis in ("last", "averaged", "voted", "best"):
+        assert joint.predict(X, hypothesis) == clf.predict(X, hypothesis=hypothesis).tolist()
+    pairs = [(x, t) for x in X for t in range(3)]
+    scores = joint.ranker_.learner_.scores(pairs, [3] * len(X))
+    assert scores.reshape(-1, 3) == pytest.approx(clf.decision_function(X), rel=1e-9, abs=1e-9)
+    short = JointClassifier(candidates=range(3), kernel=block).fit(X, y.tolist())
+    assert short.score(X, y.tolist()) > 0.5
+    assert short.predict([]) == []
+
+
 def test_joint_classifier_refuses():
+    with pytest.raises(ValueError, match="phi is missing"):
+        JointClassifier(candidates=[0, 1]).fit([1], [0])
+    with pytest.raises(ValueError, match="both given"):
+        JointClassifier(candidates=[0, 1], ranker=LinearRanker(), kernel="linear").fit([1], [0])
     clf = JointClassifier(lambda x, t: {f"{x}{t}": 1.0}, lambda x: ["a", "b"] if x else [])
     with pytest.raises(ValueError, match="example 0: its answer 'c'"):
         clf.fit([1], ["c"])
@@ -301,151 +423,3 @@ def test_top1_and_mrr_by_hand():
     assert np.isnan(metrics.top1(grades, scores, np.array([4, 6, 7])))
     with pytest.raises(ValueError, match="not negative"):
         metrics.ndcg(-grades, scores, starts)
-
-
-# ---------------------------------------------------------------- streams and the command line
-
-
-def write_svmlight(path, X, y):
-    with open(path, "w") as file:
-        for t, (xs, best) in enumerate(zip(X, y, strict=True)):
-            for j, x in enumerate(xs):
-                entries = " ".join(f"{i + 1}:{v:.17g}" for i, v in enumerate(x))
-                file.write(f"{int(j == best)} qid:{t} {entries}\n")
-
-
-@pytest.mark.parametrize("block", [200, 3000, 1 << 20])
-def test_lists_may_span_blocks(tmp_path, lists, block, monkeypatch):
-    from perceptive import streams
-    from perceptive.streams import blocks
-    from perceptive.streams.lists import read_lists
-
-    X, y = lists
-    path = tmp_path / "rank.svm"
-    write_svmlight(path, X, y)
-    monkeypatch.setattr(blocks, "BLOCK", block)
-    parts = list(read_lists(streams.open(path, threads=2)))
-    assert len(parts) > 10 if block < 1 << 20 else len(parts) == 2  # the last list waits for what may follow
-    sizes = np.concatenate([np.diff(part.starts) for part in parts])
-    assert sizes.tolist() == [len(xs) for xs in X]
-    assert [name for part in parts for name in part.names] == list(range(len(X)))
-    rows = np.vstack([part.examples.X(6).toarray() for part in parts])
-    assert (rows == np.vstack(X)).all()
-
-
-def test_a_list_without_end_is_refused(tmp_path, monkeypatch):
-    from perceptive import streams
-    from perceptive.streams import lists as module
-
-    path = tmp_path / "long.svm"
-    path.write_text("1 qid:1 1:1\n" * 100)
-    monkeypatch.setattr(module, "MAX_LIST", 50)
-    with pytest.raises(ValueError, match="more than 50 candidates"):
-        list(module.read_lists(streams.open(path)))
-
-
-def run(capsys, *arguments):
-    from perceptive.cli import main
-
-    code = main([str(a) for a in arguments])
-    out = capsys.readouterr()
-    return code, out.out, out.err
-
-
-def test_train_rank_eval(tmp_path, lists, capsys):
-    X, y = lists
-    write_svmlight(tmp_path / "train.svm", X[:200], y[:200])
-    write_svmlight(tmp_path / "test.svm", X[200:], y[200:])
-    model = tmp_path / "rank.model"
-    code, out, err = run(
-        capsys, "train", tmp_path / "train.svm", "--task", "rank", "-o", model, "--dtype", "float64", "--certify",
-        "--json",
-    )  # fmt: skip
-    assert code == 0, err
-    told = json.loads(out)
-    assert told["lists"] == 200
-    assert told["candidates"] == sum(map(len, X[:200]))
-    assert told["certificate"]["holds"]
-    assert not told["certificate"]["hypothetical"]
-    in_memory = LinearRanker(dtype="float64").fit(X[:200], y[:200])
-    assert in_memory.n_iter_ == len(told["mistakes"])
-    code, out, err = run(capsys, "eval", model, tmp_path / "test.svm", "--json")
-    assert code == 0, err
-    scores = np.concatenate([xs @ perceptive.load(model).problem.vector("averaged")[0][:, 0] for xs in X[200:]])
-    starts = np.cumsum([0, *map(len, X[200:])])
-    grades = flat(X[200:], y[200:])[1]
-    # the command line reads float32
-    assert json.loads(out)["top1"] == pytest.approx(metrics.top1(grades, scores, starts), abs=0.02)
-    assert json.loads(out)["ndcg"] == pytest.approx(metrics.ndcg(grades, scores, starts), abs=0.02)
-    code, out, err = run(capsys, "rank", model, tmp_path / "test.svm")
-    assert code == 0, err
-    orders = [list(map(int, line.split())) for line in out.splitlines()]
-    assert [sorted(order) for order in orders] == [list(range(len(xs))) for xs in X[200:]]
-    right = np.mean([order[0] == best for order, best in zip(orders, y[200:], strict=True)])
-    assert right > 0.9
-    code, out, _ = run(capsys, "rank", model, tmp_path / "test.svm", "--json")
-    assert json.loads(out.splitlines()[3])["qid"] == 3
-    code, out, err = run(
-        capsys, "train", tmp_path / "test.svm", "--task", "rank", "--continue", model, "-o", model, "--epochs", 1
-    )
-    assert code == 0, err
-    assert "mistakes" in out
-
-
-def test_json_lists(tmp_path, capsys):
-    path, model = tmp_path / "answers.jsonl", tmp_path / "answers.model"
-    rows = [
-        {"candidates": [{"kind": "good", "length": 2}, {"kind": "bad"}], "best": 0},
-        {"candidates": [{"kind": "bad"}, {"kind": "odd"}, {"kind": "good"}], "grades": [0, 1, 2], "qid": "q"},
-        {"candidates": [{"kind": "good"}, {"kind": "fine"}], "best": [0, 1]},
-        {"candidates": [{"kind": "new"}]},
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    code, out, err = run(
-        capsys, "train", path, "--task", "rank", "--bits", 10, "--pairs", "all", "--pair-cost", "grade", "-o", model,
-        "--json",
-    )  # fmt: skip
-    assert code == 0, err
-    told = json.loads(out)
-    assert (told["lists"], told["unanswered"], told["converged"]) == (3, 1, True)
-    code, out, err = run(capsys, "rank", model, path)
-    assert out.splitlines()[:2] == ["0 1", "2 1 0"]
-    code, out, err = run(capsys, "eval", model, path)
-    assert code == 0, err
-    assert "NDCG@10" in out
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "options", "message"),
-    [
-        ("a.svm", "1 1:1\n", (), "qid:"),
-        ("a.svm", "1 qid:1 1:1\n1 qid:1 2:1\n", (), "no list has a candidate that is better"),
-        ("a.jsonl", '{"candidates": []}\n', (), "a.jsonl:1: the list has no candidates"),
-        ("a.jsonl", '\n{"candidates": [{"a": 1}], "best": 1}\n', (), 'a.jsonl:2: "best" is 1'),
-        ("a.jsonl", '{"candidates": [{"a": 1}], "grades": [1, 2]}\n', (), "list of 1 numbers"),
-        ("a.jsonl", '{"candidates": 3}\n', (), "list of objects"),
-        ("a.jsonl", "[}\n", ("--format", "json"), "not JSON"),
-        ("a.csv", "label,a\n1,2\n", (), "csv files have no lists"),
-        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--multiclass", "ovr"), "--multiclass does not go"),
-        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--cache", "x"), "--cache does not go"),
-        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--delta", "1"), "delta needs the lists in memory"),
-    ],
-)
-def test_bad_files(tmp_path, capsys, name, text, options, message):
-    path = tmp_path / name
-    path.write_text(text)
-    code, _, err = run(capsys, "train", path, "--task", "rank", "-o", tmp_path / "m", *options)
-    assert code == 1
-    assert message in err
-    assert not (tmp_path / "m").exists()
-
-
-def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
-    X, y = lists
-    perceptive.save(LinearRanker().fit(X, y), tmp_path / "rank.model")
-    perceptive.save(LinearClassifier().fit([[0.0], [1.0]], [0, 1]), tmp_path / "class.model")
-    write_svmlight(tmp_path / "a.svm", X, y)
-    assert "is a ranker" in run(capsys, "predict", tmp_path / "rank.model", tmp_path / "a.svm")[2]
-    assert "is a ranker" in run(capsys, "inspect", tmp_path / "rank.model")[2]
-    assert "is no ranker" in run(capsys, "rank", tmp_path / "class.model", tmp_path / "a.svm")[2]
-    assert "need --task rank" in run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from perceptive import reference
 from perceptive.learners import LinearLearner, RankingLearner
-from perceptive.learners.ranking import gains
+from perceptive.learners.list_game import gains
 from perceptive.reference.ranking import gains as twin_gains
 
 pytestmark = pytest.mark.core

@@ -1,14 +1,21 @@
 """Reranker: candidates by cross-fitting, features of whole segments, and what it must never do."""
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import perceptive
 import perceptive.model_file
-from perceptive import LinearRanker, Reranker, SequenceTagger
+from perceptive import KernelRanker, LinearRanker, Reranker, SequenceTagger
+from perceptive.cli import main
 from perceptive.conlleval import evaluate, segments
-from perceptive.estimators.reranker import _shape
+from perceptive.kernels import Spectrum, SubsetTree, as_kernel
+from perceptive.learners.reranking import RerankingLearner, shape, structure_of, to_tree
+from perceptive.persistence import load_learner
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +119,194 @@ def test_save_and_load(sentences, tmp_path):
         perceptive.save(Reranker(BASE), path)
 
 
+# ---------------------------------------------------------------- kernels of whole candidates
+
+
+def ends(sentence, labels):
+    """What stands behind each segment, with the number of its words: all that matters here."""
+    return tuple(f"{end - begin} {sentence[end] if end < len(sentence) else '$'}" for begin, end, _ in segments(labels))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "structure"),
+    [(SubsetTree(0.5).normalized(), "tree"), ("spectrum(2)", "tags"), (Spectrum(1), ends)],
+)
+def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
+    X, y = sentences
+    reranker = Reranker(BASE, k=6, folds=2, kernel=kernel, structure=structure).fit(X[:80], y[:80])
+    assert isinstance(reranker.ranker_, KernelRanker)
+    base = evaluate(y[200:], reranker.tagger_.predict(X[200:])).f1 / 100
+    assert reranker.score(X[200:], y[200:]) > base + 0.1  # the features alone do it here: the kernel must not harm
+    path = tmp_path / "re.model"
+    if callable(structure):
+        with pytest.raises(perceptive.model_file.ModelFileError, match="function"):
+            perceptive.save(reranker, path)
+        return
+    perceptive.save(reranker, path)
+    again = perceptive.load(path)
+    assert again.predict(X[:50]) == reranker.predict(X[:50])
+    assert again.structure == structure
+    assert again.kernel == as_kernel(kernel)
+    assert again.fit(X[:80], y[:80]).predict(X[:50]) == reranker.predict(X[:50])
+    learner = load_learner(path)
+    assert isinstance(learner, RerankingLearner)
+    assert learner.predict_many(X[:50]) == reranker.predict(X[:50])
+
+
+def test_the_structure_alone_can_do_it(sentences):
+    """Without a feature, the kernel of what stands behind segments finds what the tagger cannot see."""
+    X, y = sentences
+    found = {}
+    for name, structure in (("tags", "tags"), ("ends", ends)):
+        reranker = Reranker(BASE, k=6, folds=2, kernel=Spectrum(1), structure=structure).fit(X[:80], y[:80])
+        proposed = reranker.candidates(X[200:])
+        view = structure_of(structure)
+        lists = [[({}, view(x, labels)) for labels, _ in one] for x, one in zip(X[200:], proposed, strict=True)]
+        chosen = reranker.ranker_.predict(lists)
+        found[name] = evaluate(y[200:], [one[j][0] for one, j in zip(proposed, chosen, strict=True)]).f1
+    assert found["ends"] > found["tags"] + 10
+
+
+def test_kernel_options(sentences):
+    X, y = sentences[0][:20], sentences[1][:20]
+    with pytest.raises(ValueError, match="does not go with a LinearRanker"):
+        Reranker(BASE, kernel="spectrum(1)", ranker=LinearRanker()).fit(X, y)
+    with pytest.raises(ValueError, match="needs a kernel"):
+        Reranker(BASE, ranker=KernelRanker()).fit(X, y)
+    with pytest.raises(ValueError, match="choose 'tree', 'tags'"):
+        Reranker(BASE, structure="graph").fit(X, y)
+
+
+def test_a_fitted_tagger_is_kept(sentences):
+    X, y = sentences
+    tagger = clone(BASE).fit(X[:60], y[:60])
+    given = Reranker(BASE, k=4, folds=2).fit(X[:60], y[:60], fitted=tagger)
+    assert given.tagger_ is tagger
+    assert given.predict(X[60:]) == Reranker(BASE, k=4, folds=2).fit(X[:60], y[:60]).predict(X[60:])
+
+
+def test_trees_of_sentences():
+    tokens = [("The", "DT"), ("(", "("), ("cat", "NN"), (".", ".")]
+    tree = to_tree(tokens, ["B-NP", "I-NP", "I-NP", "O"])
+    assert tree == ("S", ("NP", ("DT", "The"), ("(", "("), ("NN", "cat")), (".", "."))
+    assert SubsetTree(1.0)([tree], [tree])[0, 0] > 0
+    assert to_tree(["New", "York"], ["B", "I"]) == ("S", ("segment", ("X", "New"), ("X", "York")))
+    assert to_tree(["so"], ["O"]) == ("S", ("x", "so"))
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def run(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def write_conll(path, X, y):
+    blocks = [map(" ".join, zip(x, labels, strict=True)) for x, labels in zip(X, y, strict=True)]
+    path.write_text("".join("\n".join(lines) + "\n\n" for lines in blocks))
+
+
+@pytest.fixture
+def files(sentences, tmp_path, capsys):
+    X, y = sentences
+    write_conll(tmp_path / "train.conll", X[:200], y[:200])
+    write_conll(tmp_path / "test.conll", X[200:], y[200:])
+    (tmp_path / "template").write_text("word\n@label[-1]\n")
+    code, _, err = run(
+        capsys, "train", tmp_path / "train.conll", "--task", "tag", "--template", tmp_path / "template", "--epochs", 5,
+        "-o", tmp_path / "ner.model", "--quiet",
+    )  # fmt: skip
+    assert code == 0, err
+    return tmp_path
+
+
+def test_train_tag_and_eval(files, sentences, capsys):
+    X, y = [[[(word,) for word in x] for x in sentences[0]], sentences[1]]
+    base, model = files / "ner.model", files / "rerank.model"
+    options = ("--task", "rerank", "--base", base, "--candidates", 10, "--folds", 3, "-o", model)
+    code, out, err = run(capsys, "train", files / "train.conll", *options, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["sentences"] == 200
+    in_python = Reranker(BASE, k=10, folds=3).fit(X[:200], y[:200])
+    assert told["oracle"] == in_python.oracle_
+    assert told["mistakes"] == in_python.ranker_.mistakes_.tolist()
+    expected = in_python.predict(X[200:])
+    code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1)
+    assert code == 0, err
+    tagged = [[line.split()[-1] for line in block.splitlines()] for block in out.strip().split("\n\n")]
+    assert tagged == expected
+    code, out, err = run(capsys, "eval", model, files / "test.conll", "--json")
+    assert code == 0, err
+    assert json.loads(out)["f1"] == pytest.approx(evaluate(y[200:], expected).f1)
+    better = json.loads(out)["f1"]
+    assert better > json.loads(run(capsys, "eval", base, files / "test.conll", "--json")[1])["f1"] + 10
+    code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1, "--kbest", 2, "--json")
+    assert code == 0, err
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert lines[0]["labels"] == expected[0]
+    assert lines[0]["score"] >= lines[1]["score"]
+    code, out, err = run(capsys, "tag", model, "--text", "so N1 N2 together", "--spans")
+    assert code == 0, err
+    assert "N1 N2" in out
+    code, out, err = run(capsys, "inspect", model, "--json")
+    assert code == 0, err
+    assert json.loads(out)["k"] == 10
+    code, out, err = run(capsys, "train", files / "train.conll", *options, "--base-epochs", 2, "--rule", "perceptron")
+    assert code == 0, err
+    assert "oracle" in out
+    loaded = perceptive.load(model)
+    assert isinstance(loaded, RerankingLearner)
+    assert loaded.ranker.parameters.rule == "perceptron"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "needs --base MODEL"),
+        (("--base", "ner.model", "--template", "ner"), "--template does not go with --task rerank"),
+        (("--base", "ner.model", "--multiclass", "ovr"), "--multiclass does not go"),
+        (("--base", "ner.model", "--bits", "3"), "--bits does not go"),
+        (("--base", "ner.model", "--kernel", "linear"), "--kernel does not go"),
+        (("--base", "ner.model", "--holdout", "0.1"), "--holdout does not go"),
+        (("--base", "ner.model", "--folds", "1000"), "too few for 1000 folds"),
+        (("--base", "train.conll"), "train.conll"),
+    ],
+)
+def test_bad_commands(files, capsys, monkeypatch, options, message):
+    monkeypatch.chdir(files)
+    code, _, err = run(capsys, "train", "train.conll", "--task", "rerank", "-o", "m", *options)
+    assert code == 1
+    assert message in err
+    assert not (files / "m").exists()
+
+
+def test_rerankers_are_not_mixed_up(files, capsys):
+    base, model, train = files / "ner.model", files / "rerank.model", files / "train.conll"
+    assert run(capsys, "train", train, "--task", "rerank", "--base", base, "--folds", 2, "-o", model, "--quiet")[0] == 0
+    assert "is a reranker" in run(capsys, "predict", model, train)[2]
+    assert "is a reranker" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
+    assert "is no ranker" in run(capsys, "rank", model, train)[2]
+    assert "no margins" in run(capsys, "tag", model, train, "--margin", "--label-column", -1)[2]
+    assert "20 at most" in run(capsys, "tag", model, train, "--kbest", 21, "--label-column", -1)[2]
+    assert "needs --task rerank" in run(capsys, "train", train, "--task", "tag", "--folds", 2, "-o", files / "x")[2]
+    assert "would be lost" in run(capsys, "train", train, "--task", "rerank", "--base", base, "-o", base)[2]
+
+
+def test_the_command_goes_without_scikit_learn(files):
+    code = (
+        "import sys; from perceptive.cli import main; "
+        "main(['train', 'train.conll', '--task', 'rerank', '--base', 'ner.model', '-o', 'm', '--quiet']); "
+        "main(['tag', 'm', 'test.conll', '--label-column', '-1', '-o', 'out']); "
+        "print({'sklearn', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=files)
+    assert done.stdout == "set()\n", done.stderr
+
+
 def test_shapes():
-    assert [_shape(word) for word in ("New-York", "U.S.", "1,200", "of", "IBM", "Ärzte")] == [
+    assert [shape(word) for word in ("New-York", "U.S.", "1,200", "of", "IBM", "Ärzte")] == [
         "X-X", "X.X.", "0,0", "x", "X", "X",
     ]  # fmt: skip

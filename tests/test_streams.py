@@ -22,8 +22,8 @@ pytestmark = pytest.mark.core
 SMALL = b"+1 qid:3 1:0.5 3:2e-1 # first\r\n\n-1 2:1\t4:-.5\n# only a comment\n  2.5 qid:4\n0 1:7 9:1e22#end"
 
 
-def core(text, *, name="<bytes>", first_line=1, zero_based=False, n_features=None, single=False):
-    parser = _core.Svmlight(zero_based, n_features, None)
+def core(text, *, name="<bytes>", first_line=1, zero_based=False, n_features=None, single=False, queries=False):
+    parser = _core.Svmlight(zero_based, n_features, None, queries)
     labels, which, weight, qid, indptr, indices, data, _, _, complaints, _ = parser.parse(text, single, False)
     for line, byte, column, message in complaints:
         assert text.rfind(b"\n", 0, byte) + column == byte
@@ -50,6 +50,12 @@ def agree(text, **options):
     expected = outcome(twin.parse, text, **options)
     assert outcome(core, text, **options) == expected
     return expected
+
+
+@pytest.mark.parametrize("text", [SMALL, b"1 qid:3 1:1\n 2 1:1\n", b"1 qid:3", b"0.5", b"1 # qid:3\n", b"1 1:1\n"])
+def test_queries_are_wanted(text):
+    said = agree(text, queries=True)
+    assert ("names no query" in said) == (text != b"1 qid:3")
 
 
 # ---------------------------------------------------------------- values

@@ -87,6 +87,7 @@ void bind_labelled_text(nb::module_& m);
 void bind_vocabulary(nb::module_& m);
 void bind_hashing(nb::module_& m);
 void bind_dual(nb::module_& m);
+void bind_dual_ranking(nb::module_& m);
 void bind_structures(nb::module_& m);
 void bind_sequence(nb::module_& m);
 void bind_text(nb::module_& m);

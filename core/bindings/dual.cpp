@@ -25,9 +25,11 @@ DualTask task_of(const std::string& name) {
 
 RuleName rule_of(const std::string& name) {
     if (name == "perceptron") return RuleName::perceptron;
+    if (name == "pa") return RuleName::pa;
     if (name == "pa1") return RuleName::pa1;
-    require(name == "pa2", "unknown rule");
-    return RuleName::pa2;
+    if (name == "pa2") return RuleName::pa2;
+    require(name == "mira", "unknown rule");
+    return RuleName::mira;
 }
 
 class Player {

@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
     perceptive::bind_dual(m);
+    perceptive::bind_dual_ranking(m);
     perceptive::bind_structures(m);
     perceptive::bind_sequence(m);
     perceptive::bind_text(m);

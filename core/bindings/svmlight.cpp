@@ -20,11 +20,11 @@ void bind_svmlight(nb::module_& m) {
         .def(
             "__init__",
             [](SvmlightOptions* self, bool zero_based, std::optional<i64> n_features,
-               std::optional<FeatureOptions> hashed) {
+               std::optional<FeatureOptions> hashed, bool queries) {
                 require(!n_features || *n_features >= 0, "n_features must not be negative");
-                new (self) SvmlightOptions{zero_based, n_features.value_or(-1), std::move(hashed)};
+                new (self) SvmlightOptions{zero_based, n_features.value_or(-1), std::move(hashed), queries};
             },
-            "zero_based"_a, "n_features"_a.none(), "hashed"_a.none())
+            "zero_based"_a, "n_features"_a.none(), "hashed"_a.none(), "queries"_a = false)
         .def(
             "parse",
             [](const SvmlightOptions& options, const nb::object& text, bool single, bool skip) {

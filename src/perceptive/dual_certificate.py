@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.certificate import Certificate, add_up, margins_of, smallest_bound, without_theorem
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples
 from perceptive.learners.kernel import KernelLearner, check_weights
+from perceptive.learners.kernel_ranking import NO_LENGTH, KernelLists, KernelRankingLearner
 from perceptive.learners.lesson import Labels
-from perceptive.parameters import LinearParameters
+from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.theorems import Game, theorem_for
 
 
@@ -121,3 +123,94 @@ def _certify_run(
             start_along=float((start * on_supports[: len(start)]).sum()) / length / p.learning_rate,
         )
     return smallest_bound(nothing, theorem, games)
+
+
+# ---------------------------------------------------------------- lists
+
+
+def certify_kernel_lists(learner: KernelRankingLearner, lesson: KernelLists) -> Certificate:
+    """Make the certificate of a kernel ranker's run: R_δ and margins by the kernel.
+
+    Parameters
+    ----------
+    learner : KernelRankingLearner
+        That has learned.
+    lesson : KernelLists
+        From `KernelRankingLearner.lesson`. Other lists than those learned from make the certificate hypothetical.
+
+    Examples
+    --------
+    >>> from perceptive.dual_certificate import certify_kernel_lists
+    >>> from perceptive.learners import KernelRankingLearner
+    >>> L = KernelRankingLearner(kernel="spectrum(1)")
+    >>> L.learn_many(["a", "b"], [1, 0], [2])
+    >>> certificate = certify_kernel_lists(L, L.lesson(["a", "b"], [1, 0], [2]))
+    >>> certificate.updates, round(certificate.bound, 6)
+    (1, 1.0)
+    """
+    if learner.dual is None:
+        raise ValueError("this learner has learned nothing yet; let it learn first")
+    p, run = learner.parameters, learner.dual.runs[0]
+    dual = learner.dual.in_double()  # margins decide here, and rounding must not
+    n_played = lesson.n_played
+    epochs = max(1, -(-learner.played // max(1, n_played)))
+    same = learner.played == epochs * n_played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
+    present = lesson.present
+    weights = None if lesson.weights is None else lesson.weights[present]
+    scale = 1.0 if weights is None else weights**2
+    shortest, longest, equal = _list_lengths(dual, lesson)
+    lengths2 = (shortest + p.delta**2)[present] * scale
+    radius2 = float(((longest + p.delta**2)[present] * scale).max(initial=0.0)) if not same else run.radius2
+    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    nothing = without_theorem(p.rule, learner.mistakes, run.updates, learner.rounds, math.sqrt(radius2), not same)
+    nothing = replace(nothing, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+    shared = ("rule", "learning_rate", "margin", "C", "pairs", "cost", "delta")
+    like = RankingParameters(**{name: getattr(p, name) for name in shared})
+    theorem = theorem_for(like, weighted=weights is not None and bool((weights != 1).any()), started=False)
+    if theorem is None:
+        return nothing
+    # Two candidates that are the same are a mistake that teaches nothing: a round of its own for PA's theorem.
+    twins = (equal[present] > 0) & (lengths2 > 0) if p.rule in ("pa", "mira") and not p.delta else np.zeros(0, bool)
+    games = {}
+    for name in ("last", "averaged", "best"):
+        if dual.supports is None:
+            break
+        u = dual.coefficients(name)
+        length = math.sqrt(max(0.0, float((u * dual.weighted(dual.supports, dual.supports, u)).sum())))
+        if length == 0.0:
+            continue
+        scores = np.ascontiguousarray(dual.weighted(lesson.X, dual.supports, u)[:, 0] / length)
+        margins = np.empty(len(lesson))
+        _core.list_margins(scores, lesson.starts, lesson.grades, p.pairs, margins)
+        margins = margins[present] if weights is None else margins[present] * weights
+        games[name] = Game(
+            parameters=like,
+            epochs=epochs,
+            radius=nothing.radius,
+            margins=np.append(margins, margins[: len(twins)][twins]),
+            lengths2=np.append(lengths2, np.zeros(np.count_nonzero(twins))),
+            weights=weights,
+            copies=max(1, -(-learner.ids // max(1, n_played))),
+        )
+    return smallest_bound(nothing, theorem, games)
+
+
+def _list_lengths(dual: Dual, lesson: KernelLists) -> tuple[Weights, Weights, NDArray[np.int64]]:
+    """Of each list's pairs the shortest ‖φ(x_i) − φ(x_j)‖² above 0, the longest, and how many are 0."""
+    n = len(lesson)
+    shortest, longest, equal = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    for t in np.flatnonzero(lesson.present):
+        begin, end = int(lesson.starts[t]), int(lesson.starts[t + 1])
+        one, grades = lesson.X.take(slice(begin, end)), lesson.grades[begin:end]
+        K = dual.values(one, one)
+        norms = np.diag(K)
+        both = norms[:, None] + norms
+        wanted = grades[:, None] > grades
+        if lesson.learner.parameters.pairs == "best":
+            wanted &= (grades == grades.max())[:, None]
+        length2 = (both - 2.0 * K)[wanted]
+        some = length2 > NO_LENGTH * (both + 2.0 * np.abs(K))[wanted]
+        equal[t] = int(np.count_nonzero(~some))
+        if some.any():
+            shortest[t], longest[t] = float(length2[some].min()), float(length2[some].max())
+    return shortest, longest, equal

@@ -53,11 +53,12 @@ def take_apart(learner: KernelLearner) -> tuple[dict[str, Any], Arrays]:
         "dual": None,
     }
     if learner.dual is not None:
-        meta["dual"] = _dual_apart(learner.dual, arrays)
+        meta["dual"] = dual_apart(learner.dual, arrays)
     return meta, arrays
 
 
-def _dual_apart(dual: Dual, arrays: Arrays) -> dict[str, Any]:
+def dual_apart(dual: Dual, arrays: Arrays) -> dict[str, Any]:
+    """A dual as plain values; its arrays are put beside."""
     arrays |= {"alpha": dual.alpha, "sums": dual.sums, "ids": np.array(dual.ids, np.int64)}
     arrays |= {"mistakes": dual.mistakes, "criterion": dual.criterion}
     if dual.initial is not None:
@@ -93,15 +94,17 @@ def put_together(meta: dict[str, Any], arrays: Arrays, functions: Functions) -> 
     learner.reading = None if meta["reading"] is None else Reading.from_meta(meta["reading"])
     learner.takes_objects = bool(meta["takes_objects"])
     if meta["dual"] is not None:
-        learner.dual = _dual_together(learner, meta["dual"], arrays)
+        outputs = 1 if learner.binary else max(1, len(learner.classes))
+        dual = Dual(learner.kernel, learner.task, outputs, learner.parameters)
+        learner.dual = dual_together(dual, meta["dual"], arrays)
     return learner
 
 
-def _dual_together(learner: KernelLearner, about: dict[str, Any], arrays: Arrays) -> Dual:
-    outputs = 1 if learner.binary else max(1, len(learner.classes))
+def dual_together(dual: Dual, about: dict[str, Any], arrays: Arrays) -> Dual:
+    """What `dual_apart` gave, in a dual that has learned nothing; raises where the parts do not fit."""
+    outputs = dual.n_outputs
     if about["n_outputs"] != outputs:
         raise ValueError("classes and outputs do not match")
-    dual = Dual(learner.kernel, learner.task, outputs, learner.parameters)
     ids = arrays["ids"].tolist()
     n = len(ids)
     for name in ("alpha", "sums"):

@@ -8,7 +8,10 @@ import numpy as np
 
 from perceptive.features.hashing import HashKernel
 from perceptive.learners.kernel import KernelLearner
+from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.problem import Problem
+from perceptive.learners.ranking import RankingLearner
 
 
 class Feature(NamedTuple):
@@ -68,10 +71,36 @@ def describe_kernel(learner: KernelLearner) -> dict[str, Any]:
     }
 
 
-def heaviest(learner: LinearLearner, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
+def describe_ranker(learner: RankingLearner | KernelRankingLearner) -> dict[str, Any]:
+    """The same about a ranker."""
+    p = learner.parameters
+    about: dict[str, Any] = {
+        "rule": p.rule,
+        "hypothesis": p.hypothesis,
+        "pairs": p.pairs,
+        "cost": p.cost,
+        "features": learner.n_features,
+        "lists": learner.played,
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes,
+        "updates": learner.updates,
+    }
+    if isinstance(learner, KernelRankingLearner):
+        return {"kernel": repr(learner.kernel), **about, "supports": 0 if learner.dual is None else len(learner.dual)}
+    reading = learner.reading
+    return {
+        **about,
+        "format": None if reading is None else reading.format,
+        "bits": p.bits if reading is None else reading.bits,
+    }
+
+
+def heaviest(
+    learner: LinearLearner | RankingLearner, top: int, hypothesis: str | None = None
+) -> dict[Any, list[Feature]]:
     """The columns of largest weight, for each class, feature by feature; two classes have one vector.
 
-    It is positive for the second class.
+    It is positive for the second class. A ranker has one vector, under the name "score".
 
     Examples
     --------
@@ -81,9 +110,10 @@ def heaviest(learner: LinearLearner, top: int, hypothesis: str | None = None) ->
     [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
     hypothesis = hypothesis or learner.parameters.hypothesis
+    if isinstance(learner, RankingLearner):
+        return {} if learner.problem is None else {"score": _heaviest(learner, learner.problem, 0, top, hypothesis)}
     found = {}
     for pair, problem in learner.problems.items():
-        w, _ = problem.vector(hypothesis)
         for k in range(problem.n_classes):
             if not problem.binary:
                 label = learner.classes[k]
@@ -91,15 +121,21 @@ def heaviest(learner: LinearLearner, top: int, hypothesis: str | None = None) ->
                 label = f"{learner.classes[pair[1]]} against {learner.classes[pair[0]]}"
             else:
                 label = learner.classes[pair[0] if pair else 1]
-            weight = w[:, k].astype(np.float64)
-            size = np.abs(weight)
-            best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
-            best = best[np.lexsort((best, -size[best]))]
-            found[label] = [f for j in best.tolist() if weight[j] for f in _features(learner, j, float(weight[j]))]
+            found[label] = _heaviest(learner, problem, k, top, hypothesis)
     return found
 
 
-def _features(learner: LinearLearner, column: int, weight: float) -> list[Feature]:
+def _heaviest(
+    learner: LinearLearner | RankingLearner, problem: Problem, k: int, top: int, hypothesis: str
+) -> list[Feature]:
+    weight = problem.vector(hypothesis)[0][:, k].astype(np.float64)
+    size = np.abs(weight)
+    best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
+    best = best[np.lexsort((best, -size[best]))]
+    return [f for j in best.tolist() if weight[j] for f in _features(learner, j, float(weight[j]))]
+
+
+def _features(learner: LinearLearner | RankingLearner, column: int, weight: float) -> list[Feature]:
     """All features that lie in a column."""
     if learner.vocabulary is not None:
         return [Feature(learner.vocabulary.names()[column], column, weight)]
@@ -108,7 +144,8 @@ def _features(learner: LinearLearner, column: int, weight: float) -> list[Featur
         return [Feature(None, column, weight)]
     if reading.bits is None:
         return [Feature(str(column if reading.zero_based else column + 1), column, weight)]  # as the file has it
-    names = [] if learner.names is None else learner.names.names(column)
+    known = learner.names if isinstance(learner, LinearLearner) else None
+    names = [] if known is None else known.names(column)
     if not names:
         return [Feature(None, column, weight)]
     _, signs = HashKernel(reading.bits, reading.hash_seed).hash(names)

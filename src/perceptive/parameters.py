@@ -241,6 +241,43 @@ class RankingParameters(_Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
+class KernelRankingParameters(_Checked):
+    """What a kernel ranker is: kernel, which pairs it sets right, rule and hypothesis."""
+
+    kernel: Any = _parameter("gaussian", "a kernel, its name as in 'poly(4)', a function, or 'precomputed'", _anything)
+    rule: str = _parameter("perceptron", "when and how far to move on a list", _one_of(*RANKING_RULES))
+    learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
+    margin: float = _parameter(0.0, "β: the perceptron also updates where the best leads by β or less", _not_negative)
+    C: float = _parameter(1.0, "aggressiveness of pa1 and pa2", _positive)
+    pairs: str = _parameter(
+        "best",
+        "learn from the best against the rest, from the pair most in the wrong order, or from all that are",
+        _one_of("best", "worst", "all"),
+    )
+    cost: str | None = _parameter(
+        None, "pairs count by the difference of their grades, or of their places", _one_of(None, "grade", "position")
+    )
+    hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
+    delta: float = _parameter(0.0, "Δ-trick: an id feature for each list", _not_negative)
+    cache_size: float = _parameter(200.0, "megabytes for kernel values that later passes use again", _not_negative)
+    dtype: str = _parameter("float32", "of the kernel values", _one_of("float32", "float64"))
+    random_state: int = _parameter(0, "seed of the shuffling and of the random hypothesis", _whole(0))
+
+    # What a dual asks for beside: a constant added to the kernel would cancel out in every difference.
+    bias: ClassVar[float] = 0.0
+    ties: ClassVar[str] = "mistake"
+    budget: ClassVar[int | None] = None
+    forget: ClassVar[str] = "oldest"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.margin and self.rule != "perceptron":
+            raise ValueError(f"margin does not go with rule={self.rule!r}, which has a margin of its own")
+        if self.delta and self.cost is not None:
+            raise ValueError("delta does not go with cost; leave one of them out")
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingParameters(_Checked):
     """How the examples are played: passes, order, when to stop."""
 

@@ -24,9 +24,17 @@ from perceptive.training import History
 from perceptive.training.stream import Run
 
 if TYPE_CHECKING:
-    from perceptive.estimators import KernelClassifier, LinearClassifier, LinearRanker, SequenceTagger
+    from perceptive.estimators import (
+        KernelClassifier,
+        KernelRanker,
+        LinearClassifier,
+        LinearRanker,
+        Reranker,
+        SequenceTagger,
+    )
     from perceptive.kernels.storage import Functions
-    from perceptive.learners import KernelLearner, SequenceLearner
+    from perceptive.learners import KernelLearner, KernelRankingLearner, SequenceLearner
+    from perceptive.learners.reranking import RerankingLearner
 
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
@@ -44,11 +52,15 @@ def save(
     model: LinearLearner
     | KernelLearner
     | RankingLearner
+    | KernelRankingLearner
     | SequenceLearner
+    | RerankingLearner
     | LinearClassifier
     | KernelClassifier
     | LinearRanker
-    | SequenceTagger,
+    | KernelRanker
+    | SequenceTagger
+    | Reranker,
     path: str | os.PathLike[str],
 ) -> None:
     """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
@@ -125,9 +137,10 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
 
 def load_learner(
     path: str | os.PathLike[str],
-) -> LinearLearner | KernelLearner | RankingLearner | SequenceLearner:
+) -> LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner | RerankingLearner:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    learner: LinearLearner | KernelLearner | RankingLearner | SequenceLearner = _load(path, None, False)
+    learner: LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner | SequenceLearner | RerankingLearner
+    learner = _load(path, None, False)
     return learner
 
 
@@ -145,11 +158,12 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
+    if kind in KINDS:
+        from perceptive.kernels.storage import MissingFunction
+
+        with _fitting(path, MissingFunction):
+            return load_ranker(kind, meta, arrays, dressed, functions or {})
     with _fitting(path):
-        if kind in KINDS:
-            if kind == "Reranker" and not dressed:
-                raise ModelFileError(f"{os.fspath(path)}: holds a Reranker; use it from Python, with load")
-            return load_ranker(kind if dressed else "RankingLearner", meta, arrays)
         dressed = dressed and kind.endswith("Classifier")
         if not kind.startswith("Kernel"):
             learner = _put_together(meta, arrays)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import model_file
+from perceptive.dual_persistence import dual_apart, dual_together
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.kernels import Kernel
+from perceptive.kernels.storage import Functions, kernel_from_plain, kernel_to_plain
+from perceptive.learners.dual import Dual
+from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import RerankingLearner, hashed, structure_of
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.model_file import ModelFileError
 from perceptive.persistence import check_history, problem_apart, problem_together
 from perceptive.streams.reading import Reading
@@ -19,69 +26,124 @@ from perceptive.tagger_file import tagger_apart, tagger_together
 from perceptive.training import History
 
 if TYPE_CHECKING:
-    from perceptive.estimators import LinearRanker, Reranker
+    from perceptive.estimators import KernelRanker, LinearRanker, Reranker
 
-KINDS = ("RankingLearner", "LinearRanker", "Reranker")
+KINDS = ("RankingLearner", "LinearRanker", "KernelRankingLearner", "KernelRanker", "RerankingLearner", "Reranker")
 COUNTS = ("played", "ids")
 RERANKER = ("k", "folds", "target", "oracle_")
 
 
 def save_ranker(model: Any, path: str | os.PathLike[str]) -> bool:
     """Write a ranker to a file; False if this is none."""
-    if isinstance(model, RankingLearner):
-        model_file.write(path, "RankingLearner", *_take_apart(model))
+    if isinstance(model, RankingLearner | KernelRankingLearner):
+        model_file.write(path, type(model).__name__, *_learner_apart(model))
+        return True
+    if isinstance(model, RerankingLearner):
+        model_file.write(path, "RerankingLearner", *_reranking_apart(model))
         return True
     kind = type(model).__name__  # without importing scikit-learn for other models
-    if kind == "LinearRanker":
+    if kind in ("LinearRanker", "KernelRanker"):
         model_file.write(path, kind, *_estimator_apart(model))
     elif kind == "Reranker":
         model_file.write(path, kind, *_reranker_apart(model))
     return kind in KINDS
 
 
-def _estimator_apart(model: LinearRanker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _learner_apart(learner: RankingLearner | KernelRankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    return _take_apart(learner) if isinstance(learner, RankingLearner) else _kernel_apart(learner)
+
+
+def _estimator_apart(model: LinearRanker | KernelRanker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if not hasattr(model, "learner_"):
-        raise ValueError("this LinearRanker has not learned anything; fit it before it is saved")
-    meta, arrays = _take_apart(model.learner_)
-    meta["estimator"] = {name: _plain(value) for name, value in model.get_params().items()}
+        raise ValueError(f"this {type(model).__name__} has not learned anything; fit it before it is saved")
+    meta, arrays = _learner_apart(model.learner_)
+    parameters = model.get_params(deep=False)
+    if "kernel" in parameters:
+        asked = parameters.pop("kernel")
+        plain = kernel_to_plain(asked, arrays) if isinstance(asked, Kernel) else asked
+        meta["asked"] = plain if isinstance(plain, str | dict) else None
+    meta["estimator"] = {name: _plain(value) for name, value in parameters.items()}
     meta["history"] = asdict(model._history)
+    for name in ("feature_names_in_", "n_features_in_"):
+        if hasattr(model, name):
+            value = getattr(model, name)
+            meta[name] = value.tolist() if isinstance(value, np.ndarray) else int(value)
     return meta, arrays
 
 
+def _reranking_apart(learner: RerankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    parts = {"tagger": tagger_apart(learner.tagger), "ranker": _learner_apart(learner.ranker)}
+    return _in_folders(parts, {"k": _plain(learner.k), "oracle_": learner.oracle}, learner.features, learner.structure)
+
+
 def _reranker_apart(model: Reranker) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A reranker is its tagger and its ranker, each in a folder of its own."""
     if not hasattr(model, "ranker_"):
         raise ValueError("this Reranker has not learned anything; fit it before it is saved")
-    if model.features is not None:
-        raise ModelFileError("features made by a function cannot be saved; leave them out")
     parts = {"tagger": tagger_apart(model.tagger_), "ranker": _estimator_apart(model.ranker_)}
+    return _in_folders(
+        parts, {name: _plain(getattr(model, name)) for name in RERANKER}, model.features, model._structure
+    )
+
+
+def _in_folders(
+    parts: dict[str, Any], about: dict[str, Any], features: Any, structure: Any
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A reranker is its tagger and its ranker, each in a folder of its own."""
+    if features is not None or callable(structure):
+        raise ModelFileError("features and structures made by a function cannot be saved; leave them out")
     meta: dict[str, Any] = {name: part[0] for name, part in parts.items()}
-    meta |= {name: _plain(getattr(model, name)) for name in RERANKER}
+    meta |= {**about, "structure": structure}
     return meta, {f"{name}/{at}": array for name, part in parts.items() for at, array in part[1].items()}
 
 
-def _reranker_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Reranker:
+def _reranker_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool, functions: Functions
+) -> Reranker | RerankingLearner:
+    def folder(name: str) -> dict[str, NDArray[Any]]:
+        return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
+
+    functions = {**functions, "hashed": hashed}  # our own
+    parts, structure = folder("ranker"), meta.get("structure")  # files of before there were kernels have none
+    learner = _learner_together(meta["ranker"], parts, functions)
+    tagger = tagger_together(meta["tagger"], folder("tagger"), dressed)
+    if structure is not None:
+        structure_of(structure)
+    if isinstance(tagger, SequenceLearner):
+        if not isinstance(meta["k"], int) or meta["k"] < 1:
+            raise ValueError("an impossible k")
+        reranker = RerankingLearner(tagger, learner, k=meta["k"], structure=structure)
+        reranker.oracle = float(meta["oracle_"])
+        return reranker
     from sklearn.base import clone
 
     from perceptive.estimators import Reranker
 
-    def folder(name: str) -> dict[str, NDArray[Any]]:
-        return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
-
-    tagger = tagger_together(meta["tagger"], folder("tagger"))
-    ranker = _dress(_put_together(meta["ranker"], folder("ranker")), meta["ranker"])
-    model = Reranker(clone(tagger), k=meta["k"], folds=meta["folds"], target=meta["target"], ranker=clone(ranker))
+    ranker = _dress(learner, meta["ranker"], parts, functions)
+    shape = {name: meta[name] for name in ("k", "folds", "target")}
+    kernel = None
+    if isinstance(learner, KernelRankingLearner):
+        kernel = ranker.kernel.k2.k  # what was added to the features, of the second part of a candidate
+        shape["structure"] = structure
+    model = Reranker(clone(tagger), ranker=clone(ranker), kernel=kernel, **shape)
     model._check_parameters()
     model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, float(meta["oracle_"])
     return model
 
 
-def load_ranker(kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    """What `save_ranker` wrote; raises where it does not fit together."""
-    if kind == "Reranker":
-        return _reranker_together(meta, arrays)
-    learner = _put_together(meta, arrays)
-    return learner if kind == "RankingLearner" else _dress(learner, meta)
+def load_ranker(
+    kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool, functions: Functions
+) -> Any:
+    """What `save_ranker` wrote, or the learner of it; raises where it does not fit together."""
+    if kind in ("Reranker", "RerankingLearner"):
+        return _reranker_together(meta, arrays, dressed and kind == "Reranker", functions)
+    learner = _learner_together(meta, arrays, functions)
+    return _dress(learner, meta, arrays, functions) if dressed and kind.endswith("Ranker") else learner
+
+
+def _learner_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Functions
+) -> RankingLearner | KernelRankingLearner:
+    return _kernel_together(meta, arrays, functions) if "kernel" in meta else _put_together(meta, arrays)
 
 
 def _plain(value: Any) -> Any:
@@ -124,20 +186,72 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Rank
         if not isinstance(learner.n_features, int) or learner.n_features < 0:
             raise ValueError("no features")
         learner.problem = problem_together(meta["problem"], arrays, learner.n_features, None, learner.parameters)
+    _counts_together(learner, meta, COUNTS)
+    return learner
+
+
+def _kernel_apart(learner: KernelRankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    parameters = {f.name: getattr(learner.parameters, f.name) for f in fields(learner.parameters)}
+    parameters.pop("kernel")
+    meta: dict[str, Any] = {
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "kernel": kernel_to_plain(learner.kernel, arrays),
+        "n_features": learner.n_features,
+        "fingerprint": str(learner.fingerprint),
+        "first_pass": learner.first_pass,
+        "dual": None if learner.dual is None else dual_apart(learner.dual, arrays),
+        **{name: getattr(learner, name) for name in (*COUNTS, "seen")},
+    }
+    return meta, arrays
+
+
+def _kernel_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Functions
+) -> KernelRankingLearner:
+    kernel = kernel_from_plain(meta["kernel"], arrays, functions)
+    learner = KernelRankingLearner(kernel=kernel, **meta["parameters"])
+    if meta["dual"] is not None:
+        learner.dual = dual_together(Dual(kernel, "binary", 1, learner.parameters), meta["dual"], arrays)
+    learner.n_features = meta["n_features"]
+    _counts_together(learner, meta, (*COUNTS, "seen"))
+    return learner
+
+
+def _counts_together(
+    learner: RankingLearner | KernelRankingLearner, meta: dict[str, Any], counts: tuple[str, ...]
+) -> None:
     learner.fingerprint = int(meta["fingerprint"])
-    for name in COUNTS:
+    for name in counts:
         if not isinstance(meta[name], int) or meta[name] < 0:
             raise ValueError("impossible counts")
         setattr(learner, name, meta[name])
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
-    return learner
 
 
-def _dress(learner: RankingLearner, meta: dict[str, Any]) -> LinearRanker:
-    from perceptive.estimators import LinearRanker
+def _dress(
+    learner: RankingLearner | KernelRankingLearner,
+    meta: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    functions: Functions,
+) -> LinearRanker | KernelRanker:
+    from perceptive.estimators import KernelRanker, LinearRanker
 
-    model = LinearRanker(**meta["estimator"])
+    model: LinearRanker | KernelRanker
+    if isinstance(learner, KernelRankingLearner):
+        asked = meta["asked"]
+        kernel = kernel_from_plain(asked, arrays, functions) if isinstance(asked, dict) else asked
+        kernel = learner.kernel if kernel is None else kernel
+        learner.parameters = replace(learner.parameters, kernel=kernel)  # as it was asked for
+        model = KernelRanker(kernel=kernel, **meta["estimator"])
+        model.learner_ = learner
+    else:
+        model = LinearRanker(**meta["estimator"])
+        model.learner_ = learner
     model._check_parameters()
-    model.learner_ = learner
     model._history = check_history(History(**meta["history"]))
+    if "n_features_in_" in meta:
+        model.n_features_in_ = int(meta["n_features_in_"])
+    if "feature_names_in_" in meta:
+        model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
     return model

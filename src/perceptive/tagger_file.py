@@ -36,8 +36,10 @@ def save_tagger(model: object, path: str | os.PathLike[str]) -> bool:
     return True
 
 
-def tagger_apart(model: SequenceTagger) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A tagger as plain values and arrays."""
+def tagger_apart(model: SequenceTagger | SequenceLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A tagger, or its learner, as plain values and arrays."""
+    if isinstance(model, SequenceLearner):
+        return _take_apart(model)
     if not model.__sklearn_is_fitted__():
         raise ValueError("this SequenceTagger has not learned anything; fit it before it is saved")
     meta, arrays = _take_apart(model.learner_)
@@ -46,9 +48,12 @@ def tagger_apart(model: SequenceTagger) -> tuple[dict[str, Any], dict[str, NDArr
     return meta, arrays
 
 
-def tagger_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SequenceTagger:
-    """What `tagger_apart` gave; raises where it does not fit together."""
-    return _dress(_put_together(meta, arrays), meta)
+def tagger_together(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool = True
+) -> SequenceTagger | SequenceLearner:
+    """What `tagger_apart` gave, or the learner of it; raises where it does not fit together."""
+    learner = _put_together(meta, arrays)
+    return _dress(learner, meta) if dressed else learner
 
 
 def load_tagger(path: str | os.PathLike[str], kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:

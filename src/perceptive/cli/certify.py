@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from perceptive.learners.lesson import Lesson
 
 EXAMPLE = """\
-example:
+examples:
   perceptive certify a9a.model train.svm
+  perceptive certify letor.model letor-train.svm
 """
 
 
@@ -37,9 +38,17 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.model import load_any, stream_for
     from perceptive.cli.train import certificate_json
     from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.persistence import load_learner
     from perceptive.training.source import Source
     from perceptive.training.stream import no_examples
 
+    if isinstance(load_learner(options.model), RankingLearner):
+        from perceptive.cli.ranking import certify_ranker
+
+        certificate = certify_ranker(options)
+        print(json.dumps(certificate_json(certificate)) if options.json else certificate)
+        return
     learner = load_any(options.model)
     if isinstance(learner, KernelLearner):
         from perceptive.cli.kernel import certify

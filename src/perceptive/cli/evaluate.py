@@ -24,8 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area under "
-        "the ROC curve; for taggers, the table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the "
-        "model has never met count as mistakes; examples without a label are left out."
+        "the ROC curve; for taggers and rerankers the table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels "
+        "that the model has never met count as mistakes; examples without a label are left out."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
@@ -47,13 +47,14 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.tagging import evaluate_tagger
     from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.metrics import Confusion, auc
     from perceptive.persistence import load_learner
     from perceptive.streams.examples import UNLABELLED
 
     some = load_learner(options.model)
-    if isinstance(some, SequenceLearner):
+    if isinstance(some, SequenceLearner | RerankingLearner):
         return evaluate_tagger(options, some)
     if isinstance(some, RankingLearner):
         return evaluate_ranker(load_ranker(options.model), options)

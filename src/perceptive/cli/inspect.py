@@ -15,6 +15,7 @@ EXAMPLE = """\
 examples:
   perceptive inspect a9a.model --top 10
   perceptive inspect news.model --class sport --json
+  perceptive inspect letor.model --top 5
 """
 
 
@@ -35,26 +36,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
     from perceptive.cli.tagging import inspect_tagger
-    from perceptive.inspection import describe, describe_kernel, heaviest
+    from perceptive.inspection import describe, describe_kernel, describe_ranker, heaviest
+    from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.linear import LinearLearner
     from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
     if isinstance(learner, SequenceLearner):
         return inspect_tagger(options, learner)
-    if isinstance(learner, RankingLearner):
-        raise ValueError(f"{options.model}: is a ranker, which inspect does not know; use it with rank and eval")
+    rerank: dict[str, Any] = {}
+    if isinstance(learner, RerankingLearner):
+        rerank = {"k": learner.k, "oracle": learner.oracle, "labels": learner.tagger.classes}
+        learner = learner.ranker
     tops: dict[Any, list[Feature]] = {}
-    if isinstance(learner, LinearLearner):
+    if isinstance(learner, LinearLearner | RankingLearner):
         learner.finish()
-        about = describe(learner)
+        about = describe(learner) if isinstance(learner, LinearLearner) else describe_ranker(learner)
+        if isinstance(learner, RankingLearner) and options.label is not None:
+            raise ValueError(f"{options.model}: is a ranker, which has no classes; leave --class out")
         tops = heaviest(learner, options.top, options.hypothesis)
     else:
-        about = describe_kernel(learner)
+        about = describe_kernel(learner) if isinstance(learner, KernelLearner) else describe_ranker(learner)
         if options.label is not None:
             raise ValueError(f"{options.model}: is a kernel model, which has no weights of features; leave --class out")
+    about = {**rerank, **about}
     if options.label is not None:
         wanted = [label for label in tops if str(label) == options.label]
         if not wanted:

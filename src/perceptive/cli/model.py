@@ -12,8 +12,10 @@ import numpy as np
 from perceptive import _core, streams
 from perceptive.cli.console import Bar
 from perceptive.learners.kernel import KernelLearner
+from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
@@ -22,19 +24,26 @@ from perceptive.streams.examples import Examples
 
 def load_model(path: str) -> LinearLearner:
     """The learner of a model file, which must have learned from rows."""
-    learner = load_learner(path)
-    if isinstance(learner, RankingLearner):
-        raise ValueError(f"{path}: is a ranker; use it with rank and eval")
+    learner = _no_ranker(path)
     if isinstance(learner, KernelLearner):
         raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
     return _ready(learner, path)
 
 
-def load_any(path: str) -> LinearLearner | KernelLearner:
-    """The learner of a model file, linear or kernel."""
+def _no_ranker(path: str) -> LinearLearner | KernelLearner | SequenceLearner:
     learner = load_learner(path)
     if isinstance(learner, RankingLearner):
         raise ValueError(f"{path}: is a ranker; use it with rank and eval")
+    if isinstance(learner, KernelRankingLearner):
+        raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
+    if isinstance(learner, RerankingLearner):
+        raise ValueError(f"{path}: is a reranker, which labels the tokens of sentences; use perceptive tag")
+    return learner
+
+
+def load_any(path: str) -> LinearLearner | KernelLearner:
+    """The learner of a model file, linear or kernel."""
+    learner = _no_ranker(path)
     if not isinstance(learner, KernelLearner):
         return _ready(learner, path)
     if learner.dual is None:
@@ -53,12 +62,12 @@ def _ready(learner: LinearLearner | SequenceLearner, path: str) -> LinearLearner
     return learner
 
 
-def load_tagger_model(path: str) -> SequenceLearner:
-    """The learner of a tagger's file."""
+def load_tagger_model(path: str) -> SequenceLearner | RerankingLearner:
+    """The learner of a tagger's file, or of a reranker's."""
     learner = load_learner(path)
-    if isinstance(learner, RankingLearner):
+    if isinstance(learner, RankingLearner | KernelRankingLearner):
         raise ValueError(f"{path}: is a ranker, which orders lists; use perceptive rank")
-    if not isinstance(learner, SequenceLearner):
+    if not isinstance(learner, SequenceLearner | RerankingLearner):
         raise ValueError(f"{path}: is a classifier, which labels examples; use perceptive predict")
     return learner
 
@@ -96,7 +105,7 @@ def stream_for(
         dtype=learner.parameters.dtype if isinstance(learner, KernelLearner) else "float32",
         threads=options.threads,
         on_error=options.on_error,
-        idf=learner.idf if isinstance(learner, LinearLearner) else None,
+        idf=None if isinstance(learner, KernelLearner) else learner.idf,
     )
 
 

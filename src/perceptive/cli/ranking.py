@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from perceptive.certificate import Certificate
     from perceptive.cli.console import Bar
-    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.ranking import RankingLearner, RankingLesson
     from perceptive.streams import Stream
     from perceptive.streams.lists import CandidateLists
 
 SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
 LEAVE_OUT = {"bits", "n_features"}  # of the reading
-NOT_FOR_LISTS = ("classes", "reference", "checkpoint", "cache", "follow", "invert_hash")
+NOT_FOR_LISTS = ("classes", "reference", "checkpoint", "follow", "invert_hash")
 
 
 def add_ranking(parser: argparse.ArgumentParser) -> None:
@@ -59,16 +60,17 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
             raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
     else:
         learner = RankingLearner(**chosen)
-    source = ListSource(stream, training.validation_fraction, options.random_state or 0)
     start = learner.rounds, learner.mistakes
-    with progress(stream.files, training.epochs, not (options.quiet or options.json)) as bar:
+    seed, passes = options.random_state or 0, training.epochs + bool(options.certify)
+    with ListSource(stream, training.validation_fraction, seed, passes=passes, cache=options.cache) as source:
+        with progress(stream.files, training.epochs, not (options.quiet or options.json)) as bar:
 
-        def after_block(epoch: int) -> None:
-            done = stream.log.bytes + epoch * (bar.total or 0) / training.epochs
-            bar.update(done, learner.rounds - start[0], learner.mistakes - start[1])
+            def after_block(epoch: int) -> None:
+                done = source.done + epoch * (bar.total or 0) / training.epochs
+                bar.update(done, learner.rounds - start[0], learner.mistakes - start[1])
 
-        history = train_lists(learner, source, training, after_block)
-    certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
+            history = train_lists(learner, source, training, after_block)
+        certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
     save(learner, options.output)
     seconds = time.monotonic() - began
     for complaint in stream.log.complaints:
@@ -81,7 +83,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
             "lists": source.lists,
             "candidates": source.candidates,
             "unanswered": source.unanswered,
-            "skipped": stream.log.skipped,
+            "skipped": source.skipped,
             "features": learner.n_features,
             **asdict(history),
             "certificate": None if certificate is None else certificate_json(certificate),
@@ -99,7 +101,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
         ("features", f"{learner.n_features:,}"),
         ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
     ]
-    for name, count in (("without answer", source.unanswered), ("skipped lines", stream.log.skipped)):
+    for name, count in (("without answer", source.unanswered), ("skipped lines", source.skipped)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:
@@ -112,10 +114,13 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
 
 def load_ranker(path: str) -> RankingLearner:
     """The ranker of a model file, which must have learned from rows."""
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(path)
+    if isinstance(learner, KernelRankingLearner):
+        raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
     if not isinstance(learner, RankingLearner):
         raise ValueError(f"{path}: is no ranker; train one with --task rank")
     if learner.problem is None:
@@ -123,6 +128,28 @@ def load_ranker(path: str) -> RankingLearner:
     if learner.vocabulary is not None:
         raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
     return learner
+
+
+def certify_ranker(options: argparse.Namespace) -> Certificate:
+    """The certificate of a ranker on the lists of files."""
+    from perceptive.certificate import certify_lists
+    from perceptive.cli.console import progress
+    from perceptive.cli.model import stream_for
+    from perceptive.training.ranking import ListSource
+
+    learner = load_ranker(options.model)
+    stream = stream_for(learner, options, fixed=True)
+    with ListSource(stream) as source, progress(stream.files, 1, not options.json) as bar:
+
+        def lessons() -> Iterator[RankingLesson]:
+            for lesson in source.lessons(learner):
+                bar.update(stream.log.bytes, source.lists)
+                yield lesson
+
+        certificate = certify_lists(learner, lessons())
+        if source.lists == 0:
+            raise ValueError("there are no lists with answers; check the files and the format")
+    return certificate
 
 
 def scored_lists(

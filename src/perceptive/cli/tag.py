@@ -16,6 +16,7 @@ examples:
   perceptive tag chunk.model new.conll > tagged.conll
   perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans
   cat new.conll | perceptive tag chunk.model - --kbest 5 --margin
+  perceptive tag rerank.model new.conll > tagged.conll
 """
 
 
@@ -27,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "and score; with --margin a last column says what the best path through another label would lose."
     )
     parser.epilog = EXAMPLE
-    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("model", metavar="MODEL", help="a model file, of train --task tag or rerank")
     parser.add_argument("data", nargs="*", metavar="DATA", help="files in columns, globs, or - for standard input")
     parser.add_argument("--text", metavar="TEXT", help="a text instead of files, cut into tokens here")
     parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")

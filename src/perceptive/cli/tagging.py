@@ -15,6 +15,7 @@ from perceptive.parameters import LinearParameters, SequenceParameters, Training
 
 if TYPE_CHECKING:
     from perceptive.conlleval import Evaluation
+    from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
 
 SHARED = {"rule", "learning_rate", "margin", "C", "hypothesis", "keep", "max_voters", "random_state"}
@@ -47,9 +48,7 @@ def train_tag(options: argparse.Namespace) -> int:
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
     X, y = conll.read(options.data, options.label_column)
     if options.model:
-        from perceptive.cli.model import load_tagger_model
-
-        learner = load_tagger_model(options.model)
+        learner = load_base(options.model)
         if chosen := given(options, SequenceParameters, set()):
             changed = ", ".join(map(option_of, chosen))
             raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
@@ -114,6 +113,17 @@ def train_tag(options: argparse.Namespace) -> int:
     return 0
 
 
+def load_base(path: str) -> SequenceLearner:
+    """The learner of a tagger's file."""
+    from perceptive.cli.model import load_tagger_model
+    from perceptive.learners.sequence import SequenceLearner
+
+    learner = load_tagger_model(path)
+    if not isinstance(learner, SequenceLearner):
+        raise ValueError(f"{path}: is a reranker; give the tagger that it is made from")
+    return learner
+
+
 def _refuse(options: argparse.Namespace) -> None:
     wrong = [option_of(name) for name in (*sorted(ONLY_LINEAR), *OTHERS) if getattr(options, name, None) is not None]
     wrong += [option_of(name) for name in ("follow", "certify", "invert_hash") if getattr(options, name)]
@@ -121,17 +131,17 @@ def _refuse(options: argparse.Namespace) -> None:
         raise ValueError(f"{', '.join(dict.fromkeys(wrong))} does not go with --task tag")
 
 
-def measure(learner: SequenceLearner, result: Evaluation) -> float:
+def measure(learner: SequenceLearner | RerankingLearner, result: Evaluation) -> float:
     """F of segments, or accuracy of tokens where labels are of no scheme."""
     return result.f1 if learner.scheme is not None else result.accuracy
 
 
-def measure_name(learner: SequenceLearner) -> str:
+def measure_name(learner: SequenceLearner | RerankingLearner) -> str:
     """What `measure` gives."""
     return "F1" if learner.scheme is not None else "accuracy"
 
 
-def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner) -> None:
+def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> None:
     """Print conlleval's table."""
     from perceptive.conlleval import evaluate
     from perceptive.streams import conll

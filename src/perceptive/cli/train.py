@@ -26,6 +26,7 @@ from perceptive.cli.options import (
     whole,
     words,
 )
+from perceptive.cli.reranking import add_reranking, refuse_reranking, train_rerank
 from perceptive.cli.tagging import SHARED, add_tagging, train_tag
 from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
 
@@ -47,6 +48,7 @@ examples:
   perceptive train adult.csv --label income -o adult.model
   perceptive train letor.svm --task rank --pairs all -o letor.model
   perceptive train train.conll --task tag --template chunking --rule pa1 --min-count 2 --dev dev.conll -o chunk.model
+  perceptive train train.conll --task rerank --base chunk.model -o rerank.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
 
@@ -57,8 +59,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_files(parser, "examples to learn from")
-    tasks = "classify examples (default), tag the tokens of sentences in columns, or rank the candidates of lists"
-    parser.add_argument("--task", choices=["classify", "tag", "rank"], default="classify", help=tasks)
+    tasks = (
+        "classify examples (default), tag the tokens of sentences in columns, rank the candidates of lists, or rerank "
+        "what a tagger proposes"
+    )
+    parser.add_argument("--task", choices=["classify", "tag", "rank", "rerank"], default="classify", help=tasks)
     add_reading(parser)
     group = parser.add_argument_group("learner")
     add_parameters(group, LinearParameters, NOT_OPTIONS)
@@ -83,6 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     add_tagging(parser)
     ranking.add_ranking(parser)
+    add_reranking(parser)
     add_json(parser)
 
 
@@ -142,10 +148,18 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def run(options: argparse.Namespace) -> int:
     """Learn."""
+    if options.task == "rerank":
+        check_target(options.output, [*options.data, *([options.base] if options.base else [])])
+        return train_rerank(options)
+    refuse_reranking(options)
+    if options.task != "rank" and (options.pairs or options.pair_cost):
+        raise ValueError("--pairs and --pair-cost need --task rank")
     if options.task == "tag":
         return train_tag(options)
     if wrong := given(options, SequenceParameters, SHARED):
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
+    if options.task == "rank" and options.kernel is not None:
+        raise ValueError("--kernel does not go with --task rank; use KernelRanker from Python")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     if options.task == "classify" and (options.kernel is not None or _goes_on_with_kernel(options)):
@@ -162,8 +176,6 @@ def run(options: argparse.Namespace) -> int:
     _read_labels(options, stream)
     if options.task == "rank":
         return ranking.train_rank(options, stream, training)
-    if options.pairs or options.pair_cost:
-        raise ValueError("--pairs and --pair-cost need --task rank")
     if options.follow:
         from perceptive.cli.follow import follow
 

@@ -3,6 +3,7 @@
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.joint import JointClassifier
 from perceptive.estimators.kernel import KernelClassifier
+from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.linear import LinearClassifier
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.reranker import Reranker
@@ -14,6 +15,7 @@ __all__ = [
     "HashedText",
     "JointClassifier",
     "KernelClassifier",
+    "KernelRanker",
     "LinearClassifier",
     "LinearRanker",
     "Reranker",

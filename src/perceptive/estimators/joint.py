@@ -1,4 +1,4 @@
-"""`JointClassifier`: arg max_t w·φ(x, t) with a φ and a candidate generator of one's own."""
+"""`JointClassifier`: arg max_t w·φ(x, t) with a φ, or a kernel of pairs, and a candidate generator of one's own."""
 
 from __future__ import annotations
 
@@ -8,26 +8,32 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.ranker import LinearRanker
 
 
 class JointClassifier(BaseEstimator):
     """The general form of the lecture notes: the answer to x is arg max_t w·φ(x, t) over the candidates t of x.
 
-    It is a ranker of the vectors φ(x, t). With φ(x, t) = x in the block of t it is joint multiclass learning.
+    It is a ranker of the vectors φ(x, t). With φ(x, t) = x in the block of t it is joint multiclass learning. In the
+    dual φ is never written down: a kernel K((x, t), (x', t')) compares the pairs.
 
     Parameters
     ----------
-    phi : callable
-        ``phi(x, t)`` gives the features of answer t to x: a dict, a one-dimensional array, or a sparse row.
+    phi : callable or None
+        ``phi(x, t)`` gives the features of answer t to x: a dict, a one-dimensional array, or a sparse row; with a
+        kernel, whatever it compares. None: the pair (x, t) itself, for a kernel.
     candidates : callable or sequence
         ``candidates(x)`` gives the answers that x may have; or a sequence of answers that all x may have.
-    ranker : LinearRanker or None
-        What learns; None for ``LinearRanker()``.
+    ranker : LinearRanker, KernelRanker or None
+        What learns; None for ``LinearRanker()``, or ``KernelRanker(kernel=kernel)``.
+    kernel : Kernel, str, callable or None
+        Of what phi gives: of pairs (x, t) where there is no phi. ``k.on(0) * same.on(1)`` compares the x by k where
+        the t are the same, which is joint multiclass learning again.
 
     Attributes
     ----------
-    ranker_ : LinearRanker
+    ranker_ : LinearRanker or KernelRanker
         Fitted.
 
     Examples
@@ -42,19 +48,42 @@ class JointClassifier(BaseEstimator):
     >>> clf = JointClassifier(phi, lambda sentence: range(len(sentence))).fit(X, [2, 3, 1])
     >>> clf.predict(["Perhaps they met Dan".split()])
     [3]
+
+    Joint multiclass learning with a kernel, as a kernel of pairs:
+
+    >>> from perceptive.kernels import Custom, Quadratic
+    >>> K = Quadratic().on(0) * Custom(lambda t, u: t == u).on(1)
+    >>> clf = JointClassifier(candidates=["even", "odd"], kernel=K)
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> clf.fit(X, ["even", "odd", "odd", "even"]).predict(X, "last")
+    ['even', 'odd', 'odd', 'even']
     """
 
     def __init__(
         self,
-        phi: Callable[[Any, Any], Any],
-        candidates: Callable[[Any], Sequence[Any]] | Sequence[Any],
-        ranker: LinearRanker | None = None,
+        phi: Callable[[Any, Any], Any] | None = None,
+        candidates: Callable[[Any], Sequence[Any]] | Sequence[Any] = (),
+        ranker: LinearRanker | KernelRanker | None = None,
+        kernel: Any = None,
     ) -> None:
         self.phi = phi
         self.candidates = candidates
         self.ranker = ranker
+        self.kernel = kernel
 
-    ranker_: LinearRanker
+    ranker_: LinearRanker | KernelRanker
+
+    def _new_ranker(self) -> LinearRanker | KernelRanker:
+        if self.kernel is not None and self.ranker is not None:
+            raise ValueError("kernel and ranker are both given; give the kernel to the ranker: KernelRanker(kernel=…)")
+        if self.kernel is not None:
+            return KernelRanker(kernel=self.kernel)
+        if self.phi is None and not isinstance(self.ranker, KernelRanker):
+            raise ValueError("phi is missing: give phi(x, t), or a kernel of pairs (x, t)")
+        return LinearRanker() if self.ranker is None else clone(self.ranker)
+
+    def _pair(self, x: Any, t: Any) -> Any:
+        return (x, t) if self.phi is None else self.phi(x, t)
 
     def _answers(self, x: Any) -> list[Any]:
         answers = list(self.candidates(x) if callable(self.candidates) else self.candidates)
@@ -70,19 +99,18 @@ class JointClassifier(BaseEstimator):
             answers = self._answers(x)
             if t not in answers:
                 raise ValueError(f"example {i}: its answer {t!r} is none of its {len(answers)} candidates")
-            lists.append([self.phi(x, answer) for answer in answers])
+            lists.append([self._pair(x, answer) for answer in answers])
             best.append(answers.index(t))
         return lists, best
 
     def fit(self, X: Sequence[Any], y: Sequence[Any]) -> JointClassifier:
         """Learn from scratch: y are the right answers, each one of its example's candidates."""
-        ranker = LinearRanker() if self.ranker is None else clone(self.ranker)
-        self.ranker_ = ranker.fit(*self._lists(X, y))
+        self.ranker_ = self._new_ranker().fit(*self._lists(X, y))
         return self
 
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> JointClassifier:
         """Go on learning: one pass over these examples, in the order given."""
-        ranker = getattr(self, "ranker_", None) or (LinearRanker() if self.ranker is None else clone(self.ranker))
+        ranker = self.ranker_ if hasattr(self, "ranker_") else self._new_ranker()
         self.ranker_ = ranker.partial_fit(*self._lists(X, y))
         return self
 
@@ -92,13 +120,16 @@ class JointClassifier(BaseEstimator):
 
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[Any]:
         """The best answer to each x."""
-        return [self.predict_one(x, hypothesis) for x in X]
+        check_is_fitted(self, "ranker_")
+        answers = [self._answers(x) for x in X]
+        if not answers:
+            return []
+        lists = [[self._pair(x, t) for t in possible] for x, possible in zip(X, answers, strict=True)]
+        return [possible[i] for possible, i in zip(answers, self.ranker_.predict(lists, None, hypothesis), strict=True)]
 
     def predict_one(self, x: Any, hypothesis: str | None = None) -> Any:
         """The best answer to x."""
-        check_is_fitted(self, "ranker_")
-        answers = self._answers(x)
-        return answers[self.ranker_.find_best([self.phi(x, t) for t in answers], hypothesis)]
+        return self.predict([x], hypothesis)[0]
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """Share of right answers."""

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificate import Certificate, certify_lists
-from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin
+from perceptive.estimators.lists import RankerMixin
 from perceptive.learners.linear import as_floats
-from perceptive.learners.lists import Lists, candidates, lists_by_query, lists_of, starts_of
-from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.rows import is_dicts
-from perceptive.metrics import top1
+from perceptive.learners.ranking import RankingLearner, RankingLesson
 from perceptive.parameters import RankingParameters, TrainingParameters
-from perceptive.training import History, train
 
 LEARNER = [f.name for f in fields(RankingParameters)]
 TRAINING = [f.name for f in fields(TrainingParameters)]
 
 
-class LinearRanker(RunMixin, BaseEstimator):
+class LinearRanker(RankerMixin, BaseEstimator):
     """Mistake-driven linear ranker: picks the best of a list, or orders it; averaged, voted, last or best.
 
     Parameters
@@ -164,170 +157,19 @@ class LinearRanker(RunMixin, BaseEstimator):
         self.certify = certify
 
     learner_: RankingLearner
-    _history: History
 
-    # ------------------------------------------------------------ learning
-
-    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> LinearRanker:
-        """Learn from scratch.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_rows, n_features) or list of dicts, with qid; or a list of lists
-            The candidates. A list of lists has for each list an array, a sparse matrix, or a list of rows or dicts.
-        y : array
-            With qid, the grade of each row: the more, the better. For a list of lists, for each list the index of the
-            best candidate, a set of indices of those equally good, or a sequence of grades.
-        qid : array or None
-            The query of each row; rows with the same query are one list, wherever they stand.
-        sample_weight : array or None
-            Weights of the lists, in the order in which they first appear.
-        """
-        parameters, training = self._check_parameters()
-        lists = self._lists(X, y, qid)
-        n = len(lists.sizes)
-        learner = RankingLearner(**parameters)
-        weights = learner._check_weights(sample_weight, n)
-        taught, held = self._split(lists, n, training)
-        lesson = learner.prepare(*_pick(lists, taught), None if weights is None else weights[taught])
-        if not lesson.present.any():
-            raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
-
-        def top_of_held_out() -> float:
-            kept = learner.lesson(*_pick(lists, held))
-            return top1(kept.grades, learner.scores_of(kept.rows, kept.starts), kept.starts)
-
-        self.learner_ = learner
-        self.__dict__.pop("certificate_", None)
-        history = History()
-        try:
-            with progress_bar(self.progress, self.epochs * len(lesson)) as report:
-                train(lesson, training, top_of_held_out if len(held) else None, report, history)
-        finally:
-            self._history = history
-        if self.certify:
-            self.certificate_ = certify_lists(learner, [lesson])
-        return self
-
-    def partial_fit(
-        self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> LinearRanker:
-        """Go on learning: one pass over these lists, in the order given; the arguments are those of `fit`."""
-        parameters, _ = self._check_parameters()
-        first = not hasattr(self, "learner_")
-        learner = RankingLearner(**parameters) if first else self.learner_
-        if RankingParameters(**parameters) != learner.parameters:
-            raise ValueError("parameters have changed since learning began; fit anew, or set them back")
-        lists = self._lists(X, y, qid)
-        lesson = learner.prepare(lists.X, lists.grades, lists.sizes, sample_weight)
-        self.__dict__.pop("certificate_", None)
-        before = learner.mistakes, learner.updates, learner.loss
-        history = History() if first else self._history
-        try:
-            lesson.play_as_they_come()
-        finally:
-            self.learner_, self._history = learner, history
-            history.mistakes.append(learner.mistakes - before[0])
-            history.updates.append(learner.updates - before[1])
-            history.loss.append(learner.loss - before[2])
-            history.converged = False
-        return self
-
-    def learn_one(self, xs: Any, best: Any, w: float = 1.0) -> LinearRanker:
-        """Learn from one list: the index of its best candidate, or a set of those equally good."""
-        if not hasattr(self, "learner_"):
-            learner = RankingLearner(**self._check_parameters()[0])
-            learner.learn(xs, best, w)
-            self.learner_, self._history = learner, History()
-        else:
-            self.learner_.learn(xs, best, w)
-        return self
+    def _new_learner(self, parameters: dict[str, Any]) -> RankingLearner:
+        return RankingLearner(**parameters)
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
         learner = {name: getattr(self, name) for name in LEARNER}
         RankingParameters(**learner)
         return learner, TrainingParameters(**{name: getattr(self, name) for name in TRAINING})
 
-    def _lists(self, X: Any, y: Any, qid: ArrayLike | None) -> Lists:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        if qid is None:
-            return lists_of(_list_of_lists(X), y)
-        return lists_by_query(_rows(X), y, qid)[0]
-
-    def _split(self, lists: Lists, n: int, training: TrainingParameters) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Lists to learn from, and those held out."""
-        fraction = training.validation_fraction
-        if not fraction:
-            return np.arange(n), np.empty(0, np.int64)
-        count = min(n - 1, max(1, round(fraction * n)))
-        if count < 1:
-            raise ValueError(f"{n} lists are too few to hold out a part of {fraction}; give more")
-        order = np.random.default_rng(self.random_state).permutation(n)
-        return np.sort(order[count:]), np.sort(order[:count])
-
-    # ------------------------------------------------------------ predicting
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "learner_")
-
-    def decision_function(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> Any:
-        """Scores: an array for rows (one per row), a list of arrays for a list of lists; shares of votes if voted.
-
-        Rows without qid are one list, which matters for ``voted`` alone.
-        """
-        check_is_fitted(self)
-        if qid is None and _is_list_of_lists(X):
-            lists = lists_of(X, None)
-            scores = self.learner_.scores(lists.X, lists.sizes, hypothesis)
-            return np.split(scores, np.cumsum(lists.sizes)[:-1])
-        X = _rows(X)
-        if qid is None:
-            return self.learner_.scores(candidates(X), None, hypothesis)
-        lists, order = lists_by_query(X, None, qid)
-        scores = self.learner_.scores(lists.X, lists.sizes, hypothesis)
-        if order is None:
-            return scores
-        back = np.empty_like(scores)
-        back[order] = scores
-        return back
-
-    def predict(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> NDArray[np.int64]:
-        """For each list the index of its best candidate: within the list, or with qid the row.
-
-        Queries are in the order in which they first appear; rows without qid are one list.
-        """
-        if qid is None:
-            scores = self.decision_function(X, None, hypothesis)
-            parts = scores if isinstance(scores, list) else [scores]
-            return np.array([int(np.argmax(part)) for part in parts], np.int64)
-        scores = self.decision_function(X, qid, hypothesis)
-        rows = np.arange(len(scores))
-        lists, order = lists_by_query(rows, None, qid)
-        starts = starts_of(lists.sizes, len(rows))
-        arranged = scores if order is None else scores[order]
-        best = [begin + int(np.argmax(arranged[begin:end])) for begin, end in pairwise(starts.tolist())]
-        return np.asarray(best if order is None else order[best], np.int64)
-
-    def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
-        """The index of the best candidate of one list; ties go to the lowest."""
-        check_is_fitted(self)
-        return self.learner_.find_best(xs, hypothesis)
-
-    def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
-        """One list from best to worst: pairs of index and score."""
-        check_is_fitted(self)
-        return self.learner_.rank(xs, hypothesis)
-
-    predict_one = find_best  # as River calls it
-
-    def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
-        """Share of the lists with one of the best on top; lists in which nobody is better are left out."""
-        check_is_fitted(self)
-        lists = self._lists(X, y, qid)
-        starts = starts_of(lists.sizes, int(np.sum(lists.sizes)))
-        assert lists.grades is not None
-        return top1(lists.grades, self.learner_.scores(lists.X, lists.sizes), starts)
+    def _prepare(
+        self, learner: RankingLearner, X: Any, grades: Any, sizes: Any, weights: Any, several: bool
+    ) -> RankingLesson:
+        return learner.prepare(X, grades, sizes, weights)
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -352,48 +194,8 @@ class LinearRanker(RunMixin, BaseEstimator):
     ) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
         check_is_fitted(self)
-        lists = self._lists(X, y, qid)
-        weights = None if sample_weight is None else as_floats(sample_weight, "sample_weight")
-        lesson = self.learner_.lesson(lists.X, lists.grades, lists.sizes, weights)
-        return certify_lists(self.learner_, [lesson], witness=witness)
+        return self._certify(*self._lists(X, y, qid), sample_weight, witness)
 
-
-def _is_list_of_lists(X: Any) -> bool:
-    """Whether X has lists of candidates, and not candidates."""
-    if hasattr(X, "shape") or is_dicts(X) or not len(X):
-        return False
-    first = X[0]
-    if hasattr(first, "shape"):
-        return len(first.shape) == 2
-    return is_dicts(first) or (isinstance(first, list | tuple) and len(first) > 0 and np.ndim(first[0]) >= 1)
-
-
-def _list_of_lists(X: Any) -> Any:
-    if hasattr(X, "shape") and len(X.shape) == 3:
-        return list(X)
-    if hasattr(X, "shape") or is_dicts(X):
-        raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
-    return X
-
-
-def _rows(X: Any) -> Any:
-    """Rows that can be taken by number: an array, a CSR matrix, or a list of dicts."""
-    if is_dicts(X):
-        return X
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"X must have two dimensions, not {array.ndim}; give a row for each candidate")
-    return array
-
-
-def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:
-    """Some of the lists."""
-    if len(which) == len(lists.sizes):
-        return lists.X, lists.grades, lists.sizes
-    starts = np.concatenate([[0], np.cumsum(lists.sizes)])
-    rows = np.concatenate([np.arange(starts[t], starts[t + 1]) for t in which])
-    X = [lists.X[i] for i in rows] if isinstance(lists.X, list) else lists.X[rows]
-    assert lists.grades is not None
-    return X, lists.grades[rows], lists.sizes[which]
+    def _certify(self, X: Any, grades: Any, sizes: Any, weights: Any, witness: ArrayLike | None = None) -> Certificate:
+        weights = None if weights is None else as_floats(weights, "sample_weight")
+        return certify_lists(self.learner_, [self.learner_.lesson(X, grades, sizes, weights)], witness=witness)

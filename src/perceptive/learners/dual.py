@@ -14,7 +14,7 @@ from perceptive.kernels import Kernel
 from perceptive.kernels.examples import contents, in_double, size_of
 from perceptive.learners.budget import Forgetting, forgetting
 from perceptive.learners.dual_run import DualRun
-from perceptive.parameters import KernelParameters
+from perceptive.parameters import KernelParameters, KernelRankingParameters
 
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
 SMALL = 2**18  # numbers in the supports of a small model
@@ -54,7 +54,9 @@ class Dual:
         One per problem: one in all, or one per class for ``multiclass="ovr"``.
     """
 
-    def __init__(self, kernel: Kernel, task: str, n_outputs: int, parameters: KernelParameters) -> None:
+    def __init__(
+        self, kernel: Kernel, task: str, n_outputs: int, parameters: KernelParameters | KernelRankingParameters
+    ) -> None:
         self.kernel, self.task, self.parameters = kernel, task, parameters
         self.n_outputs = n_outputs
         self.dtype = np.dtype(parameters.dtype)

@@ -36,6 +36,16 @@ def candidates(xs: Any) -> Any:
     return xs
 
 
+def objects(xs: Any) -> list[Any]:
+    """One list of candidates of any kind: strings, trees, pairs, …"""
+    if isinstance(xs, str | bytes | dict) or not hasattr(xs, "__iter__"):
+        raise ValueError(f"a list of candidates is wanted, not a single {type(xs).__name__}: {str(xs)[:60]!r}")
+    found = list(xs)
+    if not found:
+        raise ValueError("the list has no candidates; give at least one")
+    return found
+
+
 def grades_of(best: Any, n: int) -> NDArray[np.float64]:
     """Grades of n candidates: 1 for the best, or for each of those that are equally good, else 0.
 
@@ -63,9 +73,17 @@ def grades_of(best: Any, n: int) -> NDArray[np.float64]:
     return grades
 
 
-def lists_of(X: Sequence[Any], y: Sequence[Any] | None) -> Lists:
-    """Many lists as one: y has for each the index of the best, a set of indices, or a sequence of grades."""
-    lists = [candidates(xs) for xs in X]
+def is_graded(truth: Any) -> bool:
+    """Whether the answer to a list is a grade for each candidate, and not an index or a set of such."""
+    return isinstance(truth, Sequence | np.ndarray) and not isinstance(truth, str) and np.ndim(truth) == 1
+
+
+def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) -> Lists:
+    """Many lists as one: y has for each the index of the best, a set of indices, or a sequence of grades.
+
+    With ``any_kind`` candidates are objects of any kind, and stay in a list.
+    """
+    lists = [objects(xs) if any_kind else candidates(xs) for xs in X]
     if not lists:
         raise ValueError("there are no lists; give at least one")
     sizes = np.array([one.shape[0] if hasattr(one, "shape") else len(one) for one in lists], np.int64)
@@ -76,12 +94,11 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None) -> Lists:
         parts = []
         for t, (truth, n) in enumerate(zip(y, sizes.tolist(), strict=True)):
             try:
-                graded = isinstance(truth, Sequence | np.ndarray) and np.ndim(truth) == 1
-                parts.append(check_grades(truth, n) if graded else grades_of(truth, n))
+                parts.append(check_grades(truth, n) if is_graded(truth) else grades_of(truth, n))
             except ValueError as error:
                 raise ValueError(f"list {t}: {error}") from None
         grades = np.concatenate(parts)
-    if is_dicts(lists[0]):
+    if any_kind or is_dicts(lists[0]):
         return Lists([x for one in lists for x in one], grades, sizes)
     if any(hasattr(one, "tocsr") for one in lists):
         return Lists(_stack(lists), grades, sizes)

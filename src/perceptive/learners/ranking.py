@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.linear import as_floats
-from perceptive.learners.lists import candidates, check_grades, grades_of, starts_of
+from perceptive.learners.list_game import ListLearner, ListLesson
+from perceptive.learners.lists import candidates, check_grades, starts_of
 from perceptive.learners.problem import Problem
 from perceptive.learners.rows import as_rows, is_dicts
 from perceptive.parameters import RankingParameters
-from perceptive.rules import RULES
 from perceptive.streams.reading import Reading
 
 CHUNK = 2_000_000  # entries that one call into the core plays
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class RankingLearner:
+class RankingLearner(ListLearner):
     """An on-line learner that picks the best of a list, is told which one is, and learns from its mistakes.
 
     A mistake is a list whose best does not win strictly; then v ← v + x_ℓ − x_ℓ̂ (or as the rule says). A list with one
@@ -48,6 +46,7 @@ class RankingLearner:
     """
 
     def __init__(self, **parameters: Any) -> None:
+        super().__init__()
         self.parameters = RankingParameters(**parameters)
         self.vocabulary: Vocabulary | None = None
         self.kernel = HashKernel(self.parameters.bits) if self.parameters.bits is not None else None
@@ -55,10 +54,6 @@ class RankingLearner:
         self.idf: NDArray[np.float32] | None = None  # of the features of texts, where that is part of the reading
         self.n_features: int | None = self.parameters.n_features if self.kernel is None else self.kernel.width
         self.problem: Problem | None = None
-        self.fingerprint = 0  # sum of the hashes of all lists played
-        self.played = 0  # how many those were; a pass broken off counts as whole
-        self.ids = 0  # id features that the Δ-trick has handed out
-        self.first_pass: tuple[int, int] | None = None  # its rounds and mistakes, where there were more
 
     # ------------------------------------------------------------ learning
 
@@ -110,7 +105,7 @@ class RankingLearner:
         starts = starts_of(sizes, rows.n)
         grades = check_grades(grades, rows.n)
         self._check_features(rows.d, grows)
-        return RankingLesson(self, rows, starts, grades, self._check_weights(weights, len(starts) - 1))
+        return RankingLesson(self, rows, starts, grades, self.check_weights(weights, len(starts) - 1))
 
     def _check_features(self, n_features: int, grows: bool) -> None:
         known = self.n_features
@@ -125,40 +120,6 @@ class RankingLearner:
             if self.problem is not None:
                 self.problem.grow_features(n_features)
 
-    def _check_weights(self, given: Any, n: int) -> NDArray[np.float64] | None:
-        if given is None:
-            return None
-        weights = as_floats(given, "sample_weight")
-        if weights.shape != (n,):
-            raise ValueError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} lists")
-        if not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError("sample_weight must be finite and not negative")
-        rule = self.parameters.rule
-        if not RULES[rule].takes_weights and not np.isin(weights, (0, 1)).all():
-            raise ValueError(f"weights other than 0 and 1 do not go with rule={rule!r}; choose another rule")
-        return None if (weights == 1).all() else weights
-
-    def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """Be told which candidate is best: its index from 0 on, or a set of those equally good.
-
-        Returns whether it was a mistake: whether none of them won.
-        """
-        xs = candidates(xs)
-        n = xs.shape[0] if hasattr(xs, "shape") else len(xs)
-        return self.learn_graded(xs, grades_of(best, n), weight)
-
-    def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
-        """Be told how good each candidate is. Returns whether it was a mistake."""
-        xs = candidates(xs)
-        before = self.mistakes
-        n = xs.shape[0] if hasattr(xs, "shape") else len(xs)
-        self.learn_many(xs, grades, [n], None if weight == 1.0 else [weight])
-        return self.mistakes > before
-
-    def learn_many(self, X: Any, grades: Any, sizes: Any, weights: Any = None) -> None:
-        """Learn from many lists, in the order given; the arguments are those of `prepare`."""
-        self.prepare(X, grades, sizes, weights).play_as_they_come()
-
     # ------------------------------------------------------------ predicting
 
     def rows(self, X: Any) -> _core.Rows:
@@ -166,6 +127,10 @@ class RankingLearner:
         rows = as_rows(X, self.kernel or self.vocabulary)
         self._check_features(rows.d, self.grows)
         return rows
+
+    def candidates(self, xs: Any) -> Any:
+        """One list as rows."""
+        return candidates(xs)
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
@@ -183,15 +148,6 @@ class RankingLearner:
         if hypothesis == "voted":
             return self.problem.votes_in_lists(rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
         return self.problem.scores(rows, hypothesis)[:, 0]
-
-    def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
-        """The notes' ``findBest``, counted from 0; ties go to the lowest index."""
-        return int(np.argmax(self.scores(candidates(xs), None, hypothesis)))
-
-    def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
-        """The candidates from best to worst, each with its score; ties in the order given."""
-        scores = self.scores(candidates(xs), None, hypothesis)
-        return [(int(j), float(scores[j])) for j in np.argsort(-scores, kind="stable")]
 
     # ------------------------------------------------------------ the run so far
 
@@ -241,7 +197,7 @@ class RankingLearner:
         self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
 
 
-class RankingLesson:
+class RankingLesson(ListLesson):
     """Checked lists, ready to be played."""
 
     def __init__(
@@ -252,18 +208,20 @@ class RankingLesson:
         grades: NDArray[np.float64],
         weights: NDArray[np.float64] | None,
     ) -> None:
-        self.learner, self.rows, self.starts, self.grades, self.weights = learner, rows, starts, grades, weights
-        self.gains = gains(grades, starts, learner.parameters.cost)
-        self._recorded = False
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
+        super().__init__(learner, starts, grades, weights)
+        self.learner: RankingLearner = learner
+        self.rows = rows
 
     @property
     def problem(self) -> Problem:
         """The problem that it is played by."""
         assert self.learner.problem is not None
         return self.learner.problem
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each candidate."""
+        return np.asarray(self.rows.hashes)
 
     def chunks(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """The order in parts of some 20 ms each, between which Ctrl-C is answered and progress shown."""
@@ -275,64 +233,3 @@ class RankingLesson:
         """Play the lists in this order, all in one go."""
         pairs = self.learner.parameters.pairs
         self.problem.learn_lists(self.rows, order, self.starts, self.grades, self.gains, self.weights, pairs)
-
-    def play_as_they_come(self, order: NDArray[np.int64] | None = None) -> None:
-        """Play the lists once, as they lie or in another order."""
-        try:
-            for chunk in self.chunks(np.arange(len(self)) if order is None else order):
-                self.play(chunk)
-        finally:
-            self.record()
-        if len(self) > 1:
-            self.learner.finish()
-
-    def record(self) -> None:
-        """Note that every list has been played (or was to be) once more."""
-        learner = self.learner
-        learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
-        learner.played += self.n_played
-        if not self._recorded:  # later passes meet the same id features again
-            learner.ids += self.n_played
-        self._recorded = True
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """Lists that a pass plays: those with a weight in which somebody is better."""
-        begin = self.starts[:-1]
-        differ: NDArray[np.bool_] = np.maximum.reduceat(self.grades, begin) > np.minimum.reduceat(self.grades, begin)
-        return differ if self.weights is None else differ & (self.weights > 0)
-
-    @property
-    def n_played(self) -> int:
-        """How many those are."""
-        return int(np.count_nonzero(self.present))
-
-    def fingerprint(self) -> int:
-        """An order-free hash of the lists."""
-        hashes = _mix(self.rows.hashes * _ODD + (self.grades + 0.0).view(np.uint64))
-        lists = np.add.reduceat(hashes, self.starts[:-1])
-        if self.weights is not None:
-            lists = _mix(lists) * (self.weights.view(np.uint64) | np.uint64(1))
-        return int(_mix(lists)[self.present].sum(dtype=np.uint64))
-
-
-def _mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    mixed: NDArray[np.uint64] = (hashes ^ (hashes >> np.uint64(29))) * _ODD
-    return mixed
-
-
-def gains(grades: NDArray[np.float64], starts: NDArray[np.int64], cost: str | None) -> NDArray[np.float64] | None:
-    """The c of the costs c_i − c_j: the grades, or the discounts 1/log₂(place + 1), which equal grades share."""
-    if cost is None or cost == "grade":
-        return None if cost is None else grades.copy()
-    sizes = np.diff(starts)
-    which = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((-grades, which))
-    discounts = 1.0 / np.log2(np.arange(len(grades)) - np.repeat(starts[:-1], sizes) + 2.0)
-    first = np.ones(len(grades), bool)
-    first[1:] = (np.diff(which[order]) != 0) | (np.diff(grades[order]) != 0)
-    begin = np.flatnonzero(first)
-    mean = np.add.reduceat(discounts, begin) / np.diff([*begin, len(grades)])
-    shared: NDArray[np.float64] = np.empty_like(discounts)
-    shared[order] = np.repeat(mean, np.diff([*begin, len(grades)]))
-    return shared

@@ -7,6 +7,7 @@ The tests hold the core equal to these pages: bit for bit in float64.
 
 from perceptive.reference.binary import Binary
 from perceptive.reference.dual import DualBinary, DualJoint, average_alpha
+from perceptive.reference.dual_ranking import DualRanking
 from perceptive.reference.hashing import hash_kernel
 from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
 from perceptive.reference.joint import Joint
@@ -18,6 +19,7 @@ __all__ = [
     "Binary",
     "DualBinary",
     "DualJoint",
+    "DualRanking",
     "Joint",
     "OneVsOne",
     "OneVsRest",

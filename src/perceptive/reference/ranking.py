@@ -19,6 +19,7 @@ the grade has in the right order. Rules with a hinge ask for m ≥ c_ij; the per
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from perceptive.reference.rules import Rule
 from perceptive.reference.vectors import Row, check_round, dot, squared_norm
@@ -27,50 +28,40 @@ RULES = ("perceptron", "pa", "pa1", "pa2", "mira")
 Pair = tuple[int, int]
 
 
-class Ranking:
-    """Learn a vector v under which the best of each list has the highest score.
+class ListLearner:
+    """The game over lists, whatever a candidate is: scores and updates are the business of those who play it."""
 
-    ``history`` holds every v_k, ``survival`` the number m_k of lists it predicted.
-    """
-
-    def __init__(
-        self,
-        n_features: int,
-        rule: Rule | None = None,
-        *,
-        pairs: str = "best",
-        cost: str | None = None,
-        normalize: bool = False,
-        delta: float = 0.0,
-    ) -> None:
+    def __init__(self, rule: Rule | None, pairs: str, cost: str | None, delta: float) -> None:
         self.rule = rule or Rule()
         if self.rule.name not in RULES:
             raise ValueError(f"rule {self.rule.name!r} does not rank; choose one of {', '.join(RULES)}")
-        self.pairs, self.cost, self.normalize, self.delta = pairs, cost, normalize, delta
-        self.v = [0.0] * n_features
-        self.v2 = 0.0
+        self.pairs, self.cost, self.delta = pairs, cost, delta
         self.id_weights: dict[int, float] = {}
-        self.history = [list(self.v)]
         self.survival = [0]
         self.rounds = self.mistakes = self.updates = 0
         self.radius2 = 0.0
         self.criterion = 0.0
 
-    def scale_of(self, x: Row) -> float:
-        """1/‖x‖ if rows are normalised, else 1."""
-        length = squared_norm(x)
-        return 1.0 / math.sqrt(length) if self.normalize and length > 0 else 1.0
+    def check(self, xs: Sequence[Any], weight: float) -> None:
+        """Raise ValueError for candidates that cannot be learned from."""
+        raise NotImplementedError
 
-    def scores(self, xs: Sequence[Row]) -> list[float]:
-        """v·x of each candidate."""
-        return [self.scale_of(x) * dot(self.v, x) for x in xs]
+    def scores(self, xs: Sequence[Any]) -> list[float]:
+        """The score of each candidate."""
+        raise NotImplementedError
 
-    def find_best(self, xs: Sequence[Row]) -> int:
+    def move(
+        self, xs: Sequence[Any], share: Sequence[float], m: float, cost: float, weight: float, identity: int
+    ) -> float:
+        """v ← v + τ·δ, δ = Σ share·x; returns q = ‖δ‖², 0 where nothing was to be learned."""
+        raise NotImplementedError
+
+    def find_best(self, xs: Sequence[Any]) -> int:
         """The notes' findBest, counted from 0: argmax_j v·x_j; ties go to the lowest index."""
         scores = self.scores(xs)
         return scores.index(max(scores))
 
-    def learn(self, xs: Sequence[Row], best: int | Collection[int], *, weight: float = 1.0, identity: int = 0) -> bool:
+    def learn(self, xs: Sequence[Any], best: int | Collection[int], *, weight: float = 1.0, identity: int = 0) -> bool:
         """The notes' addExample: be told which candidate is best, or which ones are equally good."""
         good = {best} if isinstance(best, int) else set(best)
         for j in good:
@@ -79,15 +70,14 @@ class Ranking:
         return self.learn_graded(xs, [float(j in good) for j in range(len(xs))], weight=weight, identity=identity)
 
     def learn_graded(
-        self, xs: Sequence[Row], grades: Sequence[float], *, weight: float = 1.0, identity: int = 0
+        self, xs: Sequence[Any], grades: Sequence[float], *, weight: float = 1.0, identity: int = 0
     ) -> bool:
         """Play one round; return whether it was a mistake. A list in which nobody is better is no round."""
         if not xs:
             raise ValueError("the list has no candidates")
         if len(grades) != len(xs) or not all(math.isfinite(grade) for grade in grades):
             raise ValueError("give one finite grade per candidate")
-        for x in xs:
-            check_round(x, len(self.v), weight)
+        self.check(xs, weight)
         if weight == 0.0 or max(grades) == min(grades):
             return False
         self.rounds += 1
@@ -142,7 +132,7 @@ class Ranking:
 
     def update(
         self,
-        xs: Sequence[Row],
+        xs: Sequence[Any],
         scores: Sequence[float],
         chosen: Sequence[Pair],
         c: Sequence[float] | None,
@@ -150,7 +140,7 @@ class Ranking:
         weight: float,
         identity: int,
     ) -> None:
-        """v ← v + τ·δ, unless δ = 0."""
+        """Learn from the chosen pairs: δ is the mean of their differences."""
         hinge = self.rule.name != "perceptron"
         share = [0.0] * len(xs)
         cost = 0.0
@@ -161,27 +151,76 @@ class Ranking:
             cost += c[i] - c[j] if c is not None and hinge else 1.0
         share = [one / len(chosen) for one in share]
         cost /= len(chosen)
-        m, delta = extra, dict[int, float]()
-        for x, part, score in zip(xs, share, scores, strict=True):
+        m = extra
+        for part, score in zip(share, scores, strict=True):
+            if part != 0.0:
+                m += part * score
+        q = self.move(xs, share, m, cost, weight, identity)
+        if q == 0.0:
+            return
+        self.updates += 1
+        self.radius2 = max(self.radius2, weight * weight * q)
+        self.survival.append(0)
+
+
+class Ranking(ListLearner):
+    """Learn a vector v under which the best of each list has the highest score.
+
+    ``history`` holds every v_k, ``survival`` the number m_k of lists it predicted.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        rule: Rule | None = None,
+        *,
+        pairs: str = "best",
+        cost: str | None = None,
+        normalize: bool = False,
+        delta: float = 0.0,
+    ) -> None:
+        super().__init__(rule, pairs, cost, delta)
+        self.normalize = normalize
+        self.v = [0.0] * n_features
+        self.v2 = 0.0
+        self.history = [list(self.v)]
+
+    def check(self, xs: Sequence[Row], weight: float) -> None:
+        """Raise ValueError for rows of impossible features or values."""
+        for x in xs:
+            check_round(x, len(self.v), weight)
+
+    def scale_of(self, x: Row) -> float:
+        """1/‖x‖ if rows are normalised, else 1."""
+        length = squared_norm(x)
+        return 1.0 / math.sqrt(length) if self.normalize and length > 0 else 1.0
+
+    def scores(self, xs: Sequence[Row]) -> list[float]:
+        """v·x of each candidate."""
+        return [self.scale_of(x) * dot(self.v, x) for x in xs]
+
+    def move(
+        self, xs: Sequence[Row], share: Sequence[float], m: float, cost: float, weight: float, identity: int
+    ) -> float:
+        """v ← v + τ·δ, unless δ = 0."""
+        delta = dict[int, float]()
+        for x, part in zip(xs, share, strict=True):
             if part == 0.0:
                 continue
-            m += part * score
             scale = part * self.scale_of(x)
             for j, value in x:
                 delta[j] = delta.get(j, 0.0) + scale * value
         q = squared_norm(sorted(delta.items())) + self.delta * self.delta
         if q == 0.0:
-            return
+            return 0.0
         _, tau = self.rule.step(m, q, self.v2, cost, weight)
         for j, value in delta.items():
             self.v[j] += tau * value
         if self.delta:
             self.id_weights[identity] = self.id_weights.get(identity, 0.0) + tau * self.delta
         self.v2 += 2.0 * tau * m + tau * tau * q
-        self.updates += 1
-        self.radius2 = max(self.radius2, weight * weight * q)
         self.history.append(list(self.v))
-        self.survival.append(0)
+        return q
 
 
 def gains(grades: Sequence[float], cost: str | None) -> list[float] | None:

@@ -30,8 +30,9 @@ def parse(
     zero_based: bool = False,
     n_features: int | None = None,
     single: bool = False,
+    queries: bool = False,
 ) -> list[Example]:
-    r"""Parse whole lines; `single` rounds values on to float32.
+    r"""Parse whole lines; `single` rounds values on to float32, `queries` wants a qid in every line.
 
     Examples
     --------
@@ -47,13 +48,13 @@ def parse(
         words = tokens(line)
         try:
             if words:
-                examples.append(_example(words, 0 if zero_based else 1, n_features, single))
+                examples.append(_example(words, 0 if zero_based else 1, n_features, single, queries))
         except Bad as bad:
             raise ValueError(f"{name}:{number}:{bad.at + 1}: {bad}") from None
     return examples
 
 
-def _example(words: list[tuple[int, bytes]], base: int, n_features: int | None, single: bool) -> Example:
+def _example(words: list[tuple[int, bytes]], base: int, n_features: int | None, single: bool, queries: bool) -> Example:
     at, token = words.pop(0)
     label = decimal(at, token, "label", "write classes as numbers, one per example", single=False) + 0.0  # −0 is 0
     qid = -1
@@ -63,6 +64,8 @@ def _example(words: list[tuple[int, bytes]], base: int, n_features: int | None, 
         if not digits.isdigit() or len(digits) > DIGITS or int(digits) >= 2**63:
             raise Bad(at, f"qid '{shown(digits)}' is not a whole number from 0 to 2⁶³ − 1; renumber the queries")
         qid = int(digits)
+    elif queries:
+        raise Bad(at, "this line names no query; to rank, write qid:n right after the grade")
     entries: list[tuple[int, float]] = []
     for at, token in words:
         last = entries[-1][0] if entries else -1

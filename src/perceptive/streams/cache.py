@@ -3,7 +3,7 @@
 ::
 
     magic           8 bytes
-    blocks          of each the arrays weight (if there is one), data, which, indptr, indices: the widest first
+    blocks          of each the arrays weight and qid (if there are any), data, which, indptr, indices: widest first
     index           JSON: what the cache was made from, the labels, and where each block lies
     end             length of the index (8 bytes, little endian), its CRC-32 (4), magic (8)
 
@@ -32,6 +32,7 @@ from perceptive.streams.reading import Reading
 
 MAGIC = b"PCPTVE1\n"
 END = 8 + 4 + len(MAGIC)
+WEIGHTED, GROUPED = 1, 2  # what a block has beside
 
 
 def signature(files: Iterable[str], reading: Reading, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
@@ -60,7 +61,7 @@ class Cache:
 
     def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
         self.path, self.made_from = path, made_from
-        self.blocks: list[list[int]] = []  # offset, examples, entries, whether weighted, CRC-32 where kept
+        self.blocks: list[list[int]] = []  # offset, examples, entries, WEIGHTED + GROUPED, CRC-32 where kept
         self.labels: list[Any] = []
         self.left_out = [0, 0]  # examples without a label, lines that were skipped
         self._index: dict[Any, int] = {}
@@ -110,16 +111,16 @@ class Cache:
             place.append(self._index[label])
         which = np.array(place, np.int32)[examples.which]
         arrays = [examples.data, which, examples.indptr.astype(np.int32, copy=False), examples.indices]
-        if examples.weight is not None:
-            arrays.insert(0, examples.weight)
+        wide = [array for array in (examples.weight, examples.qid) if array is not None]
+        kind = WEIGHTED * (examples.weight is not None) + GROUPED * (examples.qid is not None)
         offset, crc = self._end, 0
-        for array in arrays:
+        for array in [*wide, *arrays]:
             view = np.ascontiguousarray(array).data.cast("B")
             if self.path is not None:
                 crc = zlib.crc32(view, crc)
             self._end += len(view)
             self._write(view)
-        self.blocks.append([offset, len(examples), len(examples.data), int(examples.weight is not None), crc])
+        self.blocks.append([offset, len(examples), len(examples.data), kind, crc])
 
     def _write(self, view: memoryview) -> None:
         while len(view):
@@ -146,8 +147,8 @@ class Cache:
 
     def read(self, number: int, dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
         """One block, and the memory it lies in, which is to be given back by `release`."""
-        offset, n, stored, weighted, crc = self.blocks[number]
-        size = 8 * n * weighted + 4 * n + 4 * (n + 1) + (4 + dtype.itemsize) * stored
+        offset, n, stored, kind, crc = self.blocks[number]
+        size = _size(n, stored, kind, dtype.itemsize)
         buffer = self._free.pop() if self._free else bytearray()
         if len(buffer) < size:
             buffer = bytearray(size + size // 8)
@@ -167,16 +168,23 @@ class Cache:
             at += array.nbytes
             return array
 
-        weight = take(n, np.float64) if weighted else None
+        weight = take(n, np.float64) if kind & WEIGHTED else None
+        qid = take(n, np.int64) if kind & GROUPED else None
         data, which = take(stored, dtype), take(n, np.int32)
         indptr, indices = take(n + 1, np.int32), take(stored, np.int32)
         if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
             raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
-        return Examples(self.labels, which, weight, None, indptr, indices, data), buffer
+        return Examples(self.labels, which, weight, qid, indptr, indices, data), buffer
 
     def release(self, buffer: bytearray) -> None:
         """Let a later block have the memory."""
         self._free.append(buffer)
+
+
+def _size(n: int, stored: int, kind: int, itemsize: int) -> int:
+    """Bytes of a block."""
+    wide = bool(kind & WEIGHTED) + bool(kind & GROUPED)
+    return 8 * n * wide + 4 * (2 * n + 1) + (4 + itemsize) * stored
 
 
 def _read_index(file: io.FileIO) -> dict[str, Any] | None:
@@ -196,9 +204,9 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
         itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
         if not all(isinstance(count, int) for count in index["left_out"]) or len(index["left_out"]) != 2:
             return None
-        for offset, n, stored, weighted, _ in index["blocks"]:
-            ends = offset + 8 * n * weighted + 4 * (2 * n + 1) + (4 + itemsize) * stored
-            if min(offset, n, stored) < 0 or weighted not in (0, 1) or ends > size - END - length:
+        for offset, n, stored, kind, _ in index["blocks"]:
+            ends = offset + _size(n, stored, kind, itemsize)
+            if min(offset, n, stored) < 0 or kind not in range(4) or ends > size - END - length:
                 return None
     except (KeyError, TypeError, ValueError, RecursionError):
         return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,19 +77,19 @@ def read_lists(stream: Stream) -> Iterator[CandidateLists]:
         raise ValueError(
             f"{stream.reading.format} files have no lists; give svmlight with qid:, or JSON lines with candidates"
         )
-    return _query_lists(stream.blocks(limit=MAX_FEATURES), stream.dtype)
+    return _query_lists(stream)
 
 
 # ---------------------------------------------------------------- svmlight
 
 
-def _query_lists(parsed: Iterable[Examples], dtype: np.dtype[Any]) -> Iterator[CandidateLists]:
+def _query_lists(stream: Stream) -> Iterator[CandidateLists]:
     waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
-    for examples in parsed:
+    dtype = stream.dtype
+    for examples in stream.blocks(limit=MAX_FEATURES, queries=True):
         if len(examples) == 0:
             continue
-        if examples.qid is None or (examples.qid < 0).any():
-            raise ValueError("a line names no query; to rank, every line needs qid:")
+        assert examples.qid is not None
         goes_on = bool(waiting) and waiting[-1].qid is not None and waiting[-1].qid[-1] == examples.qid[0]
         if waiting and not goes_on:
             yield _as_lists(join(waiting, dtype))
@@ -101,7 +101,8 @@ def _query_lists(parsed: Iterable[Examples], dtype: np.dtype[Any]) -> Iterator[C
             waiting = []
         waiting.append(examples.cut(last, len(examples)))
         if sum(map(len, waiting)) > MAX_LIST:
-            raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates; break it up")
+            place = f"by line {stream.log.lines:,}"
+            raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates {place}; break it up")
     if waiting:
         yield _as_lists(join(waiting, dtype))
 
@@ -109,10 +110,7 @@ def _query_lists(parsed: Iterable[Examples], dtype: np.dtype[Any]) -> Iterator[C
 def _as_lists(examples: Examples) -> CandidateLists:
     assert examples.qid is not None
     first = np.concatenate([[0], np.flatnonzero(np.diff(examples.qid)) + 1]).astype(np.int64)
-    try:
-        values = np.array([*map(float, examples.labels), np.nan])
-    except ValueError as error:
-        raise ValueError(f"grades must be numbers: {error}") from None
+    values = np.array([*map(float, examples.labels), np.nan])
     grades = values[np.where(examples.which == UNLABELLED, -1, examples.which)]
     return CandidateLists(examples, np.append(first, len(examples)), grades, examples.qid[first].tolist())
 
@@ -130,31 +128,51 @@ def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
             log.bytes += len(text)
             block.release()
             lists: list[tuple[list[bytes], list[float], Any]] = []
-            where: list[int] = []  # the line of each candidate
+            where: list[int] = []  # the line of each list
             for one in text.splitlines():
                 line += 1
                 if not one.strip():
                     continue
                 try:
                     lists.append(_list_of(one))
-                    where += [line] * len(lists[-1][0])
+                    where.append(line)
                 except ValueError as error:
-                    said = f"{shown(path)}:{line}: {error}"
-                    if not stream.skip:
-                        raise BrokenLine(said) from None
-                    log.skipped += 1
-                    log.complaints += [said][: max(0, 10 - len(log.complaints))]
+                    _complain(stream, f"{shown(path)}:{line}: {error}")
             log.lines = line
-            if not lists:
+            examples, broken = None, dict[int, str]()
+            while lists and (examples is None or broken):
+                examples, broken = _parsed(parser, lists, stream.dtype)
+                for t, message in broken.items():
+                    _complain(stream, f"{shown(path)}:{where[t]}: {message}")
+                lists = [one for t, one in enumerate(lists) if t not in broken]
+                where = [at for t, at in enumerate(where) if t not in broken]
+            if not lists or examples is None:
                 continue
-            lines = b"\n".join(candidate for found, _, _ in lists for candidate in found)
-            *arrays, _, _, complaints, _ = parser.parse(lines, stream.dtype == np.float32, False)
-            for at, _, _, message in complaints:
-                raise BrokenLine(f"{shown(path)}:{where[at]}: {message}")
             sizes = [len(found) for found, _, _ in lists]
             starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             grades = np.array([grade for _, given, _ in lists for grade in given])
-            yield CandidateLists(Examples(*arrays), starts, grades, [name for _, _, name in lists])
+            yield CandidateLists(examples, starts, grades, [name for _, _, name in lists])
+
+
+def _parsed(
+    parser: Any, lists: list[tuple[list[bytes], list[float], Any]], dtype: np.dtype[Any]
+) -> tuple[Examples, dict[int, str]]:
+    """The candidates of some lists; of lists with a broken one, what is wrong with it."""
+    text = b"\n".join(candidate for found, _, _ in lists for candidate in found)
+    *arrays, _, _, complaints, _ = parser.parse(text, dtype == np.float32, True)
+    which = np.repeat(np.arange(len(lists)), [len(found) for found, _, _ in lists])
+    broken: dict[int, str] = {}
+    for at, _, _, message in complaints:
+        broken.setdefault(int(which[at]), message)
+    return Examples(*arrays), broken
+
+
+def _complain(stream: Stream, said: str) -> None:
+    """Raise, or note that a line was left out."""
+    if not stream.skip:
+        raise BrokenLine(said)
+    stream.log.skipped += 1
+    stream.log.complaints += [said][: max(0, 10 - len(stream.log.complaints))]
 
 
 def _list_of(line: bytes) -> tuple[list[bytes], list[float], Any]:

@@ -94,6 +94,7 @@ def parse(
     only_text: bool = False,
     log: Log | None = None,
     limit: int | None = None,
+    queries: bool = False,
     prepare: Callable[[Examples, int], Any] = lambda examples, number: examples,
 ) -> Iterator[Any]:
     """Parse files, block by block, each in order.
@@ -121,6 +122,8 @@ def parse(
         Is kept up as blocks are given.
     limit : int or None
         svmlight: columns at most, where there is no other limit.
+    queries : bool
+        svmlight: whether every line must name its query.
     prepare : callable
         What the threads also do with the examples of a block and its number.
     """
@@ -131,7 +134,7 @@ def parse(
     number = 0
     for path in files:
         source, header, line = tables.open(path, reading, block, live)
-        parser = reading.parser(remember, limit, idf, header, only_text)
+        parser = reading.parser(remember, limit, idf, header, only_text, queries)
         log.columns = [] if header is None else list(header.columns)
 
         def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:

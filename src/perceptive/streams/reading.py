@@ -134,6 +134,7 @@ class Reading:
         idf: NDArray[np.float32] | None = None,
         header: Header | None = None,
         only_text: bool = False,
+        queries: bool = False,
     ) -> Any:
         """The parser of the core.
 
@@ -149,11 +150,13 @@ class Reading:
             csv: of the file.
         only_text : bool
             Leave out all features but those of texts.
+        queries : bool
+            svmlight: whether every line must name its query.
         """
         features = self._features(remember)
         if self.format == "svmlight":
             most = limit if self.n_features is None and features is None else self.n_features
-            return _core.Svmlight(self.zero_based, most, features)
+            return _core.Svmlight(self.zero_based, most, features, queries)
         assert features is not None
         if self.format == "vw":
             return _core.Vw(features)

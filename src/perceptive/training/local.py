@@ -9,7 +9,7 @@ import numpy as np
 
 from perceptive import _core
 from perceptive.learners.lesson import Lesson
-from perceptive.learners.ranking import RankingLesson
+from perceptive.learners.list_game import ListLesson
 from perceptive.parameters import TrainingParameters
 
 
@@ -35,7 +35,7 @@ def hash_seed(random_state: int, epoch: int) -> int:
 
 
 def train(
-    lesson: Lesson | RankingLesson,
+    lesson: Lesson | ListLesson,
     parameters: TrainingParameters,
     held_out: Callable[[], float] | None = None,
     report: Callable[[int, int], None] | None = None,
@@ -49,8 +49,8 @@ def train(
 
     Parameters
     ----------
-    lesson : Lesson or RankingLesson
-        From `prepare` of a `LinearLearner` or a `RankingLearner`.
+    lesson : Lesson or ListLesson
+        From `prepare` of a `LinearLearner`, a `RankingLearner` or a `KernelRankingLearner`.
     parameters : TrainingParameters
     held_out : callable or None
         The accuracy on the held-out part, asked for after each pass.

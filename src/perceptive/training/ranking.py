@@ -1,9 +1,12 @@
-"""Passes over lists that come from files: every pass reads them anew, memory holds a few blocks."""
+"""Passes over lists that come from files: parsed once, then from the cache; memory holds a few blocks."""
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +16,16 @@ from perceptive.learners.ranking import RankingLearner, RankingLesson
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN
+from perceptive.streams.cache import Cache, signature
 from perceptive.streams.lists import CandidateLists, read_lists
 from perceptive.training.local import History, hash_seed
 
 
 class ListSource:
     """The lists of a stream that have answers: those to learn from, and those held out.
+
+    They are parsed once, and come from the cache after that. In the cache the number of its list stands for the query
+    of a candidate, and its grade for the weight.
 
     Parameters
     ----------
@@ -27,25 +34,81 @@ class ListSource:
         Part of the lists that is held out, chosen at random.
     seed : int
         Of that choice.
+    passes : int
+        Where there are several, the first one writes the cache.
+    cache : path or None
+        Where the cache is kept, and looked for; one that was made from other files, or otherwise, is made anew.
     """
 
-    def __init__(self, stream: Stream, holdout: float = 0.0, seed: int = 0) -> None:
+    def __init__(
+        self, stream: Stream, holdout: float = 0.0, seed: int = 0, *, passes: int = 1, cache: str | None = None
+    ) -> None:
         self.stream, self.holdout, self.seed = stream, holdout, seed
-        self.lists = self.candidates = self.unanswered = 0  # of the latest reading
+        self.lists = self.candidates = self.unanswered = self.skipped = 0  # of the latest reading
+        self.done = 0.0  # how much of a reading has been done, in bytes
+        idf = None if stream.idf is None else zlib.crc32(stream.idf.tobytes())
+        how = {"lists": True, "skip": stream.skip, "idf": idf}
+        self._made_from = signature(stream.files, stream.reading, stream.dtype, **how)
+        self._path, self._wanted = cache, passes > 1 or cache is not None
+        self._cache = None if cache is None else Cache.open(cache, self._made_from)
+
+    def __enter__(self) -> ListSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._cache is not None:
+            self._cache.close()
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the lists can be had more than once."""
+        return self._wanted or self._cache is not None or STDIN not in self.stream.files
 
     def parts(self) -> Iterator[tuple[CandidateLists, NDArray[np.bool_]]]:
         """Lists, and which of them are held out; lists without an answer are left out and counted."""
-        self.lists = self.candidates = self.unanswered = 0
-        for number, part in enumerate(read_lists(self.stream)):
-            answered = np.flatnonzero(~np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1]))
-            self.unanswered += len(part) - len(answered)
+        self.lists = self.candidates = 0
+        for number, part in enumerate(self._parse() if self._cache is None else self._read(self._cache)):
             rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
-            held = rng.random(len(answered)) < self.holdout
-            if len(answered):
+            self.lists += len(part)
+            self.candidates += len(part.examples)
+            yield part, rng.random(len(part)) < self.holdout
+
+    def _parse(self) -> Iterator[CandidateLists]:
+        cache = Cache(self._path, self._made_from) if self._wanted else None
+        self.unanswered = 0
+        try:
+            for part in read_lists(self.stream):
+                self.done = float(self.stream.log.bytes)
+                answered = np.flatnonzero(~np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1]))
+                self.unanswered += len(part) - len(answered)
+                if len(answered) == 0:
+                    continue
                 part = part.take(answered)
-                self.lists += len(part)
-                self.candidates += len(part.examples)
-                yield part, held
+                if cache is not None:
+                    number = np.repeat(np.arange(len(part)), np.diff(part.starts))
+                    which = np.zeros(len(part.examples), np.int32)
+                    cache.append(replace(part.examples, labels=[0], which=which, weight=part.grades, qid=number))
+                yield part
+            self.skipped = self.stream.log.skipped
+            if cache is not None:
+                cache.left_out = [self.unanswered, self.skipped]
+                cache.finish()
+        except BaseException:
+            if cache is not None:
+                cache.close()
+            raise
+        self._cache = cache
+
+    def _read(self, cache: Cache) -> Iterator[CandidateLists]:
+        self.unanswered, self.skipped = cache.left_out
+        size = sum(os.path.getsize(path) for path in self.stream.files if path != STDIN)
+        for number in range(len(cache.blocks)):
+            examples, _ = cache.read(number, self.stream.dtype)
+            self.done = size * (number + 1) / len(cache.blocks)
+            assert examples.qid is not None
+            assert examples.weight is not None
+            starts = np.flatnonzero(np.diff(examples.qid, prepend=-1, append=-1)).astype(np.int64)
+            yield CandidateLists(examples, starts, examples.weight, [None] * (len(starts) - 1))
 
     def taught(self) -> Iterator[CandidateLists]:
         """Those to learn from."""
@@ -84,8 +147,8 @@ def train_lists(
     Training ends early on a pass without updates, or when the share of held-out lists whose best is on top has not
     risen for ``patience`` passes; then the learner is as it was after the best pass.
     """
-    if training.epochs > 1 and STDIN in source.stream.files:
-        raise ValueError("standard input comes but once; write it to a file, or take one pass")
+    if training.epochs > 1 and not source.repeatable:
+        raise ValueError("standard input comes but once; keep a cache, or take one pass")
     if training.epochs > 1 and learner.parameters.delta:
         raise ValueError("delta needs the lists in memory for more than one pass; take one pass, or delta=0")
     learner.reading, learner.idf = source.stream.reading, source.stream.idf

@@ -114,7 +114,7 @@ class Source:
             for n, batch, held in self._read_again(np.arange(self.n_blocks)) if cached else self._parse():
                 self.examples += n
                 if held_out is not None and held is not None and len(held):
-                    held_out.append(held)
+                    held_out.append(replace(held, qid=None))
                 yield batch
         except BaseException:
             if held_out is not None:
@@ -140,7 +140,7 @@ class Source:
             for examples, unlabelled, batch, held in self.stream.blocks(prepare=self._prepare, limit=MAX_FEATURES):
                 self.unlabelled += unlabelled
                 if cache is not None:
-                    cache.append(examples)
+                    cache.append(examples if examples.qid is None else replace(examples, qid=None))  # of no use here
                 yield len(examples), batch, held
             self.skipped = self.stream.log.skipped
             if cache is not None:

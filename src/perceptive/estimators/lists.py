@@ -1,0 +1,285 @@
+"""What rankers share as scikit-learn estimators: lists of candidates, or rows with a query each."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from perceptive.certificate import Certificate
+from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.run import RunMixin
+from perceptive.learners.list_game import ListLesson
+from perceptive.learners.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
+from perceptive.learners.rows import is_dicts
+from perceptive.metrics import top1
+from perceptive.parameters import TrainingParameters
+from perceptive.training import History, train
+
+
+class RankerMixin(RunMixin):
+    """`fit`, `predict` and the rest of a ranker, from what it knows of its learner."""
+
+    certify: bool
+    epochs: int
+    progress: bool
+    random_state: int
+    learner_: Any
+    certificate_: Certificate
+    _history: History
+
+    # ------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_rows, n_features) or list of dicts, with qid; or a list of lists
+            The candidates. A list of lists has for each list an array, a sparse matrix, or a list of rows or dicts.
+        y : array
+            With qid, the grade of each row: the more, the better. For a list of lists, for each list the index of the
+            best candidate, a set of indices of those equally good, or a sequence of grades.
+        qid : array or None
+            The query of each row; rows with the same query are one list, wherever they stand.
+        sample_weight : array or None
+            Weights of the lists, in the order in which they first appear.
+        """
+        parameters, training = self._check_parameters()
+        lists = self._lists(X, y, qid, reset=True)
+        n = len(lists.sizes)
+        learner = self._new_learner(parameters)
+        weights = learner.check_weights(sample_weight, n)
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
+        taught, held = self._split(lists, n, training)
+        lesson = self._prepare(
+            learner, *_pick(lists, taught), None if weights is None else weights[taught], training.epochs > 1
+        )
+        if not lesson.present.any():
+            raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
+
+        def top_of_held_out() -> float:
+            X, grades, sizes = _pick(lists, held)
+            return top1(grades, learner.scores(X, sizes), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+
+        self.learner_ = learner
+        self.__dict__.pop("certificate_", None)
+        history = History()
+        try:
+            with progress_bar(self.progress, self.epochs * len(lesson)) as report:
+                train(lesson, training, top_of_held_out if len(held) else None, report, history)
+        finally:
+            self._history = history
+        if self.certify:
+            self.certificate_ = self._certify(*_pick(lists, taught), None if weights is None else weights[taught])
+        return self
+
+    def partial_fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on learning: one pass over these lists, in the order given; the arguments are those of `fit`."""
+        parameters, _ = self._check_parameters()
+        first = not hasattr(self, "learner_")
+        learner = self._new_learner(parameters) if first else self.learner_
+        if self._new_learner(parameters).parameters != learner.parameters:
+            raise ValueError("parameters have changed since learning began; fit anew, or set them back")
+        lists = self._lists(X, y, qid, reset=first)
+        lesson = learner.prepare(lists.X, lists.grades, lists.sizes, sample_weight)
+        self.__dict__.pop("certificate_", None)
+        before = learner.mistakes, learner.updates, learner.loss
+        history = History() if first else self._history
+        try:
+            lesson.play_as_they_come()
+        finally:
+            self.learner_, self._history = learner, history
+            history.mistakes.append(learner.mistakes - before[0])
+            history.updates.append(learner.updates - before[1])
+            history.loss.append(learner.loss - before[2])
+            history.converged = False
+        return self
+
+    def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
+        """The notes' ``addExample``: be told how good the candidates of one list are; returns whether it was a mistake.
+
+        Parameters
+        ----------
+        xs : a list of candidates
+        best : int, set of int, or sequence of numbers
+            The index of the best, those of all that are equally good, or the grade of each.
+        weight : float
+            Of the list.
+        """
+        first = not hasattr(self, "learner_")
+        learner = self._new_learner(self._check_parameters()[0]) if first else self.learner_
+        graded = is_graded(best)
+        mistake = learner.learn_graded(xs, best, weight) if graded else learner.learn(xs, best, weight)
+        if first:
+            self.learner_, self._history = learner, History()
+        self.__dict__.pop("certificate_", None)
+        return bool(mistake)
+
+    def learn_one(self, xs: Any, best: Any, w: float = 1.0) -> Self:
+        """Learn from one list, as `learn` does; as River calls it."""
+        self.learn(xs, best, w)
+        return self
+
+    def _new_learner(self, parameters: dict[str, Any]) -> Any:
+        """A learner that has learned nothing."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
+        """What the learner takes, and what training does; raises for what cannot be."""
+        raise NotImplementedError
+
+    def _prepare(self, learner: Any, X: Any, grades: Any, sizes: Any, weights: Any, several: bool) -> ListLesson:
+        """Lists ready to be played."""
+        raise NotImplementedError
+
+    def _certify(self, X: Any, grades: Any, sizes: Any, weights: Any) -> Certificate:
+        """The certificate on these lists."""
+        raise NotImplementedError
+
+    @property
+    def _any_kind(self) -> bool:
+        """Whether candidates are objects of any kind, and not rows of numbers."""
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = True
+        tags.input_tags.sparse = not self._any_kind
+        return tags
+
+    def _lists(self, X: Any, y: Any, qid: ArrayLike | None, reset: bool = False) -> Lists:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        if qid is not None:
+            return lists_by_query(self._rows(X, reset), y, qid)[0]
+        lists = lists_of(X if self._any_kind else _list_of_lists(X), y, self._any_kind)
+        return lists._replace(X=self._rows(lists.X, reset))
+
+    def _rows(self, X: Any, reset: bool = False) -> Any:
+        """Candidates that can be taken by number: an array, a CSR matrix, or a list."""
+        if self._any_kind or is_dicts(X):
+            if reset:
+                self.__dict__.pop("n_features_in_", None)
+                self.__dict__.pop("feature_names_in_", None)
+            return objects(X)
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+            ensure_all_finite=False, accept_large_sparse=True,
+        )  # fmt: skip
+
+    def _split(self, lists: Lists, n: int, training: TrainingParameters) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Lists to learn from, and those held out."""
+        fraction = training.validation_fraction
+        if not fraction:
+            return np.arange(n), np.empty(0, np.int64)
+        count = min(n - 1, max(1, round(fraction * n)))
+        if count < 1:
+            raise ValueError(f"{n} lists are too few to hold out a part of {fraction}; give more")
+        order = np.random.default_rng(self.random_state).permutation(n)
+        return np.sort(order[count:]), np.sort(order[:count])
+
+    # ------------------------------------------------------------ predicting
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def decision_function(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> Any:
+        """Scores: an array for rows (one per row), a list of arrays for a list of lists; shares of votes if voted.
+
+        Rows of numbers without qid are one list, which matters for ``voted`` alone.
+        """
+        check_is_fitted(self)
+        if qid is None and (self._any_kind or _is_list_of_lists(X)):
+            lists = lists_of(X, None, self._any_kind)
+            scores = self.learner_.scores(self._rows(lists.X), lists.sizes, hypothesis)
+            return np.split(scores, np.cumsum(lists.sizes)[:-1])
+        X = self._rows(X)
+        if qid is None:
+            return self.learner_.scores(candidates(X), None, hypothesis)
+        lists, order = lists_by_query(X, None, qid)
+        scores = self.learner_.scores(lists.X, lists.sizes, hypothesis)
+        if order is None:
+            return scores
+        back = np.empty_like(scores)
+        back[order] = scores
+        return back
+
+    def predict(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> NDArray[np.int64]:
+        """For each list the index of its best candidate: within the list, or with qid the row.
+
+        Queries are in the order in which they first appear; rows without qid are one list.
+        """
+        if qid is None:
+            scores = self.decision_function(X, None, hypothesis)
+            parts = scores if isinstance(scores, list) else [scores]
+            return np.array([int(np.argmax(part)) for part in parts], np.int64)
+        scores = self.decision_function(X, qid, hypothesis)
+        rows = np.arange(len(scores))
+        lists, order = lists_by_query(rows, None, qid)
+        starts = starts_of(lists.sizes, len(rows))
+        arranged = scores if order is None else scores[order]
+        best = [begin + int(np.argmax(arranged[begin:end])) for begin, end in pairwise(starts.tolist())]
+        return np.asarray(best if order is None else order[best], np.int64)
+
+    def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
+        """The index of the best candidate of one list; ties go to the lowest."""
+        check_is_fitted(self)
+        return int(self.learner_.find_best(xs, hypothesis))
+
+    def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
+        """One list from best to worst: pairs of index and score."""
+        check_is_fitted(self)
+        return list(self.learner_.rank(xs, hypothesis))
+
+    predict_one = find_best  # as River calls it
+
+    def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
+        """Share of the lists with one of the best on top; lists in which nobody is better are left out."""
+        check_is_fitted(self)
+        lists = self._lists(X, y, qid)
+        starts = starts_of(lists.sizes, int(np.sum(lists.sizes)))
+        assert lists.grades is not None
+        return top1(lists.grades, self.learner_.scores(lists.X, lists.sizes), starts)
+
+    # ------------------------------------------------------------ the run
+
+    def certificate(
+        self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Certificate:
+        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        check_is_fitted(self)
+        return self._certify(*self._lists(X, y, qid), sample_weight)
+
+
+def _is_list_of_lists(X: Any) -> bool:
+    """Whether X has lists of candidates, and not candidates."""
+    if hasattr(X, "shape"):
+        return len(X.shape) == 3
+    if is_dicts(X) or not len(X):
+        return False
+    first = X[0]
+    if hasattr(first, "shape"):
+        return len(first.shape) == 2
+    return is_dicts(first) or (isinstance(first, list | tuple) and len(first) > 0 and np.ndim(first[0]) >= 1)
+
+
+def _list_of_lists(X: Any) -> Any:
+    if is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3):
+        raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
+    return X
+
+
+def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:
+    """Some of the lists."""
+    if len(which) == len(lists.sizes):
+        return lists.X, lists.grades, lists.sizes
+    starts = np.concatenate([[0], np.cumsum(lists.sizes)])
+    rows = np.concatenate([np.arange(starts[t], starts[t + 1]) for t in which])
+    X = [lists.X[i] for i in rows] if isinstance(lists.X, list) else lists.X[rows]
+    assert lists.grades is not None
+    return X, lists.grades[rows], lists.sizes[which]

@@ -1,0 +1,148 @@
+"""From sentences to a reranker: candidates by cross-fitting, their grades, and lists that a ranker learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from perceptive.conlleval import evaluate
+from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import Candidate, Features, RerankingLearner, Structure, describe, grade
+from perceptive.learners.sequence import SequenceLearner, as_lists
+from perceptive.parameters import TrainingParameters
+from perceptive.training.local import History, train
+from perceptive.training.tagging import train_tagger
+
+Propose = Callable[[list[Any]], list[list[Candidate]]]
+
+
+def check_reranking(
+    X: Sequence[Any], y: Sequence[Any], k: int, folds: int, target: str, only_parameters: bool = False
+) -> None:
+    """Raise ValueError for what cannot be."""
+    if target not in ("f1", "exact"):
+        raise ValueError(f"target={target!r}: choose 'f1' or 'exact'")
+    for name, value in (("k", k), ("folds", folds)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
+            raise ValueError(f"{name}={value!r}: {name} must be a whole number of at least 2")
+    if only_parameters:
+        return
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} sentences, but y has {len(y)} label sequences; give one per sentence")
+    if len(X) < folds:
+        raise ValueError(f"{len(X)} sentences are too few for {folds} folds; give more")
+
+
+def cross_fit(
+    X: list[Any],
+    y: list[Any],
+    folds: int,
+    fit: Callable[[list[Any], list[Any]], Propose],
+    after_fold: Callable[[int], None] | None = None,
+) -> list[list[Candidate]]:
+    """What is proposed for each sentence by a tagger that has learned from the other folds only.
+
+    Parameters
+    ----------
+    X, y : lists of sentences and of label sequences
+    folds : int
+        Sentence i is in fold i mod ``folds``.
+    fit : callable
+        Learns from sentences, and returns what proposes candidates for others.
+    after_fold : callable or None
+        Called with the number of folds done.
+    """
+    proposed: list[list[Candidate]] = [[] for _ in X]
+    for fold in range(folds):
+        rest = [i for i in range(len(X)) if i % folds != fold]
+        kept = range(fold, len(X), folds)
+        propose = fit([X[i] for i in rest], [y[i] for i in rest])
+        for i, found in zip(kept, propose([X[i] for i in kept]), strict=True):
+            proposed[i] = found
+        if after_fold is not None:
+            after_fold(fold + 1)
+    return proposed
+
+
+def lists_to_learn(
+    X: list[Any],
+    y: list[Any],
+    proposed: list[list[Candidate]],
+    target: str,
+    features: Features | None,
+    structure: str | Structure | None,
+) -> tuple[list[list[Any]], list[list[float]], float]:
+    """The lists in which somebody is better, their grades, and F of the best candidates of all lists (0 … 1)."""
+    graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
+    told = [i for i, grades in enumerate(graded) if max(grades) > min(grades)]
+    if not told:
+        raise ValueError("no candidate is better than another: the tagger leaves nothing to learn, or k is small")
+    best = [found[int(np.argmax(grades))][0] for found, grades in zip(proposed, graded, strict=True)]
+    lists = [describe(X[i], proposed[i], features, structure) for i in told]
+    return lists, [graded[i] for i in told], evaluate(y, best).f1 / 100.0
+
+
+def train_reranker(
+    base: SequenceLearner,
+    X: Sequence[Any],
+    y: Sequence[Sequence[Any]],
+    ranker: RankingLearner,
+    training: TrainingParameters,
+    *,
+    k: int = 20,
+    folds: int = 5,
+    target: str = "f1",
+    base_epochs: int | None = None,
+    report: Callable[[float, int, int], None] | None = None,
+) -> tuple[RerankingLearner, History]:
+    """Learn to order what a tagger proposes; it is kept as it is, and its likes are trained for cross-fitting.
+
+    Parameters
+    ----------
+    base : SequenceLearner
+        That has learned from X and y.
+    X, y : lists of sentences and of label sequences
+    ranker : RankingLearner
+        That has learned nothing.
+    training : TrainingParameters
+        Of the ranker.
+    k, folds, target
+        As in `Reranker`.
+    base_epochs : int or None
+        Passes of the taggers for cross-fitting; None: as many as the base made over so many sentences.
+    report : callable or None
+        Called with the part of the cross-fitting that is done (0 … 1), the sentences played and the mistakes.
+    """
+    X, y = as_lists(X), as_lists(y)
+    check_reranking(X, y, k, folds, target)
+    parameters = {f.name: getattr(base.parameters, f.name) for f in fields(base.parameters)}
+    epochs = base_epochs or max(1, round(base.rounds / len(X)))
+    done = 0
+
+    def fit(X: list[Any], y: list[Any]) -> Propose:
+        learner = SequenceLearner(**parameters)
+        lesson = learner.prepare(X, y, first=True)
+
+        def tell(played: int, mistakes: int) -> None:
+            if report is not None:
+                report((done + played / (epochs * len(X))) / folds, done * epochs * len(X) + played, mistakes)
+
+        train_tagger(learner, lesson, TrainingParameters(epochs=epochs), report=tell)
+        return lambda kept: learner.k_best(kept, k)
+
+    def after_fold(number: int) -> None:
+        nonlocal done
+        done = number
+
+    proposed = cross_fit(X, y, folds, fit, after_fold)
+    lists, grades, oracle = lists_to_learn(X, y, proposed, target, None, None)
+    sizes = np.array([len(one) for one in lists], np.int64)
+    lesson = ranker.prepare([row for one in lists for row in one], np.concatenate(grades), sizes)
+    history = train(lesson, training)
+    learner = RerankingLearner(base, ranker, k=k)
+    learner.oracle = oracle
+    return learner, history

@@ -1,0 +1,524 @@
+"""KernelRanker: the core beside its twin, Linear() as LinearRanker, strings, trees, certificates, files, bad input."""
+
+import inspect
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import perceptive
+from perceptive import KernelRanker, LinearRanker, _core, reference
+from perceptive.kernels import Custom, Gaussian, Linear, Polynomial, Spectrum, SubsetTree
+from perceptive.learners import KernelRankingLearner
+from perceptive.model_file import ModelFileError
+from perceptive.parameters import KernelRankingParameters, TrainingParameters
+from test_ranking import PAIRS, RULES, cut, games, play_twin
+from test_ranking_theorems import separable_game
+
+pytestmark = pytest.mark.core
+checked = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+
+def dot(a, b):
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def square(a, b):
+    return (1.0 + dot(a, b)) ** 2
+
+
+class Watched(reference.DualRanking):
+    """Notes how close each list was, once something had been learned."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.leads = []
+
+    def closest(self, scores, grades, c):
+        i, j = super().closest(scores, grades, c)
+        if self.updates:
+            self.leads.append(abs(scores[i] - scores[j]))
+        return i, j
+
+
+def play(learner, X, grades, sizes, weights=None, epochs=1):
+    lesson = learner.prepare(X, grades, sizes, weights, several=epochs > 1)
+    for _ in range(epochs):
+        for chunk in lesson.chunks(np.arange(len(lesson))):
+            lesson.play(chunk)
+        lesson.record()
+    return learner
+
+
+def places(sizes):
+    """Number of a candidate → number of its list and place in it."""
+    return [(t, j) for t, size in enumerate(sizes) for j in range(size)]
+
+
+def by_place(learner, coefficients, sizes):
+    where = places(sizes)
+    return {where[number]: a for number, a in zip(learner.dual.ids, coefficients[:, 0].tolist(), strict=True)}
+
+
+# ---------------------------------------------------------------- the twin, on examples worked by hand
+
+
+def test_the_twin_by_hand():
+    twin = reference.DualRanking(dot)
+    assert twin.learn([(1.0, 0.0), (0.0, 1.0)], 1, identity=0)  # from v = 0 a tie is a mistake
+    assert twin.alpha == {(0, 1): 1.0, (0, 0): -1.0}
+    assert not twin.learn([(1.0, 0.0), (0.0, 1.0), (2.0, 0.0)], 1, identity=1)
+    assert twin.find_best([(1.0, 0.0), (0.0, 0.0), (0.0, 3.0)]) == 2
+    assert twin.radius2 == 2.0
+    assert twin.survival == [1, 1]
+
+
+@given(game=games(integers=True), rule=st.sampled_from(RULES), pairs=st.sampled_from(PAIRS), delta=st.booleans())
+@checked
+def test_the_twins_are_one(game, rule, pairs, delta):
+    """The dual with x·x' is the primal; exactly for the perceptron on integers."""
+    X, grades, sizes, _ = game
+    delta = 0.5 * delta
+    primal = reference.Ranking(X.shape[1], reference.Rule(rule), pairs=pairs, delta=delta)
+    dual = reference.DualRanking(dot, reference.Rule(rule), pairs=pairs, delta=delta)
+    play_twin(primal, [[(j, v) for j, v in enumerate(x)] for x in X.tolist()], grades, sizes, epochs=2)
+    play_twin(dual, [tuple(x) for x in X.tolist()], grades, sizes, epochs=2)
+    assert (primal.rounds, primal.mistakes, primal.updates) == (dual.rounds, dual.mistakes, dual.updates)
+    assert primal.survival == dual.survival
+    v = np.zeros(X.shape[1])
+    for place, a in dual.alpha.items():
+        v += a * np.array(dual.candidates[place])
+    assert v == pytest.approx(np.array(primal.v), rel=1e-9, abs=1e-9)
+    assert dual.radius2 == pytest.approx(primal.radius2)
+
+
+# ---------------------------------------------------------------- learner and twin are one
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pairs", PAIRS)
+@given(game=games(integers=True), vectors=st.booleans(), cost=st.sampled_from([None, "grade"]), several=st.booleans())
+@checked
+def test_learner_equals_twin(rule, pairs, game, vectors, cost, several):
+    """As vectors in blocks, and as objects of any kind with kept kernel values."""
+    X, grades, sizes, weights = game
+    weights = weights if rule in ("perceptron", "pa1", "pa2") else None
+    kernel = Polynomial(2) if vectors else Custom(square)
+    items = X if vectors else [tuple(x) for x in X.tolist()]
+    epochs = 2 if several else 1
+    learner = KernelRankingLearner(kernel=kernel, rule=rule, C=0.7, pairs=pairs, cost=cost, dtype="float64")
+    play(learner, items, grades, sizes, weights, epochs)
+    twin = Watched(square, reference.Rule(rule, C=0.7), pairs=pairs, cost=cost)
+    play_twin(twin, [tuple(x) for x in X.tolist()], grades, sizes, weights, epochs)
+    assume(pairs != "all" or min(twin.leads, default=1.0) > 1e-9)  # a mean is no integer, and rounds either way
+    assert (learner.rounds, learner.mistakes, learner.updates) == (twin.rounds, twin.mistakes, twin.updates)
+    assert learner.loss == pytest.approx(twin.criterion)
+    if not twin.updates:
+        return
+    dual = learner.dual
+    assert by_place(learner, dual.alpha, sizes) == pytest.approx(twin.alpha)
+    assert dual.runs[0].radius2 == pytest.approx(twin.radius2)
+    survival = dual.runs[0].survivals(dual.rounds)
+    assert survival.sum() == sum(twin.survival)
+    total = max(1, sum(twin.survival))
+    average = {place: 0.0 for place in twin.candidates}
+    for alpha, m in zip(twin.history, twin.survival, strict=True):
+        for place, a in alpha.items():
+            average[place] += m / total * a
+    assert by_place(learner, dual.coefficients("averaged"), sizes) == pytest.approx(average, abs=1e-12)
+    best = twin.history[reference.best(twin.survival)]
+    mine = by_place(learner, dual.coefficients("best"), sizes)
+    assert {place: a for place, a in mine.items() if a} == pytest.approx({p: a for p, a in best.items() if a})
+    assert any(
+        by_place(learner, dual.coefficients("random"), sizes) == pytest.approx({**dict.fromkeys(mine, 0.0), **alpha})
+        for alpha in twin.history
+    )
+
+
+@given(game=games(integers=True), delta=st.sampled_from([0.5, 2.0]), pairs=st.sampled_from(PAIRS))
+@checked
+def test_delta_equals_twin(game, delta, pairs):
+    X, grades, sizes, _ = game
+    learner = play(KernelRankingLearner(kernel=Linear(), delta=delta, pairs=pairs), X, grades, sizes, epochs=3)
+    twin = reference.DualRanking(dot, delta=delta, pairs=pairs)
+    play_twin(twin, [tuple(x) for x in X.tolist()], grades, sizes, epochs=3)
+    assert learner.mistakes == twin.mistakes
+    assert by_place(learner, learner.dual.alpha, sizes) == pytest.approx(twin.alpha)
+
+
+@given(game=games(integers=True))
+@checked
+def test_votes_for_items(game):
+    X, grades, sizes, _ = game
+    learner = play(KernelRankingLearner(kernel=Polynomial(2), hypothesis="voted"), X, grades, sizes, epochs=2)
+    rows = [tuple(x) for x in X.tolist()]
+    twin = play_twin(reference.DualRanking(square), rows, grades, sizes, epochs=2)
+    votes = []
+    for xs in cut(rows, sizes):
+        votes += reference.vote_joint(
+            twin.history, twin.survival, lambda alpha, xs=xs: [twin.score(x, alpha) for x in xs]
+        )
+    assert learner.scores(X, sizes) * max(1, sum(twin.survival)) == pytest.approx(votes)
+
+
+# ---------------------------------------------------------------- Linear() is LinearRanker
+
+
+@pytest.fixture(scope="module")
+def lists():
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=6)
+    X = [rng.normal(size=(n, 6)) for n in rng.integers(1, 9, size=150)]
+    return X, [int(np.argmax(xs @ w)) if i % 9 else 0 for i, xs in enumerate(X)]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+def test_linear_kernel_is_the_linear_ranker(lists, rule, pairs, delta):
+    """The same mistakes, orders and bound."""
+    X, y = lists
+    options = {"rule": rule, "pairs": pairs, "delta": delta, "dtype": "float64", "epochs": 4, "certify": True, "C": 0.5}
+    primal = LinearRanker(keep="all", **options).fit(X, y)
+    dual = KernelRanker(kernel=Linear(), **options).fit(X, y)
+    assert dual.mistakes_.tolist() == primal.mistakes_.tolist()
+    assert dual.updates_.tolist() == primal.updates_.tolist()
+    assert dual.loss_ == pytest.approx(primal.loss_)
+    for hypothesis in ("last", "averaged", "best", "voted", "random"):
+        mine, theirs = (r.decision_function(X, hypothesis=hypothesis) for r in (dual, primal))
+        for a, b in zip(mine, theirs, strict=True):
+            assert a == pytest.approx(b, rel=1e-7, abs=1e-7)
+        assert dual.predict(X, hypothesis=hypothesis).tolist() == primal.predict(X, hypothesis=hypothesis).tolist()
+    for xs in X[:10]:
+        assert [j for j, _ in dual.rank(xs)] == [j for j, _ in primal.rank(xs)]
+    mine, theirs = dual.certificate_, primal.certificate_
+    assert mine.bound == pytest.approx(theirs.bound, rel=1e-6)
+    assert mine.radius == pytest.approx(theirs.radius)
+    assert (mine.witness, mine.theorem, mine.hypothetical) == (theirs.witness, theirs.theorem, False)
+    mine, theirs = (r.certificate(X[:-1], y[:-1]) for r in (dual, primal))
+    assert mine.hypothetical
+    assert theirs.hypothetical
+    assert (mine.bound, mine.radius) == pytest.approx((theirs.bound, theirs.radius), rel=1e-6)
+
+
+def test_all_forms_of_input_are_one(lists):
+    X, y = lists
+    rows = np.vstack(X)
+    qid = np.repeat(np.arange(len(X)), [len(xs) for xs in X])
+    grades = np.concatenate([np.arange(len(xs)) == b for xs, b in zip(X, y, strict=True)]).astype(float)
+    kernel = Gaussian(gamma=0.2)
+    made = {
+        "lists": KernelRanker(kernel=kernel).fit(X, y),
+        "lists of lists": KernelRanker(kernel=kernel).fit([xs.tolist() for xs in X], y),
+        "sets": KernelRanker(kernel=kernel).fit(X, [{b} for b in y]),
+        "sparse": KernelRanker(kernel=kernel).fit([sp.csr_array(xs) for xs in X], y),
+        "queries": KernelRanker(kernel=kernel).fit(rows, grades, qid=qid),
+        "graded": KernelRanker(kernel=kernel).fit(X, cut(grades, [len(xs) for xs in X])),
+    }
+    function = Custom(lambda a, b: float(np.exp(-0.2 * np.sum((np.array(a) - np.array(b)) ** 2))), name="rbf")
+    made["objects"] = KernelRanker(kernel=function).fit([[tuple(x) for x in xs.tolist()] for xs in X], y)
+    made["precomputed"] = KernelRanker(kernel="precomputed").fit(kernel(rows), grades, qid=qid)
+    for name, ranker in made.items():
+        assert ranker.mistakes_.tolist() == made["lists"].mistakes_.tolist(), name
+        assert ranker.alpha_ == pytest.approx(made["lists"].alpha_, rel=1e-4), name
+    assert made["queries"].score(rows, grades, qid=qid) == made["lists"].score(X, y)
+    assert (
+        made["precomputed"].predict(kernel(rows), qid=qid).tolist() == made["queries"].predict(rows, qid=qid).tolist()
+    )
+
+
+def test_many_are_one_by_one(lists):
+    X, y = lists
+    many = KernelRanker(kernel="poly(2)").partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    single = KernelRanker(kernel="poly(2)")
+    for i, (xs, best) in enumerate(zip(X, y, strict=True)):
+        single.learn_one(xs.tolist() if i % 2 else xs, best)
+    assert many.support_.tolist() == single.support_.tolist()
+    assert many.alpha_ == pytest.approx(single.alpha_)
+    assert many.mistakes_.sum() == single.learner_.mistakes
+    assert many.learner_.fingerprint == single.learner_.fingerprint
+    assert single.predict_one(X[0]) == single.rank(X[0])[0][0]
+
+
+def test_blocks_do_not_change_the_result(lists, monkeypatch):
+    from perceptive.learners import kernel_ranking
+
+    X, y = lists
+    found = []
+    for rows in (1, 40, 10**6):
+        monkeypatch.setattr(kernel_ranking, "ROWS", rows)
+        ranker = KernelRanker(kernel="gaussian(gamma=0.3)", dtype="float64", epochs=3).fit(X, y)
+        found.append((ranker.mistakes_.tolist(), ranker.predict(X, hypothesis="voted").tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_kept_kernel_values_change_nothing(lists):
+    X, y = lists
+    items = [["".join("abcdef"[int(v > 0) + 2 * j % 5] for j, v in enumerate(x)) for x in xs] for xs in X]
+    found = [KernelRanker(kernel=Spectrum(2), cache_size=size, epochs=4).fit(items, y) for size in (0.0, 200.0)]
+    assert found[0].mistakes_.tolist() == found[1].mistakes_.tolist()
+    assert found[0].predict(items).tolist() == found[1].predict(items).tolist()
+
+
+def test_what_no_line_ranks():
+    """The best is the candidate nearest to a circle: a Gaussian sees it, a line cannot."""
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(5, 2)) for _ in range(300)]
+    y = [int(np.argmin(np.abs(np.linalg.norm(xs, axis=1) - 1.0))) for xs in X]
+    kernel = KernelRanker(kernel="gaussian(gamma=2)", epochs=5).fit(X[:200], y[:200])
+    line = LinearRanker(epochs=5).fit(X[:200], y[:200])
+    assert kernel.score(X[200:], y[200:]) > line.score(X[200:], y[200:]) + 0.3
+
+
+def test_trees():
+    def parses(verb, noun):
+        return [f"(S (V {verb}) (NP (N {noun}) (PP with it)))", f"(S (VP (V {verb}) (N {noun})) (PP with it))"]
+
+    words = [("eat", "soup"), ("see", "stars"), ("cut", "bread")]
+    ranker = KernelRanker(kernel=SubsetTree(0.5), certify=True).fit([parses(*w) for w in words], [1, 1, 1])
+    assert ranker.predict([parses("peel", "apples")]).tolist() == [1]
+    assert ranker.certificate_.holds
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pairs", PAIRS)
+@given(seed=st.integers(0, 10**6), noise=st.sampled_from([0.0, 0.3]), delta=st.sampled_from([0.0, 1.0]))
+@settings(max_examples=8, deadline=None, derandomize=True)
+def test_no_run_exceeds_its_certificate(rule, pairs, seed, noise, delta):
+    rng = np.random.default_rng(seed)
+    lists, bests, _ = separable_game(rng, 25, 5)
+    lists.append(np.repeat(lists[0][:1], 2, axis=0))  # two that are the same: a mistake each time
+    bests.append(1)
+    bests = [int(rng.integers(len(xs))) if rng.random() < noise else b for xs, b in zip(lists, bests, strict=True)]
+    ranker = KernelRanker(kernel="gaussian(gamma=0.5)", rule=rule, pairs=pairs, epochs=4, delta=delta, certify=True)
+    certificate = ranker.fit(lists, bests).certificate_
+    assert certificate.holds
+    assert not certificate.hypothetical
+    assert certificate.rounds == 26 * ranker.n_iter_
+    assert ranker.certificate(lists[:-2], bests[:-2]).hypothetical
+
+
+def test_the_delta_trick_converges_on_noise():
+    lists, bests = [np.eye(2)] * 2, [0, 1]
+    assert not KernelRanker(epochs=100).fit(lists, bests).converged_
+    ranker = KernelRanker(epochs=100, delta=1.0, certify=True).fit(lists, bests)
+    assert ranker.converged_
+    assert ranker.certificate_.holds
+    assert "Δ" in ranker.certificate_.theorem
+
+
+def test_early_stopping(lists):
+    X, y = lists
+    ranker = KernelRanker(validation_fraction=0.3, patience=1, epochs=50, hypothesis="last").fit(X, y)
+    assert ranker.n_iter_ == len(ranker.held_out_) < 50
+    ranker.partial_fit(X, y)  # goes on from where it went back to
+
+
+def test_weights(lists):
+    X, y = lists
+    weights = np.arange(len(X)) % 2
+    half = KernelRanker(shuffle=False).fit(X, y, sample_weight=weights)
+    alone = KernelRanker(shuffle=False, kernel=half.kernel_).fit(X[1::2], y[1::2])
+    assert half.mistakes_.tolist() == alone.mistakes_.tolist()
+    with pytest.raises(ValueError, match="each of the 150 lists"):
+        KernelRanker().fit(X, y, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="do not go with rule='pa'"):
+        KernelRanker(rule="pa").fit(X, y, sample_weight=weights + 0.5)
+
+
+# ---------------------------------------------------------------- the estimator's contract
+
+
+def test_parameters_are_declared_once():
+    signature = {name: p.default for name, p in inspect.signature(KernelRanker).parameters.items()}
+    declared = {f.name: f.default for kind in (KernelRankingParameters, TrainingParameters) for f in fields(kind)}
+    assert signature == {**declared, "certify": False}
+    documented = inspect.getdoc(KernelRanker)
+    assert all(f"\n{name} : " in documented for name in declared)
+
+
+def test_contract(lists):
+    ranker = KernelRanker(kernel=Gaussian(gamma=0.1), pairs="all")
+    assert clone(ranker).get_params() == ranker.get_params()
+    with pytest.raises(ValueError, match="not fitted"):
+        ranker.predict([[[1.0]]])
+    ranker.fit(*lists)
+    again = pickle.loads(pickle.dumps(ranker))
+    assert again.predict(lists[0]).tolist() == ranker.predict(lists[0]).tolist()
+    ranker.set_params(C=2.0)
+    with pytest.raises(ValueError, match="parameters have changed"):
+        ranker.partial_fit(*lists)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X", "y", "qid", "message"),
+    [
+        ("linear", [], [], None, "no lists"),
+        ("linear", [[[1.0], [2.0]], []], [0, 0], None, "no candidates"),
+        ("spectrum(2)", [["a", "b"], []], [0, 0], None, "no candidates"),
+        ("spectrum(2)", ["ab", "cd"], [0, 0], None, "not a single str"),
+        ("linear", [[[1.0], [2.0]]], [2], None, "list 0: best is 2"),
+        ("linear", [[[1.0], [2.0]]], [0, 1], None, "1 lists, but y has 2"),
+        ("linear", [[[1.0], [np.nan]]], [0], None, "nan"),
+        ("linear", [[[1.0]], [[2.0]]], [0, 0], None, "nothing to learn"),
+        ("linear", np.eye(3), [1, 0, 0], None, "qid is missing"),
+        ("linear", np.eye(3), [1, 0, 0], [1, 1], "one query for each of the 3 rows"),
+        ("spectrum(1)", ["a", "b"], [1, 0], [1], "one query for each of the 2 rows"),
+        ("linear", np.eye(3), None, [1, 1, 1], "y is None"),
+        (Custom(lambda a, b: -1.0), [["a", "b"]], [0], None, "finite numbers ≥ 0"),
+    ],
+)
+def test_bad_input(kernel, X, y, qid, message):
+    ranker = KernelRanker(kernel=kernel)
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, qid=qid)
+    assert not hasattr(ranker, "learner_")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rule": "romma"}, "rule must be one of"),
+        ({"pairs": "some"}, "pairs must be one of"),
+        ({"rule": "pa", "margin": 1.0}, "margin does not go"),
+        ({"delta": 1.0, "cost": "grade"}, "delta does not go"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KernelRankingLearner(**parameters)
+
+
+def test_a_refused_partial_fit_teaches_nothing(lists):
+    ranker = KernelRanker(kernel="linear").partial_fit(*lists)
+    before = ranker.alpha_, ranker.rounds_, ranker.learner_.fingerprint, ranker.learner_.seen
+    with pytest.raises(ValueError, match="list 1: best is 7"):
+        ranker.partial_fit([np.ones((2, 6)), np.ones((2, 6))], [0, 7])
+    with pytest.raises(ValueError, match="expecting 6 features"):
+        ranker.partial_fit([np.ones((2, 5))], [0])
+    with pytest.raises(ValueError, match="dense rows"):
+        ranker.partial_fit([sp.csr_array(np.ones((2, 6)))], [0])
+    assert ranker.alpha_.tolist() == before[0].tolist()
+    assert (ranker.rounds_, ranker.learner_.fingerprint, ranker.learner_.seen) == before[1:]
+
+
+@pytest.mark.parametrize(
+    ("grades", "sizes", "message"),
+    [
+        ([1, 0, 0], [2], "2 candidates in all, but X has 3 rows"),
+        ([1, 0, 0], [3, 0], "list 1 has no candidates"),
+        ([1, 0], [3], "one for each of the 3"),
+        ([1, 0, np.inf], [3], "grade 2 is not finite"),
+    ],
+)
+def test_bad_groups(grades, sizes, message):
+    learner = KernelRankingLearner(kernel="linear")
+    with pytest.raises(ValueError, match=message):
+        learner.learn_many(np.eye(3), grades, sizes)
+    assert learner.dual is None
+    assert not learner.learn([[1.0, 2.0]], 0)  # one candidate is no round
+    assert (learner.rounds, learner.mistakes) == (0, 0)
+
+
+def test_the_core_checks_what_it_is_given():
+    player = _core.ListPlayer("perceptron", 1.0, 0.0, 1.0, "best")
+    scores, grades, extra = np.zeros(3), np.array([1.0, 0, 0]), np.zeros(1)
+    good = {"scores": scores, "starts": np.array([0, 3]), "grades": grades, "gains": None, "weights": None,
+            "extra": extra, "begin": 0, "shares": np.zeros(3)}  # fmt: skip
+    assert player.scan(**good) == (0, 1, 1, 0.0, 0.0, 1.0)
+    bad = [
+        {"starts": np.array([0, 2])},
+        {"starts": np.array([0, 0, 3])},
+        {"grades": np.zeros(2)},
+        {"grades": np.array([1.0, np.nan, 0.0])},
+        {"gains": np.zeros(2)},
+        {"weights": np.zeros(2)},
+        {"extra": np.zeros(2)},
+        {"shares": np.zeros(2)},
+        {"begin": -1},
+    ]
+    for change in bad:
+        with pytest.raises(ValueError, match=r"."):
+            player.scan(**{**good, **change})
+    with pytest.raises(ValueError, match="no length"):
+        player.step(0.0, 0.0, 1.0, 1.0)
+    with pytest.raises(ValueError, match="does not rank"):
+        _core.ListPlayer("romma", 1.0, 0.0, 1.0, "best")
+    K, votes = np.zeros((3, 1)), np.zeros(3, np.int64)
+    one, two = np.zeros(1, np.int64), np.zeros(2, np.int64)
+    for slot, survival, starts, out in (
+        ([1], two, [0, 3], votes),
+        ([-1], two, [0, 3], votes),
+        ([0], one, [0, 3], votes),
+        ([0], two, [0, 2], votes),
+        ([0], two, [0, 3], votes[:2]),
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            _core.dual_list_votes(K, np.array(starts), np.array(slot, np.int32), np.ones(1), survival, out)
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("kind", ["estimator", "learner", "trees", "pairs"])
+def test_save_and_load(tmp_path, lists, kind):
+    X, y = lists
+    kernel = {"trees": SubsetTree(0.5), "pairs": Linear().on(0) + Spectrum(1).on(1)}.get(kind, "gaussian")
+    if kind == "trees":
+        X = [[f"(S {' '.join('(A b)' if v > 0 else '(B c)' for v in x)})" for x in xs] for xs in X]
+    if kind == "pairs":
+        X = [[(x.tolist(), "ab"[int(x[0] > 0)]) for x in xs] for xs in X]
+    ranker = KernelRanker(kernel=kernel, epochs=3, pairs="worst").fit(X[:100], y[:100])
+    path = tmp_path / "rank.model"
+    perceptive.save(ranker.learner_ if kind == "learner" else ranker, path)
+    again = perceptive.load(path)
+    assert isinstance(again, KernelRankingLearner if kind == "learner" else KernelRanker)
+    if kind == "learner":
+        assert [again.find_best(xs) for xs in X] == ranker.predict(X).tolist()
+        return
+    for hypothesis in ("averaged", "voted", "best"):
+        assert again.predict(X, hypothesis=hypothesis).tolist() == ranker.predict(X, hypothesis=hypothesis).tolist()
+    assert again.get_params() == ranker.get_params()
+    assert again.mistakes_.tolist() == ranker.mistakes_.tolist()
+    assert str(again.certificate(X[:100], y[:100])) == str(ranker.certificate(X[:100], y[:100]))
+    assert not again.certificate(X[:100], y[:100]).hypothetical
+    for one in (ranker, again):
+        one.partial_fit(X[100:], y[100:])
+    assert again.predict(X).tolist() == ranker.predict(X).tolist()
+    assert again.learner_.fingerprint == ranker.learner_.fingerprint
+
+
+def test_functions_are_asked_for_again(tmp_path):
+    def overlap(a, b):
+        return len(set(a) & set(b))
+
+    path = tmp_path / "rank.model"
+    ranker = KernelRanker(kernel=overlap).fit([["abc", "xyz"], ["ab", "xy"]], [0, 0])
+    perceptive.save(ranker, path)
+    with pytest.raises(ValueError, match="functions="):
+        perceptive.load(path)
+    again = perceptive.load(path, functions={"overlap": overlap})
+    assert again.predict([["bc", "yz"]]).tolist() == [0]
+
+
+def test_damaged_models_are_refused(tmp_path, lists):
+    from perceptive import model_file
+
+    path = tmp_path / "rank.model"
+    perceptive.save(KernelRanker().fit(*lists), path)
+    kind, meta, arrays = model_file.read(path)
+    for change in ({"seen": -1}, {"played": -1}, {"parameters": {"rule": "romma"}}, {"dual": {}}, {"kernel": {}}):
+        model_file.write(path, kind, {**meta, **change}, dict(arrays))
+        with pytest.raises(ModelFileError, match="does not fit together"):
+            perceptive.load(path)
+    for name, array in (("alpha", np.zeros((1, 1))), ("run0.slot", np.full_like(arrays["run0.slot"], 10**6))):
+        model_file.write(path, kind, meta, {**arrays, name: array})
+        with pytest.raises(ModelFileError, match="does not fit together"):
+            perceptive.load(path)
+    with pytest.raises(ValueError, match="has not learned"):
+        perceptive.save(KernelRanker(), path)
