@@ -5,6 +5,7 @@ import inspect
 import math
 import pickle
 import threading
+import time
 from dataclasses import fields
 
 import numpy as np
@@ -554,16 +555,48 @@ def test_what_segments_cannot_do_is_said():
         SequenceTagger(template="records", segments=True, max_segment=1).fit(X, y)
     with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
         SequenceTagger(template="records", segments=True).fit([["a", "b"]], [["NN", "VB"]])
-    for parameters in ({"rule": "mira"}, {"beam": 2}, {"constraints": "bioes"}):
+    for parameters in ({"beam": 2}, {"constraints": "bioes"}):
         with pytest.raises(ValueError, match="segments=True"):
             SequenceTagger(template="records", segments=True, **parameters).fit(X, y)
     with pytest.raises(ValueError, match="needs segments=True"):
         SequenceTagger(max_segment=3).fit(X, y)
-    tagger = SequenceTagger(template="records", segments=True).fit(X, y)
-    with pytest.raises(ValueError, match="plain chain"):
-        tagger.predict_kbest(X, 2)
-    with pytest.raises(ValueError, match="plain chain"):
-        tagger.decision_margin(X)
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2", "mira"])
+def test_segments_have_scores_and_a_certificate(rule):
+    X, y = records(60)
+    X_test, y_test = records(30, seed=1)
+    tagger = SequenceTagger(template="records", segments=True, rule=rule, probability=True, epochs=20).fit(X, y)
+    assert tagger.score(X_test, y_test) > 0.95
+    margins = tagger.decision_margin(X_test, per="sequence")
+    for margin, (best, second) in zip(margins, tagger.predict_kbest(X_test, 2), strict=True):
+        assert margin == pytest.approx(best[1] - second[1], abs=1e-4)
+    for p, labels in zip(tagger.predict_proba(X_test), tagger.predict(X_test), strict=True):
+        assert p.sum(axis=1) == pytest.approx(1)
+        assert [tagger.classes_[i] for i in p.argmax(axis=1)] == labels
+    tagger = SequenceTagger(template="records", segments=True, rule=rule, epochs=20).fit(X, y)
+    certificate = certify(tagger.learner_, X, y)
+    assert certificate.holds
+    assert not certificate.hypothetical
+    assert (certificate.bound < math.inf) == (rule == "perceptron")
+    assert certify(tagger.learner_, X_test, y_test).hypothetical
+
+
+def test_long_segments_take_time_in_proportion():
+    """The segments that begin at one token share their work; sentences pay for the lengths they have room for."""
+
+    def seconds(n):
+        X, y = [[f"w{i}" for i in range(n)], ["a"]], [["B-X"] + ["I-X"] * (n - 1), ["O"]]
+        before = time.process_time()
+        SequenceTagger(template="hmm", segments=True, epochs=1).fit(X, y).predict(X)
+        return time.process_time() - before
+
+    # four times as long: 16 times as many segments, and 64 times as many tokens in them
+    assert min(seconds(2000) for _ in range(2)) < 48 * max(seconds(500) for _ in range(3))
+    tagger = SequenceTagger(template="hmm", segments=True, max_segment=20, epochs=1).fit(*records(20))
+    words = [word for x in records(4000)[0] for word in x]
+    assert len(tagger.predict([words])[0]) == len(words)
+    assert len(tagger.decision_margin([words])[0]) == len(words)
 
 
 # ---------------------------------------------------------------- encoding
@@ -702,9 +735,8 @@ def test_partial_fit_takes_iterators():
     assert tagger.predict([["a", "b"]], hypothesis="last") == [["N", "V"]]
 
 
-@pytest.mark.parametrize("options", [{"segments": True}, {"hypothesis": "voted"}])
-def test_probabilities_without_scores_are_refused_at_once(options):
-    tagger = SequenceTagger(template="hmm", probability=True, **options)
+def test_probabilities_without_scores_are_refused_at_once():
+    tagger = SequenceTagger(template="hmm", probability=True, hypothesis="voted")
     with pytest.raises(ValueError, match="probability=True"):
         tagger.fit(*sentences(20))
     assert not hasattr(tagger, "learner_")

@@ -201,7 +201,7 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
     model.state_rows.reserve(take<std::int16_t>(state, "state.template").size());
     restore_rows(state, "state", model.state_templates, model.columns, model.raw, model.w.state, model.sum.state,
                  model.L, model.S, false, sums, [&](const FeatureName& name) {
-                     const Key key = name.template_index < RAW ? SequenceModel::segment_key(name)
+                     const Key key = name.template_index < RAW ? SegmentFeatures::key(name)
                                      : name.template_index == RAW
                                          ? SequenceModel::raw_key(name.ids[0])
                                          : model.state_templates.key(static_cast<std::size_t>(name.template_index),

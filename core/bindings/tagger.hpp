@@ -123,12 +123,10 @@ class Tagger {
         require(text < model_.columns.width() && shape < model_.columns.width() && phrases.size() < 1000,
                 "bad segments");
         model_.types = {longest, std::move(begin), std::move(inside), outside};
-        model_.segment_features = {text, shape, {}};
-        model_.phrases.clear();
-        for (const auto& words : phrases) {
-            model_.phrases.emplace_back();
-            for (const std::string& word : words) model_.phrases.back().add(word);
-        }
+        model_.segment_features = {};
+        model_.segment_features.text = text;
+        model_.segment_features.shape = shape;
+        for (const auto& words : phrases) model_.segment_features.add_phrases(words);
     }
 
     // ------------------------------------------------------------ learning
@@ -265,7 +263,7 @@ class Tagger {
         each_batch(
             X, vector, forced, index,
             [&](Decoder& decoder, i64) {
-                all.push_back(k_best(decoder.x.trellis, k));
+                all.push_back(model_.best_paths(decoder.x, k));
                 return !all.back().empty() && all.back().front().score > NO_PATH;
             },
             [&](const CellReader&) {
@@ -292,7 +290,7 @@ class Tagger {
             [&](Decoder& decoder, i64 n) {
                 std::vector<int> path(static_cast<std::size_t>(n));
                 const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-                all.emplace_back(std::move(path), max_marginals(decoder.x.trellis));
+                all.emplace_back(std::move(path), model_.marginals(decoder.x));
                 return best > NO_PATH;
             },
             [&](const CellReader&) {
@@ -445,6 +443,8 @@ class Tagger {
                         stir(bits);
                     }
                 }
+                if (lesson.longest && model_.segment_features.text >= 0)
+                    stir(static_cast<std::uint64_t>(window.at(t - first)[model_.segment_features.text]));
                 stir(static_cast<std::uint64_t>(lesson.label[t] + 1));
             }
             lesson.hash.push_back(hash);

@@ -289,7 +289,7 @@ def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
         hypothetical=not same,
         first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan,
     )
-    if p.rule != "perceptron" or p.hamming or p.beam or p.segments or lesson.partial:
+    if p.rule != "perceptron" or p.hamming or p.beam or lesson.partial:
         return nothing  # no theorem is known to us
     candidates = []
     for name in ("last", "averaged", *(["best"] if p.keeps_log else [])):

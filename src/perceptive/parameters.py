@@ -310,9 +310,8 @@ class SequenceParameters(_Checked):
         super().__post_init__()
         if self.margin and (self.rule != "perceptron" or self.cost == "hamming"):
             raise ValueError("margin goes with rule='perceptron' and no cost; the others have a margin of their own")
-        chain_only = self.rule == "mira" or self.margin or self.beam or (self.rule != "perceptron" and not self.hamming)
-        if self.segments and chain_only:
-            raise ValueError("segments=True goes with the perceptron, and with pa rules under cost='hamming'; no beam")
+        if self.segments and self.beam:
+            raise ValueError("beam does not go with segments=True; max_segment bounds its work")
         if self.segments and self.constraints not in ("auto", "bio"):
             raise ValueError(f"constraints={self.constraints!r} does not go with segments=True: labels are BIO tags")
         if self.segments and self.encoding:

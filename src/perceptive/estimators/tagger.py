@@ -187,9 +187,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
         """
         training = self._training()
         learner = self._new_learner()
-        if self.probability and (self.segments or self.hypothesis == "voted"):
-            what = "segments=True" if self.segments else "hypothesis='voted'"
-            raise ValueError(f"probability=True does not go with {what}, which gives no scores of labels")
+        if self.probability and self.hypothesis == "voted":
+            raise ValueError("probability=True does not go with hypothesis='voted', which gives no scores of labels")
         X, y = learner.check(X, y)
         X, y, X_held, y_held = self._hold_out(X, y, training)
         lesson = learner.prepare(X, y, first=True)

@@ -371,7 +371,6 @@ class SequenceLearner:
     ) -> list[list[tuple[Labels, float]]]:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
-        self._need_chain()
         given = None if forced is None else self._forced(forced)
         found = self.core.predict_kbest(self._tokens(X), k, self._names(), self.vector(hypothesis), given, self.index)
         return [[(self._decoded(labels), score) for labels, score in paths] for paths in found]
@@ -384,7 +383,6 @@ class SequenceLearner:
         Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
         """
         self._need_labels()
-        self._need_chain()
         found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
         found = [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
         if self.given is None and self.classes == self.labels:
@@ -434,10 +432,6 @@ class SequenceLearner:
                         f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.labels!r}"
                     )
         return given
-
-    def _need_chain(self) -> None:
-        if self.parameters.segments:
-            raise ValueError("segments=True finds the best sequence only; k best and margins need a plain chain")
 
     # ------------------------------------------------------------ the model as a whole
 
