@@ -101,7 +101,8 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
 
 
 def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SequenceLearner:
-    words = {name: bytes(arrays[f"dictionary{i}"]).decode().split("\n") for i, name in enumerate(meta["dictionaries"])}
+    blobs = [bytes(arrays[f"dictionary{i}"]).decode() for i in range(len(meta["dictionaries"]))]
+    words = {name: blob.split("\n") if blob else [] for name, blob in zip(meta["dictionaries"], blobs, strict=True)}
     templates = Templates(meta["text"], meta["where"], words)
     if [*templates.dictionaries, *templates.phrases] != meta["dictionaries"]:
         raise ValueError("dictionaries and templates do not match")
@@ -125,6 +126,9 @@ def _dress(learner: SequenceLearner, meta: dict[str, Any]) -> SequenceTagger:
     from perceptive.estimators import SequenceTagger
 
     tagger = SequenceTagger(**meta["estimator"])
+    assert learner.templates is not None
+    if meta["dictionaries"]:  # so that a clone can learn without their files
+        tagger.template = learner.templates
     tagger._training()
     tagger.learner_ = learner
     history = History(**meta["history"])

@@ -33,9 +33,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
 
     Parameters
     ----------
-    template : str, path, list of str or Templates
-        Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or CRF++'s), or
-        lines; see `perceptive.features.templates`. "auto" chooses a preset by the look of the tokens.
+    template : str, path, list of str or of templates, or callable
+        Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or CRF++'s), lines
+        (see `perceptive.features.templates`), objects (see `perceptive.features.terms`), or a function of a sentence
+        and a place in it that gives a dict or the names of features. "auto" chooses a preset by the look of the tokens.
     rule : {"perceptron", "pa", "pa1", "pa2", "mira"}
         How far to move on a sentence.
     learning_rate : float

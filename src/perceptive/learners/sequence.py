@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.features import schemes
+from perceptive.features.template import Template
 from perceptive.features.templates import Templates, matches
 from perceptive.parameters import SequenceParameters
 
@@ -56,7 +57,7 @@ class SequenceLearner:
         self._columns = -1, -1
         self._vectors: dict[str, Any] = {}
         self.features: Features | None = None  # a function of the user's
-        if callable(self.parameters.template):
+        if callable(self.parameters.template) and not isinstance(self.parameters.template, Template):
             self.features = self.parameters.template
             self._open(Templates("@label[-1]"))
         elif not (isinstance(self.parameters.template, str) and self.parameters.template == "auto"):
