@@ -64,7 +64,7 @@ def learner_of(x, scheme=None):
         cube = np.zeros((n_labels, n_labels, 8), np.float32)
         cube[:, :, :n_labels] = x.triple
         state["triple.weight"], state["triple.sum"] = cube.ravel(), np.zeros(cube.size, np.float32)
-    learner.scheme = scheme
+    learner.labelling.scheme = scheme
     learner.restore(state)
     return learner, words
 

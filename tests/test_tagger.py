@@ -6,6 +6,7 @@ import math
 import pickle
 import threading
 import time
+import warnings
 from dataclasses import fields
 
 import numpy as np
@@ -800,3 +801,35 @@ def test_columns_are_separated_by_spaces_and_tabs_alone(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes("10\u00a0000  CD N\n\u3000 SP\tN\r\n \t \nb  X N\n".encode())
     assert conll.read(path)[0] == [[("10\u00a0000", "CD"), ("\u3000", "SP")], [("b", "X")]]
+
+
+# ---------------------------------------------------------------- where it went wrong
+
+
+@pytest.mark.parametrize("options", [{"validation_fraction": 0.3}, {"probability": True}])
+def test_errors_number_sentences_as_they_were_given(options):
+    X, y = [["a", "b"] for _ in range(20)], [["B-X", "I-X"] for _ in range(20)]
+    for bad in range(20):
+        strange = [*X[:bad], ["a", 3], *X[bad + 1 :]]
+        tagger = SequenceTagger(template="hmm", **options)
+        with pytest.raises(TypeError, match=f"^sentence {bad}, token 1 is a int"):
+            tagger.fit(strange, y)
+        assert not hasattr(tagger, "learner_")
+        wrong = [*y[:bad], ["O", "I-X"], *y[bad + 1 :]]
+        with pytest.raises(ValueError, match=f"^sentence {bad}, token 1: label 'I-X' may not stand here"):
+            SequenceTagger(template="hmm", constraints="bio", **options).fit(X, wrong)
+
+
+def test_labels_that_break_the_scheme_they_look_like_are_told():
+    X, y = [["a", "b"]] * 3, [["B-X", "I-X"], ["B-X", "O"], ["O", "I-X"]]
+    with pytest.warns(UserWarning, match="sentence 2, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
+        tagger = SequenceTagger(template="hmm").fit(X, y)
+    assert tagger.scheme_ is None
+    tagger = SequenceTagger(template="hmm").fit(X[:2], y[:2])
+    with pytest.warns(UserWarning, match="sentence 0, token 1: label 'I-X'"):
+        tagger.partial_fit(X[2:], y[2:])
+    assert tagger.scheme_ is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(template="hmm", constraints=None).fit(X, y)
+        SequenceTagger(template="hmm").fit(X, [["B-X", "N"]] * 3)

@@ -88,7 +88,9 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "labels": learner.labels,
         "scheme": learner.scheme,
         "given": learner.given,
-        "recognised": learner._recognised,
+        "recognised": learner.labelling.recognised,
+        "label_column": learner.label_column,
+        "n_columns": learner.n_columns,
         "fingerprint": str(learner.core.fingerprint),
         "first_pass": learner.first_pass,
         "temperature": learner.temperature,
@@ -107,8 +109,9 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sequ
     if [*templates.dictionaries, *templates.phrases] != meta["dictionaries"]:
         raise ValueError("dictionaries and templates do not match")
     learner = SequenceLearner(**{**meta["parameters"], "template": templates})
-    learner.scheme, learner._recognised = meta["scheme"], bool(meta["recognised"])
-    learner.given = meta["given"]
+    written = learner.labelling
+    written.scheme, written.given, written.recognised = meta["scheme"], meta["given"], bool(meta["recognised"])
+    learner.label_column, learner.n_columns = _whole(meta.get("label_column")), _whole(meta.get("n_columns"))
     if learner.scheme not in ("bio", "iob1", "bioes", None) or learner.given not in ("bio", "iob1", None):
         raise ValueError("an unknown scheme")
     learner.longest = meta["longest"]
@@ -120,6 +123,10 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sequ
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
     learner.temperature = None if meta["temperature"] is None else float(meta["temperature"])
     return learner
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def _dress(learner: SequenceLearner, meta: dict[str, Any]) -> SequenceTagger:

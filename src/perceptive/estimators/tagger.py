@@ -15,6 +15,7 @@ from perceptive.conlleval import evaluate
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.learners.calibration import fit_temperature, probabilities
+from perceptive.learners.sentence_names import numbered, sentences_named
 from perceptive.learners.sequence import SequenceLearner, as_lists
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.training import History, train_tagger
@@ -191,8 +192,13 @@ class SequenceTagger(RunMixin, BaseEstimator):
         if self.probability and self.hypothesis == "voted":
             raise ValueError("probability=True does not go with hypothesis='voted', which gives no scores of labels")
         X, y = learner.check(X, y)
-        X, y, X_held, y_held = self._hold_out(X, y, training)
-        lesson = learner.prepare(X, y, first=True)
+        rest, held = self._hold_out(len(X), training)
+        X_held, y_held = [X[i] for i in held], [y[i] for i in held]
+        X, y = ([X[i] for i in rest], [y[i] for i in rest]) if held else (X, y)
+        with sentences_named(numbered(rest)):
+            lesson = learner.prepare(X, y, first=True)
+        with sentences_named(numbered(held)):
+            learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
         self.learner_, self._history = learner, History()
         held_out = None
         if training.validation_fraction > 0:
@@ -206,16 +212,16 @@ class SequenceTagger(RunMixin, BaseEstimator):
             learner.temperature = self._calibrate(X_held, y_held)
         return self
 
-    def _hold_out(self, X: list[Any], y: list[Any], training: TrainingParameters) -> tuple[list[Any], ...]:
+    def _hold_out(self, n: int, training: TrainingParameters) -> tuple[list[int], list[int]]:
+        """The numbers of the sentences to learn from, and of those held out."""
         fraction = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
         if fraction == 0:
-            return X, y, [], []
-        n = round(fraction * len(X))
-        if not 0 < n < len(X):
-            raise ValueError(f"{len(X)} sentences are too few to hold out {fraction:.0%} of them")
-        order = np.random.default_rng(self.random_state).permutation(len(X))
-        held, rest = sorted(order[:n].tolist()), sorted(order[n:].tolist())
-        return [X[i] for i in rest], [y[i] for i in rest], [X[i] for i in held], [y[i] for i in held]
+            return list(range(n)), []
+        n_held = round(fraction * n)
+        if not 0 < n_held < n:
+            raise ValueError(f"{n} sentences are too few to hold out {fraction:.0%} of them")
+        order = np.random.default_rng(self.random_state).permutation(n)
+        return sorted(order[n_held:].tolist()), sorted(order[:n_held].tolist())
 
     def partial_fit(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from perceptive import _core
 from perceptive.features import schemes
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates, matches
+from perceptive.learners.labelling import Labelling, Labels, least_segments, misfit
 from perceptive.parameters import SequenceParameters
 
-Labels = list[Any]
 Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
 
 
@@ -46,13 +47,14 @@ class SequenceLearner:
         self.parameters = SequenceParameters(**parameters)
         self.labels: Labels = []
         self.index: dict[Any, int] = {}
-        self.scheme: str | None = None
-        self.given: str | None = None  # the scheme of the user's labels, where those within are another's
+        wanted = "bio" if self.parameters.segments else self.parameters.constraints
+        self.labelling = Labelling(wanted, self.parameters.segments, self.parameters.encoding)
         self.templates: Templates | None = None
         self.model: _core.SequenceModel | None = None
         self.first_pass: tuple[int, int] | None = None
         self.temperature: float | None = None
-        self._recognised = False
+        self.label_column: int | None = None  # of files in columns, and how many columns there were
+        self.n_columns: int | None = None
         self.longest = self.parameters.max_segment  # tokens of the longest segment
         self._columns = -1, -1
         self._vectors: dict[str, Any] = {}
@@ -126,7 +128,7 @@ class SequenceLearner:
 
     def _measure_segments(self, y: Sequence[Sequence[Any]]) -> None:
         """The longest segment, from the first data; later ones must not be longer."""
-        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(_least_segments(labels))]
+        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(least_segments(labels))]
         longest = max((end - begin for _, (begin, end, _) in spans), default=1)
         if self.longest is None:
             self.longest = longest
@@ -144,54 +146,20 @@ class SequenceLearner:
         others = [i for i, label in enumerate(self.labels) if not before or matches(str(label), before)]
         return [p * len(self.labels) + y for p in others for y in mine]
 
-    def _keep_to_scheme(self, y: Sequence[Sequence[Any]]) -> None:
-        """Recognise or check the scheme of the labels; in the end every sequence of y is allowed."""
-        if self.given is not None:
-            return  # `_encoded` has seen to it
-        wanted = "bio" if self.parameters.segments else self.parameters.constraints
-        if wanted is None or wanted == "none":
-            return
-        if wanted != "auto":
-            self._recognised, self.scheme = True, wanted
-        elif not self._recognised:
-            self.scheme = _recognised(y)
-            self._recognised = self.scheme is not None or not _undecided(y)
-        elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
-            self.scheme = None  # labels of no scheme have come
+    @property
+    def scheme(self) -> str | None:
+        """The scheme that labels within keep to."""
+        return self.labelling.scheme
 
-    def _encoded(self, y: list[Any]) -> list[Any]:
-        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1."""
-        if self.parameters.encoding is None or (self._recognised and self.given is None):
-            return y
-        if self.given is None:
-            wanted = self.parameters.constraints
-            found = wanted if wanted in ("bio", "iob1") else _recognised(y)
-            if found not in ("bio", "iob1"):
-                return y
-            self.given, self.scheme, self._recognised = found, "bioes", True
-        for i, labels in enumerate(y):
-            if None in labels:
-                raise ValueError(f"sentence {i}: labels that are None do not go with encoding='bioes'")
-            t = schemes.violation(self.given, labels)
-            if t is not None:
-                raise ValueError(
-                    f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {self.given!r}"
-                )
-        return [schemes.convert(labels, self.given, "bioes") for labels in y]
-
-    def _names(self) -> Labels:
-        """The user's name of each label within; IOB1 is BIO until `_decoded`."""
-        if self.given is None:
-            return self.labels
-        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in self.labels]
-
-    def _decoded(self, labels: Labels) -> Labels:
-        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+    @property
+    def given(self) -> str | None:
+        """The scheme of the user's labels, where those within are another's."""
+        return self.labelling.given
 
     @property
     def classes(self) -> Labels:
         """The labels as the user knows them."""
-        return _in_order(dict.fromkeys(self._names()))
+        return _in_order(dict.fromkeys(self.labelling.names(self.labels)))
 
     # ------------------------------------------------------------ learning
 
@@ -201,13 +169,14 @@ class SequenceLearner:
         With ``first`` (the whole training set) labels are numbered in sorted order and ``min_count`` applies.
         """
         X, y = self.check(X, y)
-        before = self.templates, self.model, self.scheme, self.given, self._recognised, self.longest
+        before = self.templates, self.model, self.labelling, self.longest
+        self.labelling = replace(self.labelling)
         try:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
-            y = self._encoded(y)
+            y = self.labelling.encode(y)
             labels = {label: None for labels in y for label in labels if label is not None}
-            self._keep_to_scheme(y)
+            self.labelling.keep_to(y)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
             if self.parameters.segments:
@@ -216,18 +185,18 @@ class SequenceLearner:
             self._need_paths(y, labels)
             every = [*self.labels, *(new for new in (_in_order(labels) if first else labels) if new not in self.index)]
             if self.parameters.segments and (
-                not self.labels or before[5] != self.longest
+                not self.labels or before[3] != self.longest
             ):  # the core has to know how long segments are
                 self.meet_labels(every)
                 self._tell_labels()
             index = {label: i for i, label in enumerate(every)}
             lesson = self.core.encode(self._tokens(X), y, index, self.parameters.min_count if first else 1)
         except Exception:
-            self.templates, self.model, self.scheme, self.given, self._recognised, self.longest = before
+            self.templates, self.model, self.labelling, self.longest = before
             raise
         known = len(self.labels)
         self.meet_labels(every)
-        if self.scheme != before[2] and len(self.labels) == known:
+        if self.scheme != before[2].scheme and len(self.labels) == known:
             self._tell_labels()
         return lesson
 
@@ -243,15 +212,7 @@ class SequenceLearner:
                 raise ValueError(f"sentence {i} is empty; leave it out")
             if len(sentence) != len(y[i]):
                 raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
-        wanted = "bio" if self.parameters.segments else self.parameters.constraints
-        if wanted in schemes.SCHEMES and self.parameters.encoding is None:
-            for i, labels in enumerate(y):
-                t = schemes.violation(wanted, labels)
-                if t is not None:
-                    raise ValueError(
-                        f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {wanted!r}; "
-                        "repair the labels, or set constraints=None"
-                    )
+        self.labelling.check(y)
         return X, y
 
     def _need_paths(self, y: list[Any], labels: dict[Any, None]) -> None:
@@ -273,22 +234,18 @@ class SequenceLearner:
         """Sentences ready to be looked at; unlike `prepare` this learns no labels, and refuses those not known."""
         X, y = self.check(X, y)
         if self.given is not None:
-            y = self._encoded(y)
+            y = self.labelling.encode(y)
         for i, labels in enumerate(y):
             for t, label in enumerate(labels):
                 if label is not None and label not in self.index:
                     raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
             if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
-                raise ValueError(
-                    f"sentence {i}, token {wrong}: label {labels[wrong]!r} may not stand in the scheme {self.scheme!r}"
-                )
+                raise ValueError(f"sentence {i}, token {wrong}: {misfit(labels[wrong], self.scheme)}")
         return self.core.encode(self._tokens(X), y, self.index, 1)
 
     def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
         """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
-        if self.given is None and self.scheme == "bioes":
-            return [schemes.convert(labels, "bioes", "bio") for labels in y]
-        return list(map(list, y))
+        return self.labelling.comparable(y)
 
     def _tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
@@ -360,12 +317,20 @@ class SequenceLearner:
             self._need_log()
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
-            return [self._decoded(labels) for labels in self.core.vote(self._tokens(X), self._names())]
+            return [
+                self.labelling.decode(labels)
+                for labels in self.core.vote(self._tokens(X), self.labelling.names(self.labels))
+            ]
         given = None if forced is None else self._forced(forced)
         found = self.core.predict(
-            self._tokens(X), self._names(), self.vector(hypothesis), given, self.index, self.parameters.beam
+            self._tokens(X),
+            self.labelling.names(self.labels),
+            self.vector(hypothesis),
+            given,
+            self.index,
+            self.parameters.beam,
         )
-        return [self._decoded(labels) for labels in found] if self.given == "iob1" else found
+        return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
@@ -373,8 +338,10 @@ class SequenceLearner:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
         given = None if forced is None else self._forced(forced)
-        found = self.core.predict_kbest(self._tokens(X), k, self._names(), self.vector(hypothesis), given, self.index)
-        return [[(self._decoded(labels), score) for labels, score in paths] for paths in found]
+        found = self.core.predict_kbest(
+            self._tokens(X), k, self.labelling.names(self.labels), self.vector(hypothesis), given, self.index
+        )
+        return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
@@ -389,7 +356,7 @@ class SequenceLearner:
         if self.given is None and self.classes == self.labels:
             return found
         place = {label: i for i, label in enumerate(self.classes)}
-        merged = np.array([place[label] for label in self._names()])
+        merged = np.array([place[label] for label in self.labelling.names(self.labels)])
         shared = []
         for path, scores in found:  # of the labels within, the best counts
             joined = np.full((len(path), len(place)), -np.inf)
@@ -540,32 +507,6 @@ def guess(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     if isinstance(token, list | tuple) and len(token) > 1:
         return "chunking"
     return "ner" if schemes.recognise(y) else "pos"
-
-
-def _undecided(y: Sequence[Sequence[Any]]) -> bool:
-    """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
-    prefixes = {schemes.split(label)[0] for labels in y for label in labels if label is not None}
-    return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
-
-
-def _recognised(y: Sequence[Sequence[Any]]) -> str | None:
-    """The scheme of labels; segments that never touch each other, in IOB1, have no B at all."""
-    found = schemes.recognise(y)
-    if found is not None or _undecided(y):
-        return found
-    labels = {label for mine in y for label in mine if label != "O"}
-    typed = all(isinstance(label, str) and label.startswith("I-") for label in labels)
-    return "iob1" if typed else None
-
-
-def _least_segments(labels: Sequence[Any]) -> Labels:
-    """Labels that are None filled in so that segments are as short as can be."""
-    found = list(labels)
-    for t, label in enumerate(labels):
-        if label is None:
-            prefix, kind = schemes.split(labels[t + 1]) if t + 1 < len(labels) and labels[t + 1] else ("O", "")
-            found[t] = ("B-" + kind if kind else "B") if prefix == "I" else "O"
-    return found
 
 
 def as_lists(X: Sequence[Any]) -> list[Any]:
