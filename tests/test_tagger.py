@@ -926,3 +926,63 @@ def test_labels_that_break_the_scheme_they_look_like_are_told():
         warnings.simplefilter("error")
         SequenceTagger(template="hmm", constraints=None).fit(X, y)
         SequenceTagger(template="hmm").fit(X, [["B-X", "N"]] * 3)
+
+
+def test_the_longest_segment_grows_where_no_bound_was_set():
+    tagger = SequenceTagger(template="hmm", segments=True)
+    tagger.learn_one(["a"], ["O"]).learn_one(["a", "b"], ["B-X", "I-X"])
+    assert tagger.learner_.longest == 2
+    with pytest.raises(TypeError, match="token 1 is a int"):
+        tagger.partial_fit([["a", 3, "b"]], [["B-Y", "I-Y", "I-Y"]])
+    assert tagger.classes_ == ["B-X", "I-X", "O"]
+    assert tagger.learner_.longest == 2
+    assert tagger.predict([["a", "b"]], hypothesis="last") == [["B-X", "I-X"]]
+    with pytest.raises(ValueError, match="sentence 0: the segment 'X' of tokens 0 to 2 is longer than 2"):
+        certify(tagger.learner_, [["a", "b", "c"]], [["B-X", "I-X", "I-X"]])
+    for _ in range(5):
+        tagger.learn_one(list("abcd"), ["B-X", "I-X", "I-X", "I-X"])
+    assert tagger.predict([list("abcd")], hypothesis="last") == [["B-X", "I-X", "I-X", "I-X"]]
+    bounded = SequenceTagger(template="hmm", segments=True, max_segment=3).learn_one(["a"], ["O"])
+    with pytest.raises(ValueError, match="set max_segment=4"):
+        bounded.learn_one(list("abcd"), ["B-X", "I-X", "I-X", "I-X"])
+    with pytest.raises(ValueError, match="max_segment"):
+        SequenceTagger(segments=True, max_segment=1 << 16).fit([["a"]], [["O"]])
+
+
+def test_a_lesson_of_other_segments_is_refused_by_the_core():
+    learner = SequenceLearner(template="hmm", segments=True, max_segment=3)
+    learner.learn_many(*records(5))
+    index = learner.index
+    words, labels = ["a", "b", "c", "d"], ["B-CITY", "I-CITY", "I-CITY", "I-CITY"]
+    for lesson in (
+        learner.core.encode([words], [labels], index, 1, 3),
+        learner.core.encode([words], [["O"] * 4], index, 1, 2),
+    ):
+        with pytest.raises((ValueError, RuntimeError), match="segment"):
+            learner.play(lesson, np.zeros(1, np.int64))
+        with pytest.raises((ValueError, RuntimeError), match="segment"):
+            learner.core.leads(lesson, None)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "error", "message"),
+    [
+        ([["a"]], [[["x"]]], {}, ValueError, "sentence 0, token 0: .* is no label"),
+        ([["a", "b"]], [["x", float("nan")]], {}, ValueError, "sentence 0, token 1: nan is no label"),
+        ([["a", "b"]], [[None, None]], {}, ValueError, "all are None"),
+        ([["a"]], [["x"]], {"template": lambda x, t: 3}, TypeError, "token 0: the template's function gave a int"),
+        ([["a"]], [["x"]], {"template": lambda x, t: "abc"}, TypeError, "gave a str"),
+    ],
+)
+def test_what_no_tagger_can_learn_is_said(X, y, options, error, message):
+    with pytest.raises(error, match=message):
+        SequenceTagger(**{"template": "hmm", **options}).fit(X, y)
+
+
+def test_numbers_that_are_none_are_refused():
+    tagger = SequenceTagger(template="hmm").fit(X, Y)
+    for k in (0, -1, 2.5, "3", True):
+        with pytest.raises(ValueError, match="whole number"):
+            tagger.predict_kbest(X, k)
+    with pytest.raises(ValueError, match=r"X has 200 sentences, but y has 1"):
+        tagger.score(X, Y[:1])

@@ -113,28 +113,33 @@ class Tagger {
         model_.log = &log_;
     }
 
-    // Segments of at most `longest` tokens; labels B-X, I-X (−1: none) of each type, and O (−1: none).
-    void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside, int text, int shape,
-                      const std::vector<std::vector<std::string>>& phrases) {
-        const auto label = [&](int y) { return y >= -1 && y < model_.L; };
-        require(longest >= 1 && longest < (1 << 16) && begin.size() == inside.size() && label(outside), "bad segments");
-        for (std::size_t X = 0; X < begin.size(); ++X)
-            require(begin[X] >= 0 && label(begin[X]) && label(inside[X]), "bad segments");
+    // The columns that segments are read in, and the dictionaries of whole segments.
+    void set_segment_features(int text, int shape, const std::vector<std::vector<std::string>>& phrases) {
         require(text < model_.columns.width() && shape < model_.columns.width() && phrases.size() < 1000,
                 "bad segments");
-        model_.types = {longest, std::move(begin), std::move(inside), outside};
         model_.segment_features = {};
         model_.segment_features.text = text;
         model_.segment_features.shape = shape;
         for (const auto& words : phrases) model_.segment_features.add_phrases(words);
     }
 
+    // Segments of at most `longest` tokens; labels B-X, I-X (−1: none) of each type, and O (−1: none).
+    void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside) {
+        const auto label = [&](int y) { return y >= -1 && y < model_.L; };
+        require(longest >= 1 && longest < (1 << 16) && begin.size() == inside.size() && label(outside), "bad segments");
+        for (std::size_t X = 0; X < begin.size(); ++X)
+            require(begin[X] >= 0 && label(begin[X]) && label(inside[X]), "bad segments");
+        model_.types = {longest, std::move(begin), std::move(inside), outside};
+    }
+
     // ------------------------------------------------------------ learning
 
-    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count) {
+    // `longest`: tokens of the longest segment, 0 without segments
+    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count, i64 longest) {
+        require(longest >= 0 && longest < (1 << 16), "bad segments");
         auto lesson = std::make_unique<Sentences>();
         lesson->n_base = model_.columns.base();
-        lesson->longest = model_.types.longest;
+        lesson->longest = longest;
         CellReader reader(model_.columns.base());
         require(nb::len(X) == nb::len(y), "X and y differ in length");
         const i64 n = static_cast<i64>(nb::len(X));
@@ -171,16 +176,15 @@ class Tagger {
         options.beam = beam;
         for (std::size_t i = 0; i < order.size(); ++i)
             require(order.data()[i] >= 0 && order.data()[i] < lesson.size(), "order: no such sentence");
-        for (const std::int32_t label : lesson.label) require(label < model_.L, "a label that is not there");
-        require(lesson.longest == model_.types.longest, "a lesson of other segments");
+        need_fitting(lesson);
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
         training_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
     }
 
     nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) const {
-        for (const std::int32_t label : lesson.label)
-            require(label >= 0 && label < model_.L, "every token needs a label");
+        need_fitting(lesson);
+        for (const std::int32_t label : lesson.label) require(label >= 0, "every token needs a label");
         std::vector<double> found;
         {
             nb::gil_scoped_release release;
@@ -399,6 +403,20 @@ class Tagger {
             for (const std::string& word : words) sets.back().add(word);
         }
         return Columns(n_base, std::move(columns), std::move(sets));
+    }
+
+    // Labels are there, and segments are no longer than the model's.
+    void need_fitting(const Sentences& lesson) const {
+        require(lesson.longest == model_.types.longest, "a lesson of other segments");
+        std::vector<char> goes_on(static_cast<std::size_t>(model_.L), 0);
+        for (const int label : model_.types.inside)
+            if (label >= 0) goes_on[label] = 1;
+        i64 tokens = 0;
+        for (const std::int32_t label : lesson.label) {
+            require(label < model_.L, "a label that is not there");
+            tokens = label >= 0 && goes_on[label] ? tokens + 1 : 1;
+            require(!model_.types.on() || tokens <= lesson.longest, "a segment that is too long");
+        }
     }
 
     static void cells_of(const CellReader& reader, i64 i, i64 n, std::vector<const std::string_view*>& views) {

@@ -303,7 +303,9 @@ class SequenceParameters(_Checked):
     )  # fmt: skip
     beam: int = _parameter(0, "states kept at a token; 0 for all", _whole(0))
     segments: bool = _parameter(False, "semi-Markov: whole segments have features too; labels are BIO tags", _boolean)
-    max_segment: int | None = _parameter(None, "tokens of the longest segment", _whole(1, "that of the training data"))
+    max_segment: int | None = _parameter(
+        None, "tokens of the longest segment", _whole(1, "that of the training data", maximum=65535)
+    )
     random_state: int = _parameter(0, "seed of the shuffling", _whole(0))
 
     def __post_init__(self) -> None:

@@ -339,7 +339,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Labels that the tagger does not know count as missed.
         """
         check_is_fitted(self, "learner_")
-        return self._score(as_lists(y), self.predict(X))
+        predicted, truth = self.predict(X), as_lists(y)
+        if len(truth) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} sentences, but y has {len(truth)}; give one list a sentence")
+        return self._score(truth, predicted)
 
     def _score(self, truth: list[Any], predicted: list[Any]) -> float:
         result = evaluate(self.learner_.comparable(truth), self.learner_.comparable(predicted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -76,6 +76,8 @@ class SequenceLearner:
                 raise ValueError("@label[-2] does not go with segments=True")
             self._columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
         self.model = _core.SequenceModel(*templates.arguments())
+        if self.parameters.segments:
+            self.model.set_segment_features(*self._columns, list(templates.phrases.values()))
         if any(scale != 1.0 for scale in templates.scale):
             self.model.set_scale(templates.scale)
         if self.parameters.keeps_log:
@@ -118,26 +120,23 @@ class SequenceLearner:
         self._vectors.clear()
 
     def _tell_segments(self) -> None:
-        assert self.templates is not None
         assert self.longest is not None
         kinds = [schemes.split(label)[1] for label in self.labels if schemes.split(label)[0] == "B"]
         find = {schemes.split(label): i for i, label in enumerate(self.labels)}
         begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
-        phrases = list(self.templates.phrases.values())
-        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1), *self._columns, phrases)
+        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1))
 
-    def _measure_segments(self, y: Sequence[Sequence[Any]]) -> None:
-        """The longest segment, from the first data; later ones must not be longer."""
+    def _measure_segments(self, y: Sequence[Sequence[Any]], bound: int | None) -> int:
+        """Tokens of the longest segment; raises where it is longer than a bound."""
         spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(least_segments(labels))]
         longest = max((end - begin for _, (begin, end, _) in spans), default=1)
-        if self.longest is None:
-            self.longest = longest
-        if longest > self.longest:
+        if bound is not None and longest > bound:
             i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
             raise ValueError(
-                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {self.longest}; "
+                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; "
                 f"set max_segment={longest}"
             )
+        return longest
 
     def _members(self, now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
         mine = [i for i, label in enumerate(self.labels) if not now or matches(str(label), now)]
@@ -175,28 +174,27 @@ class SequenceLearner:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
             y = self.labelling.encode(y)
-            labels = {label: None for labels in y for label in labels if label is not None}
+            labels = _different(y)
             self.labelling.keep_to(y)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
             if self.parameters.segments:
-                self._measure_segments(y)
+                longest = self._measure_segments(y, self.parameters.max_segment)
+                self.longest = self.parameters.max_segment or max(self.longest or 1, longest)
                 labels.setdefault("O", None)
             self._need_paths(y, labels)
             every = [*self.labels, *(new for new in (_in_order(labels) if first else labels) if new not in self.index)]
-            if self.parameters.segments and (
-                not self.labels or before[3] != self.longest
-            ):  # the core has to know how long segments are
-                self.meet_labels(every)
-                self._tell_labels()
             index = {label: i for i, label in enumerate(every)}
-            lesson = self.core.encode(self._tokens(X), y, index, self.parameters.min_count if first else 1)
+            if not every:
+                raise ValueError("no label is given: all are None; say some")
+            min_count = self.parameters.min_count if first else 1
+            lesson = self.core.encode(self._tokens(X), y, index, min_count, self._longest)
         except Exception:
             self.templates, self.model, self.labelling, self.longest = before
             raise
         known = len(self.labels)
         self.meet_labels(every)
-        if self.scheme != before[2].scheme and len(self.labels) == known:
+        if (self.scheme, self.longest) != (before[2].scheme, before[3]) and len(self.labels) == known:
             self._tell_labels()
         return lesson
 
@@ -241,7 +239,13 @@ class SequenceLearner:
                     raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
             if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
                 raise ValueError(f"sentence {i}, token {wrong}: {misfit(labels[wrong], self.scheme)}")
-        return self.core.encode(self._tokens(X), y, self.index, 1)
+        if self.parameters.segments:
+            self._measure_segments(y, self.longest)
+        return self.core.encode(self._tokens(X), y, self.index, 1, self._longest)
+
+    @property
+    def _longest(self) -> int:
+        return self.longest or 1 if self.parameters.segments else 0
 
     def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
         """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
@@ -253,8 +257,14 @@ class SequenceLearner:
         if self.features is None:
             return X
         found = []
-        for x in X:
+        for i, x in enumerate(X):
             tokens = [self.features(x, t) for t in range(len(x))]
+            for t, one in enumerate(tokens):
+                if isinstance(one, str) or not isinstance(one, Iterable):
+                    raise TypeError(
+                        f"sentence {i}, token {t}: the template's function gave a {type(one).__name__}; "
+                        "give a dict of features, or a list of names"
+                    )
             found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
         return found
 
@@ -337,6 +347,8 @@ class SequenceLearner:
     ) -> list[list[tuple[Labels, float]]]:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"k={k!r}: it must be a whole number ≥ 1")
         given = None if forced is None else self._forced(forced)
         found = self.core.predict_kbest(
             self._tokens(X), k, self.labelling.names(self.labels), self.vector(hypothesis), given, self.index
@@ -521,6 +533,21 @@ def as_lists(X: Sequence[Any]) -> list[Any]:
             raise TypeError(f"sentence {i} is a {type(x).__name__}; give a list, one entry a token")
         rows.append(x if type(x) is list else x.tolist() if isinstance(x, np.ndarray) else list(x))
     return rows
+
+
+def _different(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
+    """The labels there are."""
+    try:
+        found = dict.fromkeys(label for labels in y for label in labels if label is not None)
+    except TypeError:
+        found = {}
+    if found and not any(label != label for label in found):
+        return found
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if label is not None and (not isinstance(label, Hashable) or label != label):
+                raise ValueError(f"sentence {i}, token {t}: {label!r} is no label; give strings or whole numbers")
+    return found
 
 
 def _in_order(labels: Iterable[Any]) -> Labels:
