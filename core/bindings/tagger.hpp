@@ -2,46 +2,14 @@
 #pragma once
 
 #include <limits>
-#include <map>
 #include <mutex>
 #include <shared_mutex>
 
 #include "cells.hpp"
 #include "sequence.hpp"
+#include "tagger_names.hpp"
 
 namespace perceptive {
-
-inline Derive derive_named(const std::string& name) {
-    static const std::map<std::string, Derive> all = {
-        {"lower", Derive::lower},   {"norm", Derive::norm},   {"prefix", Derive::prefix},
-        {"suffix", Derive::suffix}, {"shape", Derive::shape}, {"pattern", Derive::pattern},
-        {"has", Derive::has},       {"is", Derive::is},       {"length", Derive::length},
-        {"in", Derive::in},
-    };
-    const auto found = all.find(name);
-    if (found == all.end()) throw std::invalid_argument("no such column function: " + name);
-    return found->second;
-}
-
-inline RuleName rule_named(const std::string& name) {
-    if (name == "perceptron") return RuleName::perceptron;
-    if (name == "pa") return RuleName::pa;
-    if (name == "pa1") return RuleName::pa1;
-    if (name == "pa2") return RuleName::pa2;
-    if (name == "mira") return RuleName::mira;
-    throw std::invalid_argument("no such rule for sequences: " + name);
-}
-
-using TemplateSpec = std::pair<int, std::vector<std::pair<int, int>>>;
-
-inline std::vector<Template> templates_of(const std::vector<TemplateSpec>& specs) {
-    std::vector<Template> templates;
-    for (const auto& [name, parts] : specs) {
-        templates.push_back({name, {}});
-        for (const auto& [column, offset] : parts) templates.back().parts.push_back({column, offset});
-    }
-    return templates;
-}
 
 // A vector that predicts.
 struct Hypothesis {
@@ -227,150 +195,15 @@ class Tagger {
 
     // ------------------------------------------------------------ prediction
 
-    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam) {
-        nb::list found;
-        require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
-        std::vector<int> paths;
-        each_batch(
-            X, vector, forced, index,
-            [&](Decoder& decoder, i64 n) {
-                decoder.x.trellis.beam = beam;
-                const std::size_t at = paths.size();
-                paths.resize(at + static_cast<std::size_t>(n));
-                return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at) > NO_PATH;
-            },
-            [&](const CellReader& reader) {
-                std::size_t at = 0;
-                for (i64 i = 0; i < reader.size(); ++i) {
-                    const i64 n = reader.tokens(i);
-                    PyObject* list = PyList_New(n);
-                    if (!list) throw nb::python_error();
-                    for (i64 t = 0; t < n; ++t) {
-                        PyObject* label = PyList_GetItem(labels.ptr(), paths[at++]);
-                        Py_XINCREF(label);
-                        PyList_SetItem(list, t, label);
-                    }
-                    found.append(nb::steal(list));
-                }
-                paths.clear();
-            });
-        return found;
-    }
-
+    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam);
     // for each sentence a list of (labels, score)
-    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced,
-                           nb::object index) {
-        require(k >= 1, "k must be at least 1");
-        require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
-        nb::list found;
-        std::vector<std::vector<ScoredPath>> all;
-        each_batch(
-            X, vector, forced, index,
-            [&](Decoder& decoder, i64) {
-                all.push_back(model_.best_paths(decoder.x, k));
-                return !all.back().empty() && all.back().front().score > NO_PATH;
-            },
-            [&](const CellReader&) {
-                for (const auto& paths : all) {
-                    nb::list mine;
-                    for (const ScoredPath& path : paths) {
-                        nb::list names;
-                        for (const int y : path.labels) names.append(labels[y]);
-                        mine.append(nb::make_tuple(names, path.score));
-                    }
-                    found.append(mine);
-                }
-                all.clear();
-            });
-        return found;
-    }
-
+    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index);
     // for each sentence (path, max-marginals as a flat array of tokens × labels)
-    nb::list max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index) {
-        nb::list found;
-        std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
-        each_batch(
-            X, vector, forced, index,
-            [&](Decoder& decoder, i64 n) {
-                std::vector<int> path(static_cast<std::size_t>(n));
-                const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-                all.emplace_back(std::move(path), model_.marginals(decoder.x));
-                return best > NO_PATH;
-            },
-            [&](const CellReader&) {
-                for (auto& [path, scores] : all) found.append(nb::make_tuple(path, to_numpy(std::move(scores))));
-                all.clear();
-            });
-        return found;
-    }
-
+    nb::list max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index);
     // The trellis of one sentence: unary scores, and the matrices of pairs.
-    nb::tuple trellis(nb::list X, Hypothesis* vector) {
-        std::vector<double> unary, edges;
-        each_batch(
-            X, vector, nb::none(), nb::none(),
-            [&](Decoder& decoder, i64 n) {
-                const Trellis& x = decoder.x.trellis;
-                for (i64 t = 0; t < n; ++t)
-                    for (i64 y = 0; y < x.L; ++y)
-                        unary.push_back(static_cast<double>(x.unary[t * x.S + y] + (t == 0 ? x.start[y] : 0.0f) +
-                                                            (t == n - 1 ? x.stop[y] : 0.0f)));
-                for (i64 t = 1; t < n; ++t)
-                    for (i64 p = 0; p < x.L; ++p)
-                        for (i64 y = 0; y < x.L; ++y) edges.push_back(static_cast<double>(x.edge_at(t)[p * x.S + y]));
-                return true;
-            },
-            [](const CellReader&) {});
-        return nb::make_tuple(to_numpy(std::move(unary)), to_numpy(std::move(edges)));
-    }
-
+    nb::tuple trellis(nb::list X, Hypothesis* vector);
     // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.
-    nb::list vote(nb::list X, nb::list labels) {
-        nb::list found;
-        LabelWeights v(model_.L, model_.trigrams);
-        v.state.resize(model_.w.state.size());
-        v.edge.resize(model_.w.edge.size());
-        struct Ballot {
-            std::vector<int> path;
-            i64 votes;
-        };
-        std::vector<std::vector<Ballot>> ballots(nb::len(X));
-        for (i64 k = 0; k < log_.voters(); ++k) {
-            replay(k > 0 ? k - 1 : 0, k, v);
-            const i64 weight = log_.survival[k];
-            if (weight == 0) continue;
-            Hypothesis voter{LabelWeights(0, false), {}};
-            std::swap(voter.v, v);
-            std::size_t i = 0;
-            std::vector<int> path;
-            each_batch(
-                X, &voter, nb::none(), nb::none(),
-                [&](Decoder& decoder, i64 n) {
-                    path.resize(static_cast<std::size_t>(n));
-                    model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-                    auto& mine = ballots[i++];
-                    for (Ballot& ballot : mine)
-                        if (ballot.path == path) {
-                            ballot.votes += weight;
-                            return true;
-                        }
-                    mine.push_back({path, weight});
-                    return true;
-                },
-                [](const CellReader&) {});
-            std::swap(voter.v, v);
-        }
-        for (const auto& mine : ballots) {
-            const Ballot* best = nullptr;
-            for (const Ballot& ballot : mine)
-                if (!best || ballot.votes > best->votes) best = &ballot;
-            nb::list names;
-            if (best)
-                for (const int y : best->path) names.append(labels[y]);
-            found.append(names);
-        }
-        return found;
-    }
+    nb::list vote(nb::list X, nb::list labels);
 
     // ------------------------------------------------------------ the run, the file
 
