@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptive.conlleval import evaluate, segments
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.tagger import SequenceTagger
-from perceptive.learners.sequence import as_lists
+from perceptive.learners.sentences import as_lists
 
 Candidate = tuple[list[Any], float]  # labels and score
 Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]

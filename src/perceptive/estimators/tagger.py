@@ -16,7 +16,8 @@ from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.sentence_names import numbered, sentences_named
-from perceptive.learners.sequence import SequenceLearner, as_lists
+from perceptive.learners.sentences import as_lists
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.training import History, train_tagger
 

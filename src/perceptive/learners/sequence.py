@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,9 @@ from perceptive.features import schemes
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates, matches
 from perceptive.learners.labelling import Labelling, Labels, least_segments, misfit
+from perceptive.learners.margins import lost_by_others, merged
+from perceptive.learners.sentences import as_lists, different_labels, guess, in_order
+from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 
 Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
@@ -158,7 +161,7 @@ class SequenceLearner:
     @property
     def classes(self) -> Labels:
         """The labels as the user knows them."""
-        return _in_order(dict.fromkeys(self.labelling.names(self.labels)))
+        return in_order(dict.fromkeys(self.labelling.names(self.labels)))
 
     # ------------------------------------------------------------ learning
 
@@ -174,7 +177,7 @@ class SequenceLearner:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
             y = self.labelling.encode(y)
-            labels = _different(y)
+            labels = different_labels(y)
             self.labelling.keep_to(y)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
@@ -183,7 +186,7 @@ class SequenceLearner:
                 self.longest = self.parameters.max_segment or max(self.longest or 1, longest)
                 labels.setdefault("O", None)
             self._need_paths(y, labels)
-            every = [*self.labels, *(new for new in (_in_order(labels) if first else labels) if new not in self.index)]
+            every = [*self.labels, *(new for new in (in_order(labels) if first else labels) if new not in self.index)]
             index = {label: i for i, label in enumerate(every)}
             if not every:
                 raise ValueError("no label is given: all are None; say some")
@@ -365,29 +368,12 @@ class SequenceLearner:
         self._need_labels()
         found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
         found = [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
-        if self.given is None and self.classes == self.labels:
-            return found
-        place = {label: i for i, label in enumerate(self.classes)}
-        merged = np.array([place[label] for label in self.labelling.names(self.labels)])
-        shared = []
-        for path, scores in found:  # of the labels within, the best counts
-            joined = np.full((len(path), len(place)), -np.inf)
-            for y, to in enumerate(merged.tolist()):
-                joined[:, to] = np.maximum(joined[:, to], scores[:, y])
-            shared.append((merged[path], joined))
-        return shared
+        names, classes = self.labelling.names(self.labels), self.classes
+        return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
         """For each token: the score lost by the best path that has another label there."""
-        found = []
-        for path, scores in self.max_marginals(X, hypothesis):
-            rows = np.arange(len(path))
-            best = scores[rows, path]
-            others = scores.copy()
-            others[rows, path] = -np.inf
-            with np.errstate(invalid="ignore"):
-                found.append(np.maximum(0.0, best - others.max(axis=1, initial=-np.inf)))
-        return found
+        return [lost_by_others(path, scores) for path, scores in self.max_marginals(X, hypothesis)]
 
     def trellis(
         self, x: Sequence[Any], hypothesis: str | None = None
@@ -465,23 +451,8 @@ class SequenceLearner:
     def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
         """The n largest weights: feature, label (or pair of labels), weight."""
         assert self.templates is not None
-        found = []
-        for kind, template, values, label, weight in self.core.heaviest(self.vector(hypothesis), n):
-            if kind == "state" and template < -1:
-                what = {-2: "length", -3: "text", -4: "shape"}.get(
-                    template
-                ) or f"in({list(self.templates.phrases)[-5 - template]})"
-                found.append((f"segment {what} = {' '.join(values)}", str(self.labels[label]), weight))
-            elif kind == "state":
-                name = values[0] if template == -1 else f"{self.templates.state_names[template]} = {' / '.join(values)}"
-                found.append((name, str(self.labels[label]), weight))
-            else:
-                before, now = divmod(label, len(self.labels))
-                seen = (
-                    f"{self.templates.edge_names[template]} = {' / '.join(values)}" if template >= 0 else "@label[-1]"
-                )
-                found.append((seen, f"{self.labels[before]} → {self.labels[now]}", weight))
-        return found
+        heaviest = self.core.heaviest(self.vector(hypothesis), n)
+        return [(*weight_name(self.templates, self.labels, *where), weight) for *where, weight in heaviest]
 
     # ------------------------------------------------------------ the run so far
 
@@ -509,50 +480,3 @@ class SequenceLearner:
     def radius(self) -> float:
         """R_δ: the largest ‖Φ(x, y) − Φ(x, ŷ)‖ over the updates made."""
         return float(np.sqrt(self.core.radius2))
-
-
-def guess(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
-    """The preset that fits the tokens."""
-    token = X[0][0]
-    if isinstance(token, dict):
-        return "@label[-1]"
-    if isinstance(token, list | tuple) and len(token) > 1:
-        return "chunking"
-    return "ner" if schemes.recognise(y) else "pos"
-
-
-def as_lists(X: Sequence[Any]) -> list[Any]:
-    """Sequences as lists, as the core reads them; what is a list already is not copied."""
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise TypeError(f"sequences must come in a list, not in a {type(X).__name__}")
-    if type(X) is list and all(type(x) is list for x in X):
-        return X
-    rows = []
-    for i, x in enumerate(X):
-        if isinstance(x, str | bytes) or not isinstance(x, Iterable):
-            raise TypeError(f"sentence {i} is a {type(x).__name__}; give a list, one entry a token")
-        rows.append(x if type(x) is list else x.tolist() if isinstance(x, np.ndarray) else list(x))
-    return rows
-
-
-def _different(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
-    """The labels there are."""
-    try:
-        found = dict.fromkeys(label for labels in y for label in labels if label is not None)
-    except TypeError:
-        found = {}
-    if found and not any(label != label for label in found):
-        return found
-    for i, labels in enumerate(y):
-        for t, label in enumerate(labels):
-            if label is not None and (not isinstance(label, Hashable) or label != label):
-                raise ValueError(f"sentence {i}, token {t}: {label!r} is no label; give strings or whole numbers")
-    return found
-
-
-def _in_order(labels: Iterable[Any]) -> Labels:
-    labels = list(labels)
-    try:
-        return sorted(labels)
-    except TypeError:
-        return labels
