@@ -273,6 +273,36 @@ def test_objects_print_as_text_and_are_read_back(one):
     assert eval(repr(one), {"template": terms.template}) == one
 
 
+WRITTEN = (
+    "word pos [ ] ( ) & and or y== y[-1]== B -1 : .. 1 16 * 0.5 , suffix has in is digit | @label bag U00: %x[0,1]"
+)
+pieces = st.sampled_from([*WRITTEN.split(), " ", "columns ", "segment ", "col", "\n", "#"])
+
+
+@given(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=30))
+def test_what_is_no_template_is_refused_as_such(text):
+    try:
+        templates = Templates(text)
+    except ValueError:
+        return
+    again = Templates("\n".join(str(terms.template(line, templates.columns)) for line in lines_of(text)))
+    assert again.arguments() == templates.arguments()
+
+
+def lines_of(text):
+    lines = (line.split("#")[0].strip() if line.lstrip()[:1] not in ("U", "B") else line for line in text.splitlines())
+    return [line for line in lines if line.strip()]
+
+
+def test_nested_and_long_lines_are_read_in_time():
+    for depth in (10, 300):
+        nested = "(" * depth + "word" + ")" * depth
+        assert Templates(nested).state_names == ["word[0]"]
+        assert len(Templates("(word & " * depth + "pos" + ")" * depth).state) == 1
+    with pytest.raises(ValueError, match="at most 4096"):
+        Templates("(" * 100_000)
+
+
 SAME = [
     (terms.word[-2:2], "word[-2:2]"),
     (terms.pos[-1:1].joined(), "pos[-1..1]"),

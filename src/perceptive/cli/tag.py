@@ -94,7 +94,10 @@ def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]], p
             if options.json:
                 yield json.dumps(_json(options, learner, tokens, labels, score, of_best)) + "\n"
             elif options.spans:
-                yield "".join("\t".join(map(str, span)) + "\n" for span in _spans(learner, tokens, labels)) + "\n"
+                yield (
+                    "".join("\t".join(map(str, span)) + "\n" for span in _spans(options, learner, tokens, labels))
+                    + "\n"
+                )
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
                 yield head + _columns(sentence, labels, of_best) + "\n"
@@ -128,7 +131,9 @@ def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None)
     return "".join(separator.join([*row, *more]) + "\n" for row, more in zip(sentence, extra, strict=True))
 
 
-def _spans(learner: Any, sentence: list[Any], labels: list[Any]) -> list[tuple[int, int, str, str]]:
+def _spans(
+    options: argparse.Namespace, learner: Any, sentence: list[Any], labels: list[Any]
+) -> list[tuple[int, int, str, str]]:
     """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
     from perceptive.features.schemes import spans
 
@@ -137,8 +142,11 @@ def _spans(learner: Any, sentence: list[Any], labels: list[Any]) -> list[tuple[i
     found = []
     for begin, end, kind in spans(labels, learner.given or learner.scheme):
         words = [row[0] for row in sentence[begin:end]]
-        place = (words[0].start, words[-1].end) if hasattr(words[0], "start") else (begin, end)
-        found.append((*place, kind, " ".join(words)))
+        if options.text is None:
+            found.append((begin, end, kind, " ".join(words)))
+        else:
+            first, last = words[0].start, words[-1].end
+            found.append((first, last, kind, " ".join(options.text[first:last].split())))
     return found
 
 
@@ -148,7 +156,7 @@ def _json(
     told: dict[str, Any] = {"tokens": [row[0] for row in sentence], "labels": labels}
     if options.spans:
         names = ("start", "end", "type", "text")
-        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(learner, sentence, labels)]
+        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(options, learner, sentence, labels)]
     if score is not None:
         told["score"] = score
     if margin is not None:

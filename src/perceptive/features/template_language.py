@@ -21,6 +21,7 @@ from perceptive.features.template import (
 )
 
 COLUMNS = ("word", "pos")
+LONGEST_LINE = 4096
 FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in", "col")
 SHORT = {"capitalised": "is(capitalised)", "hyphenated": "has(hyphen)", "token": "word"}
 WRITTEN = {"bag": "bag(word[-2:2])", "columns": "columns word pos", "@label": "@label[-1]"}
@@ -52,6 +53,8 @@ def template(text: str, columns: Sequence[str] = COLUMNS) -> Line:
     True
     """
     line = text.strip()
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"a line of {len(line)} characters; write at most {LONGEST_LINE}")
     if re.match(r"columns(\s|$)", line):
         if line == "columns":
             raise ValueError("columns names the columns, as in: columns word pos")
@@ -158,13 +161,14 @@ def _labels_of(part: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
 
 def _conjuncts(text: str) -> Iterator[str]:
     """What is joined by & and 'and', outside parentheses and within those around it all."""
-    text = _trim(text)
-    parts = _split(text, AND)
-    if len(parts) == 1:
-        yield text
-        return
-    for part in parts:
-        yield from _conjuncts(part)
+    waiting = [text]
+    while waiting:
+        text = _trim(waiting.pop())
+        parts = _split(text, AND)
+        if len(parts) == 1:
+            yield text
+        else:
+            waiting += reversed(parts)
 
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:
