@@ -54,6 +54,7 @@ class SequenceModel {
     KeyTable state_rows, edge_rows;
     FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
     Constraints constraints;
+    std::vector<int> same_name;  // labels that are one to the user have one number; empty: none are
     SegmentTypes types;
     SegmentFeatures segment_features;
     Progress run;
@@ -71,6 +72,7 @@ class SequenceModel {
         L = n_labels;
         S = padded(L);
         constraints = {};
+        same_name.clear();
         masks();
     }
 
@@ -260,11 +262,11 @@ class SequenceModel {
         return edge;
     }
 
-    // Only `label` may stand at token t.
+    // Only `label` may stand at token t, or one that has its name.
     void force(Potentials& x, i64 t, i64 label) const {
         float* row = x.unary.data() + t * S;
         for (i64 y = 0; y < L; ++y)
-            if (y != label) row[y] = NEVER;
+            if (same_name.empty() ? y != label : same_name[y] != same_name[label]) row[y] = NEVER;
     }
 
     // ---------------------------------------------------------------- weights

@@ -729,12 +729,33 @@ def test_margins_under_an_encoding_are_those_of_the_users_labels():
                 assert margin == pytest.approx(score - max(others), abs=1e-4)
 
 
+def test_forced_labels_are_obeyed_whatever_they_are_within():
+    """Of all label sequences those that have the labels given, the best first."""
+    tagger = SequenceTagger(template="hmm", encoding="bioes", epochs=2).fit(X, Y)
+    rng = np.random.default_rng(0)
+    for x in X_TEST[:20]:
+        x = x[:4]
+        paths = tagger.predict_kbest([x], 10**6)[0]
+        wanted = [label if rng.random() < 0.5 else None for label in paths[rng.integers(len(paths))][0]]
+        fit = [one for one in paths if all(want in (None, got) for want, got in zip(wanted, one[0], strict=True))]
+        found = tagger.predict_kbest([x], 5, forced=[wanted])[0]
+        assert [score for _, score in found] == pytest.approx([score for _, score in fit[:5]])
+        assert found[0][0] == tagger.predict([x], forced=[wanted])[0]
+        assert all(want in (None, got) for want, got in zip(wanted, found[0][0], strict=True))
+    with pytest.raises(ValueError, match="'S-PER' is none of the labels"):
+        tagger.predict([["a"]], forced=[["S-PER"]])
+    with pytest.raises(ValueError, match="forced, sentence 0"):
+        tagger.predict([["a", "b"]], forced=[["O", "I-PER"]])
+
+
 def test_what_an_encoding_cannot_do_is_said():
     with pytest.raises(ValueError, match="do not go with encoding"):
         SequenceTagger(template="hmm", encoding="bioes").fit([["a", "b", "c"]], [["B-X", None, "O"]])
-    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
-    with pytest.raises(ValueError, match="forced labels do not go"):
+    iob1 = [schemes.convert(labels, "bio", "iob1") for labels in Y]
+    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, iob1)
+    with pytest.raises(ValueError, match="forced labels of the scheme 'iob1' do not go"):
         tagger.predict([["a"]], forced=[["O"]])
+    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
     with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
         tagger.partial_fit([["a", "b"]], [["O", "I-PER"]])
     with pytest.raises(ValueError, match="does not go with segments"):

@@ -29,6 +29,8 @@ void bind_sequence(nb::module_& m) {
         .def_prop_ro("n_labels", &Tagger::n_labels)
         .def("set_constraints", &Tagger::set_constraints, "pair"_a.noconvert(), "start"_a.noconvert(),
              "stop"_a.noconvert())
+        .def("set_same_name", &Tagger::set_same_name, "names"_a,
+             "Labels of one number are one where labels are forced.")
         .def("set_label_sets", &Tagger::set_label_sets, "state"_a, "edge"_a, "sets"_a)
         .def("set_segments", &Tagger::set_segments, "longest"_a, "begin"_a, "inside"_a, "outside"_a)
         .def("set_segment_features", &Tagger::set_segment_features, "text"_a, "shape"_a, "phrases"_a)

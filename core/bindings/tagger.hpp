@@ -41,6 +41,11 @@ class Tagger {
         model_.set_constraints({chars(pair), chars(start), chars(stop)});
     }
 
+    void set_same_name(std::vector<int> names) {
+        require(static_cast<i64>(names.size()) == model_.L, "one number a label");
+        model_.same_name = std::move(names);
+    }
+
     // which set each template has (−1: none), and the labels (or pairs) of each
     void set_label_sets(std::vector<int> state, std::vector<int> edge, const std::vector<std::vector<i64>>& sets) {
         std::vector<LabelSet> made;

@@ -109,6 +109,9 @@ class SequenceLearner:
         """Tell the core how many labels there are, which may follow which, and which share weights."""
         self.core.set_labels(len(self.labels))
         self.core.set_constraints(*schemes.constraints(self.scheme, self.labels))
+        if self.given is not None:
+            names = self.labelling.names(self.labels)
+            self.core.set_same_name([names.index(name) for name in names])
         assert self.templates is not None
         sets: list[list[int]] = []
         numbers: list[list[int]] = [[], []]
@@ -334,15 +337,8 @@ class SequenceLearner:
                 self.labelling.decode(labels)
                 for labels in self.core.vote(self._tokens(X), self.labelling.names(self.labels))
             ]
-        given = None if forced is None else self._forced(forced)
-        found = self.core.predict(
-            self._tokens(X),
-            self.labelling.names(self.labels),
-            self.vector(hypothesis),
-            given,
-            self.index,
-            self.parameters.beam,
-        )
+        names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
+        found = self.core.predict(self._tokens(X), names, vector, *self._forced(forced), self.parameters.beam)
         return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 
     def k_best(
@@ -352,10 +348,8 @@ class SequenceLearner:
         self._need_labels()
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ValueError(f"k={k!r}: it must be a whole number ≥ 1")
-        given = None if forced is None else self._forced(forced)
-        found = self.core.predict_kbest(
-            self._tokens(X), k, self.labelling.names(self.labels), self.vector(hypothesis), given, self.index
-        )
+        names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
+        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, *self._forced(forced))
         return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
@@ -387,17 +381,22 @@ class SequenceLearner:
         if not self.labels or self.model is None:
             raise ValueError("this learner has learned nothing yet; let it learn first")
 
-    def _forced(self, forced: Sequence[Sequence[Any]]) -> list[Any]:
-        if self.given is not None:
-            raise ValueError("forced labels do not go with encoding='bioes'")
+    def _forced(self, forced: Sequence[Sequence[Any]] | None) -> tuple[list[Any] | None, dict[Any, int]]:
+        """Labels that are wanted, and the number of each."""
+        if forced is None:
+            return None, self.index
+        if self.given == "iob1":
+            raise ValueError("forced labels of the scheme 'iob1' do not go with encoding='bioes'; write them in BIO")
+        names = self.labelling.names(self.labels)
+        index = self.index if self.given is None else {name: names.index(name) for name in names}
         given = as_lists(forced)
         for i, labels in enumerate(given):
             for t, label in enumerate(labels):
-                if label is not None and label not in self.index:
+                if label is not None and label not in index:
                     raise ValueError(
-                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.labels!r}"
+                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.classes!r}"
                     )
-        return given
+        return given, index
 
     # ------------------------------------------------------------ the model as a whole
 
