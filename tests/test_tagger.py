@@ -20,6 +20,7 @@ import perceptive
 from perceptive import SequenceTagger, certify
 from perceptive.conlleval import evaluate, segments
 from perceptive.features import schemes
+from perceptive.features.terms import segment_in
 from perceptive.learners import SequenceLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import SequenceParameters, TrainingParameters
@@ -1007,3 +1008,30 @@ def test_numbers_that_are_none_are_refused():
             tagger.predict_kbest(X, k)
     with pytest.raises(ValueError, match=r"X has 200 sentences, but y has 1"):
         tagger.score(X, Y[:1])
+
+
+def test_hostile_states_of_segments_are_refused_or_harmless():
+    template = ["word", segment_in("cities", ["New York"]), "@label[-1]"]
+    X, y = records(20)
+    tagger = SequenceTagger(template=template, segments=True, epochs=2).fit(X, y)
+    good = tagger.learner_.snapshot()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        bad = {name: array.copy() for name, array in good.items()}
+        name = str(rng.choice([name for name in bad if bad[name].size and bad[name].dtype.kind in "iu"]))
+        info = np.iinfo(bad[name].dtype)
+        bad[name].flat[rng.integers(bad[name].size)] = rng.integers(
+            info.min, info.max, dtype=bad[name].dtype, endpoint=True
+        )
+        fresh = SequenceLearner(tagger.learner_.labels, template=template, segments=True, max_segment=2)
+        try:
+            fresh.core.restore(bad)
+        except (ValueError, RuntimeError):
+            refused += 1
+            continue
+        fresh.predict_many(X)
+        fresh.k_best(X[:3], 3)
+        fresh.margins(X[:3])
+        fresh.heaviest(-1)
+    assert refused > 50

@@ -20,7 +20,8 @@ def weight_name(
         name = f"{templates.edge_names[template]} = {' / '.join(values)}" if template >= 0 else "@label[-1]"
         return name, f"{labels[before]} → {labels[now]}"
     if template < RAW:
-        what = SEGMENT.get(template) or f"in({list(templates.phrases)[SEGMENT_IN - template]})"
+        dictionaries = dict(enumerate(templates.phrases))
+        what = SEGMENT.get(template) or f"in({dictionaries.get(SEGMENT_IN - template, '?')})"  # of a strange file
         name = f"segment {what} = {' '.join(values)}"
     else:
         name = values[0] if template == RAW else f"{templates.state_names[template]} = {' / '.join(values)}"
