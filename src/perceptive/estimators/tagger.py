@@ -61,7 +61,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
     min_count : int
         Features seen less often in `fit` are left out.
     constraints : {"auto", "bio", "iob1", "bioes", None}
-        Scheme that every prediction keeps to; "auto" recognises it.
+        Scheme that every prediction keeps to; "auto" recognises it, and warns where labels look like one but break it.
     encoding : {None, "bioes"}
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
         chunks and names; BIO or IOB1 labels go in and come out.
@@ -71,7 +71,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, dictionary
         membership). Labels are BIO tags. For records such as addresses and bibliographies.
     max_segment : int or None
-        Tokens of the longest segment; None: that of the training data.
+        Tokens of the longest segment; None: that of the data learned from so far.
     random_state : int
         Seed of the shuffling.
     epochs : int
