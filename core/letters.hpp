@@ -6,25 +6,26 @@
 #include <string>
 #include <string_view>
 
-#include "letter_tables.hpp"
+#include "unicode_tables.hpp"
 
 namespace perceptive::letters {
 
 enum Kind : std::uint8_t { other, upper, lower, digit, letter, punctuation };
 
 inline Kind kind_of(std::uint32_t code) {
-    const Run* after = std::upper_bound(std::begin(RUNS), std::end(RUNS), code,
-                                        [](std::uint32_t c, const Run& run) { return c < run.first; });
+    const LetterRun* after = std::upper_bound(std::begin(letter_runs), std::end(letter_runs), code,
+                                              [](std::uint32_t c, const LetterRun& run) { return c < run.first; });
     return static_cast<Kind>((after - 1)->kind);
 }
 
 inline std::uint32_t lower_of(std::uint32_t code) {
-    const Shift* after = std::upper_bound(std::begin(SHIFTS), std::end(SHIFTS), code,
-                                          [](std::uint32_t c, const Shift& shift) { return c < shift.first; });
-    if (after == std::begin(SHIFTS)) return code;
-    const Shift& shift = *(after - 1);
-    if (code > shift.last || (code - shift.first) % shift.step != 0) return code;
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(code) + shift.difference);
+    const LowerRange* after =
+        std::upper_bound(std::begin(lower_ranges), std::end(lower_ranges), code,
+                         [](std::uint32_t c, const LowerRange& range) { return c < range.first; });
+    if (after == std::begin(lower_ranges)) return code;
+    const LowerRange& range = *(after - 1);
+    if (code > range.last || (code - range.first) % range.step != 0) return code;
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(code) + range.delta);
 }
 
 // The character at text[at], and `at` moved behind it. A byte that begins none is itself, as 0xDC00 + byte.

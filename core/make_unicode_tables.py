@@ -1,4 +1,4 @@
-"""Writes core/unicode_tables.hpp: what the twin (`perceptive.reference.text`) says of every character.
+"""Writes core/unicode_tables.hpp: what the twin (`perceptive.reference.text`) says of characters, and their case.
 
 Run it with an interpreter of the wanted Unicode version: python core/make_unicode_tables.py > core/unicode_tables.hpp
 A newer version changes the features of texts with newly assigned characters; models keep the hashes of the old ones.
@@ -18,6 +18,19 @@ def kind(c: str) -> int:
     return 3 if is_word(c) else 2 if is_word_character(c) else 1 if is_mark(c) else 0
 
 
+def letter_kind(c: str) -> int:
+    """1 is upper and 2 lower case, 3 a digit, 4 another letter, 5 punctuation, 0 none: `Kind` in core/letters.hpp."""
+    category = unicodedata.category(c)
+    cases = {"Lu": 1, "Lt": 1, "Ll": 2, "Nd": 3}
+    return cases.get(category) or (4 if category[0] in "LM" else 5 if category[0] in "PS" else 0)
+
+
+def letter_runs() -> Iterator[tuple[int, int]]:
+    """First, kind; a run ends where the next begins."""
+    for value, group in itertools.groupby(CHARACTERS, letter_kind):
+        yield ord(next(group)), value
+
+
 def kinds() -> Iterator[tuple[int, int, int]]:
     """First, last, kind."""
     for value, group in itertools.groupby(CHARACTERS, kind):
@@ -28,7 +41,7 @@ def kinds() -> Iterator[tuple[int, int, int]]:
 
 def lowers() -> Iterator[tuple[int, int, int, int]]:
     """First, last, step, and how far the lower-case letter lies."""
-    changes = [(ord(c), ord(lower(c)) - ord(c)) for c in CHARACTERS if kind(c) and lower(c) != c]
+    changes = [(ord(c), ord(lower(c)) - ord(c)) for c in CHARACTERS if lower(c) != c]
     i = 0
     while i < len(changes):
         first, delta = changes[i]
@@ -41,10 +54,10 @@ def lowers() -> Iterator[tuple[int, int, int, int]]:
         yield first, last, step if last > first else 1, delta
 
 
-def lines(rows: Iterator[tuple[int, ...]]) -> Iterator[str]:
+def lines(rows: Iterator[tuple[int, ...]], codes: int = 2) -> Iterator[str]:
     line = "   "
-    for first, last, *rest in rows:
-        cell = f" {{0x{first:X}, 0x{last:X}, {', '.join(map(str, rest))}}},"
+    for row in rows:
+        cell = f" {{{', '.join([*(f'0x{code:X}' for code in row[:codes]), *map(str, row[codes:])])}}},"
         if len(line) + len(cell) > 120:
             yield line
             line = "   "
@@ -73,6 +86,11 @@ def header() -> str:
             "struct LowerRange { std::uint32_t first, last, step; std::int32_t delta; };",
             "constexpr LowerRange lower_ranges[] = {",
             *lines(lowers()),
+            "};",
+            "",
+            "struct LetterRun { std::uint32_t first; std::uint8_t kind; };",
+            "constexpr LetterRun letter_runs[] = {",
+            *lines(letter_runs(), 1),
             "};",
             "// clang-format on",
             "",

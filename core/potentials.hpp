@@ -52,6 +52,7 @@ struct Potentials {
     std::vector<const float*> edge_at;
     std::vector<i64> offsets;     // token → where its matrix of pairs lies in `edges`, or −1
     std::vector<float> segments;  // scores of segments, as SegmentScores has them
+    i64 longest = 0;              // tokens of the longest segment of this sentence
     Trellis trellis;
 };
 

@@ -25,9 +25,9 @@ struct SegmentTypes {
 // What a segment of the present sentence scores: of type X, from b, of length l.
 struct SegmentScores {
     const float* scores = nullptr;  // n × longest × types
-    float at(const SegmentTypes& types, i64 b, i64 length, i64 X) const {
-        return scores[(b * types.longest + length - 1) * types.size() + X];
-    }
+    i64 longest = 0;                // no segment of this sentence is longer
+    i64 types = 0;
+    float at(i64 b, i64 length, i64 X) const { return scores[(b * longest + length - 1) * types + X]; }
 };
 
 // each(type, begin, end) for the segments of a path that keeps to the scheme
@@ -44,11 +44,10 @@ void each_segment(const SegmentTypes& types, const int* path, i64 n, Each each) 
 
 class SegmentViterbi {
   public:
-    // The best path into `path`; its score, −∞ if there is none (`path` is then all 0).
-    double operator()(const Trellis& x, const SegmentTypes& types, SegmentScores scores, int* path) {
+    // The best ways to begin and to end segments at each token.
+    void forward(const Trellis& x, const SegmentTypes& types, SegmentScores scores) {
         const i64 n = x.n, L = x.L;
         const double never = static_cast<double>(NEVER);
-        if (n == 0) return 0.0;
         end_.assign(static_cast<std::size_t>(n * L), never);
         length_.assign(static_cast<std::size_t>(n * L), 0);
         enter_.assign(static_cast<std::size_t>(n * L), never);
@@ -61,20 +60,30 @@ class SegmentViterbi {
             }
             for (i64 X = 0; X < types.size(); ++X) {
                 const int B = types.begin[X], I = types.inside[X];
-                close(at(x, t, B), enter_[at(x, t, B)] + static_cast<double>(scores.at(types, t, 1, X)), 1);
+                close(at(x, t, B), enter_[at(x, t, B)] + static_cast<double>(scores.at(t, 1, X)), 1);
                 if (I < 0) continue;
                 // Of equal paths the lower one wins, seen from the end: the shorter segment where B-X comes before I-X.
                 double inner = 0.0;
-                for (i64 length = 2; length <= std::min(types.longest, t + 1); ++length) {
+                for (i64 length = 2; length <= std::min(scores.longest, t + 1); ++length) {
                     const i64 b = t - length + 1;
                     inner +=
                         unary(x, b + 1, I) + (length > 2 ? static_cast<double>(x.edge_at(b + 2)[I * x.S + I]) : 0.0);
                     const double score = enter_[at(x, b, B)] + static_cast<double>(x.edge_at(b + 1)[B * x.S + I]) +
-                                         inner + static_cast<double>(scores.at(types, b, length, X));
+                                         inner + static_cast<double>(scores.at(b, length, X));
                     close(at(x, t, I), score, length, B > I);
                 }
             }
         }
+    }
+    // Of the paths that begin a segment (or O) with label y at t, what the best scores up to and with y.
+    double entered(const Trellis& x, i64 t, i64 y) const { return enter_[at(x, t, y)]; }
+
+    // The best path into `path`; its score, −∞ if there is none (`path` is then all 0).
+    double operator()(const Trellis& x, const SegmentTypes& types, SegmentScores scores, int* path) {
+        const i64 n = x.n, L = x.L;
+        const double never = static_cast<double>(NEVER);
+        if (n == 0) return 0.0;
+        forward(x, types, scores);
         i64 y = 0;
         double best = never;
         for (i64 c = 0; c < L; ++c) {

@@ -114,9 +114,11 @@ struct Sentences {
     std::vector<Id> base;             // n_base numbers a token, to name features by
     std::vector<std::uint64_t> hash;  // of each sentence: what fires and which labels it has
     FeatureSet state, edge;
-    i64 longest = 0;     // tokens of the longest segment; 0: no segments
-    FeatureSet segment;  // of the segment that begins at token t and has l tokens: number t·longest + l − 1
+    i64 longest = 0;            // tokens of the longest segment; 0: no segments
+    std::vector<i64> segments;  // token → the slot of the segment of one token that begins there; longer ones follow
+    FeatureSet segment;         // of each slot
 
+    i64 longest_from(i64 token, i64 end) const { return std::min(longest, end - token); }
     i64 size() const { return static_cast<i64>(start.size()) - 1; }
     i64 tokens() const { return start.back(); }
 };

@@ -56,7 +56,7 @@ class StructuredPerceptron {
         const bool margins = options.rule.name != RuleName::perceptron || options.rule.margin > 0;
         if (options.hamming || options.rule.name == RuleName::mira) add_cost(x, truth, n, 1.0f);
         if (options.rule.name == RuleName::mira) {
-            rivals_ = k_best(x.trellis, options.k + 1);
+            rivals_ = model.best_paths(x, options.k + 1);
             add_cost(x, truth, n, -1.0f);
             count_mistake(x);
             mira(lesson, begin, n, truth, options, edge);
@@ -128,7 +128,7 @@ class StructuredPerceptron {
 
     // The best path but the target, where the target is best.
     void second_best(const Potentials& x) {
-        for (ScoredPath& rival : k_best(x.trellis, 2))
+        for (ScoredPath& rival : model.best_paths(x, 2))
             if (rival.labels != target_) {
                 path_ = std::move(rival.labels);
                 return;
@@ -196,7 +196,7 @@ class StructuredPerceptron {
         each_segment(model.types, path.data(), n, [&](i64 X, i64 begin, i64 end) {
             const bool same = std::equal(path.begin() + begin, path.begin() + end, other.begin() + begin);
             if (same && (end == n || other[end] != model.types.inside[X])) return;
-            const auto slot = static_cast<std::size_t>((first + begin) * lesson.longest + end - begin - 1);
+            const auto slot = static_cast<std::size_t>(lesson.segments[first + begin] + end - begin - 1);
             for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p) {
                 const auto f = static_cast<std::size_t>(features.number[p]);
                 if (features.row[f] < 0)
@@ -207,8 +207,10 @@ class StructuredPerceptron {
     }
 
     FeatureName segment_name(const Sentences& lesson, std::size_t f) {
-        const std::int32_t kind = lesson.segment.seen_in[f], slot = lesson.segment.seen_at[f];
-        const i64 begin = slot / lesson.longest, length = slot % lesson.longest + 1;
+        const std::int32_t kind = lesson.segment.seen_in[f];
+        const i64 slot = lesson.segment.seen_at[f];
+        const auto behind = std::upper_bound(lesson.segments.begin(), lesson.segments.end(), slot);
+        const i64 begin = behind - lesson.segments.begin() - 1, length = slot - *(behind - 1) + 1;
         FeatureName name{kind, {}};
         if (kind == SEGMENT_LENGTH) name.ids = {static_cast<Id>(length)};
         if (kind <= SEGMENT_IN) name.ids = {1};

@@ -11,7 +11,8 @@
 #include "linear.hpp"
 #include "paths.hpp"
 #include "potentials.hpp"
-#include "segments.hpp"
+#include "segment_features.hpp"
+#include "segment_paths.hpp"
 #include "sentences.hpp"
 #include "update_log.hpp"
 
@@ -27,12 +28,6 @@ struct Constraints {
 struct LabelSet {
     std::vector<char> in;
     i64 first = 0;
-};
-
-// What segments are scored by.
-struct SegmentFeatures {
-    int text = -1, shape = -1;  // columns whose values are read together; −1: not read
-    std::vector<int> in;        // dictionaries that the words, joined by spaces, are sought in
 };
 
 class SequenceModel {
@@ -59,9 +54,9 @@ class SequenceModel {
     KeyTable state_rows, edge_rows;
     FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
     Constraints constraints;
+    std::vector<int> same_name;  // labels that are one to the user have one number; empty: none are
     SegmentTypes types;
     SegmentFeatures segment_features;
-    std::vector<Symbols> phrases;  // the dictionaries of whole segments
     Progress run;
     std::uint64_t fingerprint = 0;  // of the sentences played, in whatever order
     UpdateLog* log = nullptr;
@@ -78,6 +73,7 @@ class SequenceModel {
         L = n_labels;
         S = padded(L);
         constraints = {};
+        same_name.clear();
         masks();
     }
 
@@ -112,59 +108,25 @@ class SequenceModel {
             if (scratch[k] != NO_KEY) lesson.edge.add(scratch[k], token, static_cast<std::int32_t>(k), 1.0f);
     }
 
-    static Key segment_key(const FeatureName& name) {
-        Key key = mix(0xA4093822299F31D0ull, static_cast<Key>(-name.template_index));
-        for (const Id id : name.ids) key = mix(key, static_cast<Key>(id));
-        return key | 1;
-    }
-
-    // each(kind, key) for the features of the segment that begins at token b of a window and has `length` tokens
-    template <class Each>
-    void segment_keys(const Window& window, const std::string_view* const* cells, i64 b, i64 length, Each each) const {
-        FeatureName name{SEGMENT_LENGTH, {static_cast<Id>(length)}};
-        std::vector<Id>& values = name.ids;
-        each(SEGMENT_LENGTH, segment_key(name));
-        for (const int kind : {SEGMENT_TEXT, SEGMENT_SHAPE}) {
-            const int column = kind == SEGMENT_TEXT ? segment_features.text : segment_features.shape;
-            if (column < 0) continue;
-            values.clear();
-            bool all = true;
-            for (i64 t = b; t < b + length; ++t) {
-                const Id id = window.at(t)[column];
-                all &= id != ABSENT;
-                if (kind == SEGMENT_TEXT || values.empty() || values.back() != id) values.push_back(id);  // runs once
-            }
-            name.template_index = kind;
-            if (all) each(kind, segment_key(name));
-        }
-        if (phrases.empty() || !cells) return;
-        std::string text;
-        for (i64 t = b; t < b + length; ++t) {
-            if (!cells[t]) return;
-            if (t > b) text += ' ';
-            text += cells[t][0];
-        }
-        for (std::size_t d = 0; d < phrases.size(); ++d)
-            if (phrases[d].find(text) >= 0) {
-                name.template_index = SEGMENT_IN - static_cast<int>(d);
-                values.assign(1, 1);
-                each(name.template_index, segment_key(name));
-            }
-    }
-
     // Features of all segments of a sentence that begins at token `first` of a lesson.
     void add_segments(Sentences& lesson, i64 first, i64 n, const Window& window,
                       const std::string_view* const* cells) const {
-        for (i64 b = 0; b < n; ++b)
-            for (i64 length = 1; length <= lesson.longest; ++length) {
-                if (b + length <= n)
-                    segment_keys(window, cells, b, length, [&](int kind, Key key) {
-                        const i64 slot = (first + b) * lesson.longest + length - 1;
-                        if (slot > INT32_MAX) throw std::length_error("too many segments; lower max_segment");
-                        lesson.segment.add(key, slot, kind, 1.0f);
-                    });
-                lesson.segment.start.push_back(static_cast<i64>(lesson.segment.number.size()));
-            }
+        for (i64 b = 0; b < n; ++b) {
+            const i64 slot = static_cast<i64>(lesson.segment.start.size()) - 1;
+            const i64 most = lesson.longest_from(first + b, first + n);
+            if (slot + most > INT32_MAX) throw std::length_error("too many segments; lower max_segment");
+            lesson.segments.push_back(slot);
+            i64 done = 1;
+            const auto close = [&](i64 length) {
+                for (; done < length; ++done)
+                    lesson.segment.start.push_back(static_cast<i64>(lesson.segment.number.size()));
+            };
+            segment_features.each_key(window, cells, b, most, [&](i64 length, int kind, Key key) {
+                close(length);
+                lesson.segment.add(key, slot + length - 1, kind, 1.0f);
+            });
+            close(most + 1);
+        }
     }
 
     static Key raw_key(Id id) { return mix(0x13198A2E03707344ull, static_cast<Key>(id)) | 1; }
@@ -265,17 +227,13 @@ class SequenceModel {
     // Scores of the segments of a sentence that is not to be learned from.
     void gather_segments(const Window& window, const std::string_view* const* cells, i64 n, const LabelWeights& v,
                          Potentials& x) const {
-        x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);
-        for (i64 b = 0; b < n; ++b)
-            for (i64 length = 1; length <= std::min(types.longest, n - b); ++length) {
-                float* to = x.segments.data() + (b * types.longest + length - 1) * types.size();
-                segment_keys(window, cells, b, length, [&](int, Key key) {
-                    const std::int32_t row = state_rows.find(key);
-                    if (row < 0) return;
-                    const float* from = v.state.row(row);
-                    for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[X]];
-                });
-            }
+        clear_segments(n, x);
+        for (i64 b = 0; b < n; ++b) {
+            float* to = x.segments.data() + b * x.longest * types.size();
+            segment_features.each_key(window, cells, b, std::min(x.longest, n - b), [&](i64 length, int, Key key) {
+                add_segment(state_rows.find(key), v, to + (length - 1) * types.size());
+            });
+        }
     }
 
     // The best path, through segments where there are any.
@@ -285,16 +243,19 @@ class SequenceModel {
     double decode(const Trellis& trellis, const Potentials& x, Viterbi& viterbi, SegmentViterbi& segments,
                   int* path) const {
         if (!types.on()) return viterbi(trellis, path);
-        return segments(trellis, types, SegmentScores{x.segments.data()}, path);
+        return segments(trellis, types, segment_scores(x), path);
+    }
+
+    // The k best paths, and the best through each token and label.
+    std::vector<ScoredPath> best_paths(const Potentials& x, i64 k) const {
+        return types.on() ? SegmentKBest()(x.trellis, types, segment_scores(x), k) : k_best(x.trellis, k);
+    }
+    std::vector<double> marginals(const Potentials& x) const {
+        return types.on() ? max_marginals(x.trellis, types, segment_scores(x)) : max_marginals(x.trellis);
     }
 
     double score(const Potentials& x, const int* path) const {
-        double total = path_score(x.trellis, path);
-        if (types.on())
-            each_segment(types, path, x.trellis.n, [&](i64 X, i64 begin, i64 end) {
-                total += static_cast<double>(SegmentScores{x.segments.data()}.at(types, begin, end - begin, X));
-            });
-        return total;
+        return types.on() ? path_score(x.trellis, types, segment_scores(x), path) : path_score(x.trellis, path);
     }
 
     // v's weights of label pairs, −∞ where constraints forbid and in the padding.
@@ -305,11 +266,11 @@ class SequenceModel {
         return edge;
     }
 
-    // Only `label` may stand at token t.
+    // Only `label` may stand at token t, or one that has its name.
     void force(Potentials& x, i64 t, i64 label) const {
         float* row = x.unary.data() + t * S;
         for (i64 y = 0; y < L; ++y)
-            if (y != label) row[y] = NEVER;
+            if (same_name.empty() ? y != label : same_name[y] != same_name[label]) row[y] = NEVER;
     }
 
     // ---------------------------------------------------------------- weights
@@ -324,9 +285,9 @@ class SequenceModel {
             gather(lesson, i, v, edge.data(), x);
             truth.assign(lesson.label.begin() + lesson.start[i], lesson.label.begin() + lesson.start[i + 1]);
             double rival = -std::numeric_limits<double>::infinity();
-            for (const ScoredPath& path : k_best(x.trellis, 2))
+            for (const ScoredPath& path : best_paths(x, 2))
                 if (path.labels != truth) rival = std::max(rival, path.score);
-            found.push_back(path_score(x.trellis, truth.data()) - rival);
+            found.push_back(score(x, truth.data()) - rival);
         }
         return found;
     }
@@ -419,19 +380,28 @@ class SequenceModel {
     }
 
   private:
+    SegmentScores segment_scores(const Potentials& x) const { return {x.segments.data(), x.longest, types.size()}; }
+
+    void clear_segments(i64 n, Potentials& x) const {
+        x.longest = std::min(types.longest, n);
+        x.segments.assign(static_cast<std::size_t>(n * x.longest * types.size()), 0.0f);
+    }
+
+    void add_segment(std::int32_t row, const LabelWeights& v, float* to) const {
+        if (row < 0) return;
+        const float* from = v.state.row(row);
+        for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[X]];
+    }
+
     void gather_segments(const Sentences& lesson, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
-        x.segments.assign(static_cast<std::size_t>(n * types.longest * types.size()), 0.0f);
+        clear_segments(n, x);
         const FeatureSet& features = lesson.segment;
         for (i64 b = 0; b < n; ++b)
-            for (i64 length = 1; length <= std::min(types.longest, n - b); ++length) {
-                const auto slot = static_cast<std::size_t>((first + b) * lesson.longest + length - 1);
-                float* to = x.segments.data() + (b * types.longest + length - 1) * types.size();
-                for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p) {
-                    const std::int32_t row = features.row[features.number[p]];
-                    if (row < 0) continue;
-                    const float* from = v.state.row(row);
-                    for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[X]];
-                }
+            for (i64 length = 1; length <= std::min(x.longest, n - b); ++length) {
+                const auto slot = static_cast<std::size_t>(lesson.segments[first + b] + length - 1);
+                float* to = x.segments.data() + (b * x.longest + length - 1) * types.size();
+                for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p)
+                    add_segment(features.row[features.number[p]], v, to);
             }
     }
 

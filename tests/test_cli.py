@@ -712,3 +712,66 @@ def test_the_label_column_of_a_tagger(tmp_path):
     )
     assert "empty.conll: there are no sentences" in perceptive(*train, "--dev", tmp_path / "empty.conll", code=1).stderr
     assert "--prune does not go" in perceptive(*train, "--keep", "all", "--prune", 0.1, code=1).stderr
+
+
+def test_a_tagger_remembers_its_label_column(tmp_path):
+    labelled, bare, wide = tmp_path / "first.conll", tmp_path / "bare.conll", tmp_path / "wide.conll"
+    labelled.write_text("D the DT\nN cat NN\n\nN dog NN\n")
+    bare.write_text("the DT\ncat NN\n")
+    wide.write_text("D the DT x\n")
+    model = tmp_path / "a.model"
+    perceptive("train", labelled, "--task", "tag", "--label-column", 0, "-o", model, "--quiet")
+    assert json.loads(perceptive("eval", model, labelled, "--json").stdout)["accuracy"] == 100.0
+    assert json.loads(perceptive("inspect", model, "--json").stdout)["label column"] == 0
+    assert perceptive("tag", model, labelled).stdout == "D the DT D\nN cat NN N\n\nN dog NN N\n\n"
+    assert perceptive("tag", model, bare).stdout == "the DT D\ncat NN N\n\n"
+    assert "wide.conll:1: 4 columns, but the model has learned from 3" in perceptive("tag", model, wide, code=1).stderr
+    assert perceptive("tag", model, wide, "--label-column", 0).stdout == "D the DT x D\n\n"
+    perceptive("train", labelled, "--task", "tag", "--continue", model, "-o", tmp_path / "b.model", "--quiet")
+    assert json.loads(perceptive("eval", tmp_path / "b.model", labelled, "--json").stdout)["accuracy"] == 100.0
+    words = tmp_path / "words.conll"  # the last column of a model of words
+    words.write_text("the D\ncat N\n")
+    perceptive("train", words, "--task", "tag", "-o", model, "--quiet")
+    assert perceptive("tag", model, "-", input="the\ncat\n").stdout == "the D\ncat N\n\n"
+    assert perceptive("tag", model, words).stdout == "the D D\ncat N N\n\n"
+    assert perceptive("tag", model, "--text", "the cat").stdout == "the D\ncat N\n\n"
+
+
+def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
+    good, bad = tmp_path / "good.conll", tmp_path / "bad.conll"
+    good.write_text("the DT B-NP\ndog NN I-NP\n\n\nbarks VBZ B-VP\n\n" * 10)
+    model = tmp_path / "a.model"
+
+    def told(*options, **more):
+        return perceptive(*options, code=1, **more).stderr
+
+    train = ("train", good, bad, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
+    bad.write_text("\nthe DT B-NP\n\ncat NN B-NP\nsleeps VBZ I-VP\n")
+    assert "bad.conll:5: label 'I-VP' may not stand here in the scheme 'bio'" in told(*train, "--constraints", "bio")
+    done = perceptive(*train)
+    assert "warning: " in done.stderr
+    assert "bad.conll:5: label 'I-VP' may not stand here in the scheme 'bio', so that" in done.stderr
+    encoded = told(*train, "--constraints", "bio", "--encoding", "bioes")
+    assert "bad.conll:5: label 'I-VP' may not stand here" in encoded
+    segments = ("--segments", "--template", "records")
+    assert told(*train, *segments).rstrip().endswith("repair the labels")
+    bad.write_text("\n\ncat NN B-NP\nand CC I-NP\ndog NN I-NP\n")
+    assert "bad.conll:3: the segment 'NP' of tokens 0 to 2 is longer than 2; set max_segment=3" in told(
+        *train, *segments, "--max-segment", 2
+    )
+    bad.write_text("the B-NP\n\ncat B-NP\n")
+    assert "bad.conll:1 has 1 columns, but the templates read 2" in told(*train)
+    held = ("train", good, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
+    model.unlink()
+    assert "bad.conll:1 has 1 columns" in told(*held, "--dev", bad)
+    assert not model.exists()
+    assert "bad.conll:1 has 1 columns" in told(*train, "--holdout", 0.1)
+    bad.write_text("the\tDT\tB-NP\n\n\tNN\t\n")
+    assert "bad.conll:3: the label is missing" in told(*train)
+    perceptive(*held)
+    assert "<stdin>:2 has 1 columns" in told("tag", model, "-", input="\nthe\n")
+    bad.write_text("the B-NP\n")
+    assert "bad.conll:1 has 1 columns" in told("eval", model, bad)
+    bad.write_text("the\n")
+    assert "bad.conll:1: column -1 cannot hold the label: there is one only" in told("eval", model, bad)
+    assert "bad.conll:1 has 1 columns" in told("tag", model, bad)

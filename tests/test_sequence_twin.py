@@ -13,7 +13,13 @@ from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
 from perceptive.reference.mira import kkt_violation, solve_mira
 from perceptive.reference.rules import Rule
-from perceptive.reference.semi_markov import all_segmentations, segments_of, semi_markov_viterbi
+from perceptive.reference.semi_markov import (
+    all_segmentations,
+    segments_of,
+    semi_markov_k_best,
+    semi_markov_max_marginals,
+    semi_markov_viterbi,
+)
 from perceptive.reference.sequence import SequencePerceptron
 from perceptive.reference.viterbi import Trellis, all_paths, forced, k_best, max_marginals, viterbi
 
@@ -58,7 +64,7 @@ def learner_of(x, scheme=None):
         cube = np.zeros((n_labels, n_labels, 8), np.float32)
         cube[:, :, :n_labels] = x.triple
         state["triple.weight"], state["triple.sum"] = cube.ravel(), np.zeros(cube.size, np.float32)
-    learner.scheme = scheme
+    learner.labelling.scheme = scheme
     learner.restore(state)
     return learner, words
 
@@ -313,6 +319,91 @@ def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
 
 
 @settings(deadline=None, max_examples=40)
+@given(st.data(), st.integers(1, 4), st.permutations(range(5)), st.integers(1, 9))
+def test_the_k_best_segmentations_are_the_first_of_all(data, n, order, k):
+    learner, words, x, segment = segment_learner(data.draw, n, order)
+    expected = all_segmentations(x, learner.labels, 3, segment)[:k]
+    assert semi_markov_k_best(x, learner.labels, 3, segment, k) == expected
+    found = learner.k_best([words], k)[0]
+    assert found == [([learner.labels[y] for y in path], score) for score, path in expected]
+    labels = data.draw(st.sampled_from(expected))[1]  # a path that is there may be forced in part
+    given_labels = [learner.labels[y] if data.draw(st.booleans()) else None for y in labels]
+    obeying = [
+        (path, score)
+        for score, path in all_segmentations(x, learner.labels, 3, segment)
+        if all(want is None or learner.labels[y] == want for y, want in zip(path, given_labels, strict=True))
+    ]
+    found = learner.k_best([words], k, forced=[given_labels])[0]
+    assert found == [([learner.labels[y] for y in path], score) for path, score in obeying[:k]]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data(), st.integers(1, 4), st.permutations(range(5)))
+def test_max_marginals_of_segmentations(data, n, order):
+    learner, words, x, segment = segment_learner(data.draw, n, order)
+    expected = np.array(semi_markov_max_marginals(x, learner.labels, 3, segment))
+    places = [learner.labels.index(label) for label in learner.classes]
+    path, scores = learner.max_marginals([words])[0]
+    assert scores.tolist() == expected[:, places].tolist()
+    paths = all_segmentations(x, learner.labels, 3, segment)
+    margins = learner.margins([words])[0]
+    assert [learner.classes[y] for y in path] == [learner.labels[y] for y in paths[0][1]]
+    for t, margin in enumerate(margins):
+        others = [score for score, other in paths if other[t] != paths[0][1][t]]
+        assert margin == (paths[0][0] - max(others) if others else math.inf)
+    assert margins.min() == paths[0][0] - paths[1][0]
+
+
+def segment_phi(words, path, labels):
+    """Φ written out for a tagger of words, pairs of labels and segments."""
+    names = [(word, y) for word, y in zip(words, path, strict=True)]
+    names += [("@", p, y) for p, y in itertools.pairwise(path)]
+    for b, e, _ in segments_of(path, labels):
+        shapes = [shape for shape, _ in itertools.groupby(["x"] * (e - b))]
+        names += [("length", e - b), ("text", *words[b:e]), ("shape", *shapes)]
+    return names
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=3),
+    st.sampled_from([("perceptron", {"margin": 1.5}, None), ("pa1", {"C": 0.3}, None), ("mira", {"C": 0.5}, "auto")]),
+    st.data(),
+)
+def test_rules_that_need_a_second_best_segmentation(data, options, draw):
+    """What the rules want holds after an update: the leads are those of all segmentations."""
+    rule, parameters, cost = options
+    labels = ["B-X", "I-X", "O"]
+    learner = SequenceLearner(
+        labels, template="word\n@label[-1]", segments=True, max_segment=2, hypothesis="last", rule=rule, cost=cost,
+        **parameters,
+    )  # fmt: skip
+    for words in data * 2:
+        possible = [
+            path
+            for path in itertools.product(range(3), repeat=len(words))
+            if (s := segments_of(path, labels)) is not None and all(e - b <= 2 for b, e, _ in s)
+        ]
+        target = draw.draw(st.sampled_from(possible))
+        y = [labels[i] for i in target]
+        updates = learner.updates
+        before = {tuple(path): score for path, score in learner.k_best([words], len(possible))[0]}
+        assert len(before) == len(possible)
+        lead = before[tuple(y)] - max((s for path, s in before.items() if path != tuple(y)), default=-math.inf)
+        assert learner.core.leads(learner.lesson([words], [y]), None)[0] == pytest.approx(lead, abs=1e-5)
+        learner.learn(words, y)
+        if rule == "perceptron" and abs(lead - 1.5) > 1e-4:
+            assert (learner.updates > updates) == (lead <= 1.5)
+        if rule == "pa1" and abs(lead - 1) > 1e-4:
+            assert (learner.updates > updates) == (lead < 1)
+        if rule == "mira":
+            cost_of = {path: sum(a != b for a, b in zip(path, y, strict=True)) for path in before}
+            loss = max(cost_of[path] + score for path, score in before.items()) - before[tuple(y)]
+            if abs(loss) > 1e-4:
+                assert (learner.updates > updates) == (loss > 0)
+
+
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
 def test_semi_markov_runs_equal_brute_force(data, draw):
     """The perceptron over segmentations, every Φ written out."""
@@ -326,20 +417,11 @@ def test_semi_markov_runs_equal_brute_force(data, draw):
             if (s := segments_of(path, labels)) is not None and all(e - b <= 2 for b, e, _ in s)
         ]
         target = draw.draw(st.sampled_from(possible))
-
-        def phi(path, words=words):
-            names = [(word, y) for word, y in zip(words, path, strict=True)]
-            names += [("@", p, y) for p, y in itertools.pairwise(path)]
-            for b, e, _ in segments_of(path, labels):
-                shapes = [shape for shape, _ in itertools.groupby(["x"] * (e - b))]
-                names += [("length", e - b), ("text", *words[b:e]), ("shape", *shapes)]
-            return names
-
-        scores = {path: sum(v.get(name, 0) for name in phi(path)) for path in possible}
+        scores = {path: sum(v.get(name, 0) for name in segment_phi(words, path, labels)) for path in possible}
         guess = min(possible, key=lambda path: (-scores[path], path[::-1]))
         assert learner.learn(words, [labels[y] for y in target]) == (guess != target)
         if guess != target:
-            for name in phi(target):
+            for name in segment_phi(words, target, labels):
                 v[name] = v.get(name, 0) + 1
-            for name in phi(guess):
+            for name in segment_phi(words, guess, labels):
                 v[name] = v.get(name, 0) - 1

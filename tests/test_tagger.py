@@ -5,17 +5,22 @@ import inspect
 import math
 import pickle
 import threading
+import time
+import warnings
 from dataclasses import fields
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import perceptive
 from perceptive import SequenceTagger, certify, model_file
-from perceptive.conlleval import evaluate
+from perceptive.conlleval import evaluate, segments
 from perceptive.features import schemes
+from perceptive.features.terms import segment_in
 from perceptive.learners import SequenceLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import SequenceParameters, TrainingParameters
@@ -430,6 +435,97 @@ def test_conlleval_reads_broken_sequences_as_the_script_does():
         evaluate([["O", "O"]], [["O"]])
 
 
+@pytest.mark.parametrize(
+    ("truth", "guess", "table"),
+    [
+        (  # nothing at all: no accuracy line
+            [],
+            [],
+            ["processed 0 tokens with 0 phrases; found: 0 phrases; correct: 0."],
+        ),
+        (  # no phrases: what would be divided by zero is 0
+            [["O", "O", "O"]],
+            [["O", "O", "O"]],
+            [
+                "processed 3 tokens with 0 phrases; found: 0 phrases; correct: 0.",
+                "accuracy: 100.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00",
+            ],
+        ),
+        (  # types of one side only, in the order of their characters; hyphens belong to the type
+            [["B-b", "O", "B-A-x"]],
+            [["B-B", "O", "B-A-x"]],
+            [
+                "processed 3 tokens with 2 phrases; found: 2 phrases; correct: 1.",
+                "accuracy:  66.67%; precision:  50.00%; recall:  50.00%; FB1:  50.00",
+                "              A-x: precision: 100.00%; recall: 100.00%; FB1: 100.00  1",
+                "                B: precision:   0.00%; recall:   0.00%; FB1:   0.00  1",
+                "                b: precision:   0.00%; recall:   0.00%; FB1:   0.00  0",
+            ],
+        ),
+        (  # a sentence ends every segment: I goes on within one, and begins anew in the next
+            [["B-X", "I-X"], ["I-X"]],
+            [["I-X", "I-X"], ["B-X"]],
+            [
+                "processed 3 tokens with 2 phrases; found: 2 phrases; correct: 2.",
+                "accuracy:  33.33%; precision: 100.00%; recall: 100.00%; FB1: 100.00",
+                "                X: precision: 100.00%; recall: 100.00%; FB1: 100.00  2",
+            ],
+        ),
+        (  # a segment that begins alike and goes on longer is wrong, and so is one that begins later
+            [["B-X", "I-X", "O", "B-X", "I-X"]],
+            [["B-X", "I-X", "I-X", "O", "B-X"]],
+            [
+                "processed 5 tokens with 2 phrases; found: 2 phrases; correct: 0.",
+                "accuracy:  40.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00",
+                "                X: precision:   0.00%; recall:   0.00%; FB1:   0.00  2",
+            ],
+        ),
+        (  # IOE: E ends a segment where another follows
+            [["I-X", "E-X", "I-X", "O"]],
+            [["I-X", "E-X", "E-X", "O"]],
+            [
+                "processed 4 tokens with 2 phrases; found: 2 phrases; correct: 2.",
+                "accuracy:  75.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00",
+                "                X: precision: 100.00%; recall: 100.00%; FB1: 100.00  2",
+            ],
+        ),
+        (  # the type without a name is shown twice where both have it: to the script an empty name is none
+            [["B", "I", "O"]],
+            [["B", "O", "O"]],
+            [
+                "processed 3 tokens with 1 phrases; found: 1 phrases; correct: 0.",
+                "accuracy:  66.67%; precision:   0.00%; recall:   0.00%; FB1:   0.00",
+                *["                 : precision:   0.00%; recall:   0.00%; FB1:   0.00  1"] * 2,
+            ],
+        ),
+        (  # parts of speech are no segments
+            [["NN", "VB"]],
+            [["NN", "NN"]],
+            [
+                "processed 2 tokens with 0 phrases; found: 0 phrases; correct: 0.",
+                "accuracy:  50.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00",
+            ],
+        ),
+    ],
+)
+def test_tables_of_conlleval_worked_by_hand(truth, guess, table):
+    assert str(evaluate(truth, guess)).splitlines() == table
+
+
+tag_lists = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(tag_lists, st.randoms(use_true_random=False)), max_size=4))
+def test_right_segments_are_those_of_both(data):
+    truth = [labels for labels, _ in data]
+    guess = [[label if rng.random() < 0.7 else "O" for label in labels] for labels, rng in data]
+    result = evaluate(truth, guess)
+    mine = [(set(segments(a)), set(segments(b))) for a, b in zip(truth, guess, strict=True)]
+    assert result.there.total() == sum(len(a) for a, _ in mine)
+    assert result.found.total() == sum(len(b) for _, b in mine)
+    assert result.right.total() == sum(len(a & b) for a, b in mine)
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -554,16 +650,48 @@ def test_what_segments_cannot_do_is_said():
         SequenceTagger(template="records", segments=True, max_segment=1).fit(X, y)
     with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
         SequenceTagger(template="records", segments=True).fit([["a", "b"]], [["NN", "VB"]])
-    for parameters in ({"rule": "mira"}, {"beam": 2}, {"constraints": "bioes"}):
+    for parameters in ({"beam": 2}, {"constraints": "bioes"}):
         with pytest.raises(ValueError, match="segments=True"):
             SequenceTagger(template="records", segments=True, **parameters).fit(X, y)
     with pytest.raises(ValueError, match="needs segments=True"):
         SequenceTagger(max_segment=3).fit(X, y)
-    tagger = SequenceTagger(template="records", segments=True).fit(X, y)
-    with pytest.raises(ValueError, match="plain chain"):
-        tagger.predict_kbest(X, 2)
-    with pytest.raises(ValueError, match="plain chain"):
-        tagger.decision_margin(X)
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2", "mira"])
+def test_segments_have_scores_and_a_certificate(rule):
+    X, y = records(60)
+    X_test, y_test = records(30, seed=1)
+    tagger = SequenceTagger(template="records", segments=True, rule=rule, probability=True, epochs=20).fit(X, y)
+    assert tagger.score(X_test, y_test) > 0.95
+    margins = tagger.decision_margin(X_test, per="sequence")
+    for margin, (best, second) in zip(margins, tagger.predict_kbest(X_test, 2), strict=True):
+        assert margin == pytest.approx(best[1] - second[1], abs=1e-4)
+    for p, labels in zip(tagger.predict_proba(X_test), tagger.predict(X_test), strict=True):
+        assert p.sum(axis=1) == pytest.approx(1)
+        assert [tagger.classes_[i] for i in p.argmax(axis=1)] == labels
+    tagger = SequenceTagger(template="records", segments=True, rule=rule, epochs=20).fit(X, y)
+    certificate = certify(tagger.learner_, X, y)
+    assert certificate.holds
+    assert not certificate.hypothetical
+    assert (certificate.bound < math.inf) == (rule == "perceptron")
+    assert certify(tagger.learner_, X_test, y_test).hypothetical
+
+
+def test_long_segments_take_time_in_proportion():
+    """The segments that begin at one token share their work; sentences pay for the lengths they have room for."""
+
+    def seconds(n):
+        X, y = [[f"w{i}" for i in range(n)], ["a"]], [["B-X"] + ["I-X"] * (n - 1), ["O"]]
+        before = time.process_time()
+        SequenceTagger(template="hmm", segments=True, epochs=1).fit(X, y).predict(X)
+        return time.process_time() - before
+
+    # four times as long: 16 times as many segments, and 64 times as many tokens in them
+    assert min(seconds(2000) for _ in range(2)) < 48 * max(seconds(500) for _ in range(3))
+    tagger = SequenceTagger(template="hmm", segments=True, max_segment=20, epochs=1).fit(*records(20))
+    words = [word for x in records(4000)[0] for word in x]
+    assert len(tagger.predict([words])[0]) == len(words)
+    assert len(tagger.decision_margin([words])[0]) == len(words)
 
 
 # ---------------------------------------------------------------- encoding
@@ -602,12 +730,33 @@ def test_margins_under_an_encoding_are_those_of_the_users_labels():
                 assert margin == pytest.approx(score - max(others), abs=1e-4)
 
 
+def test_forced_labels_are_obeyed_whatever_they_are_within():
+    """Of all label sequences those that have the labels given, the best first."""
+    tagger = SequenceTagger(template="hmm", encoding="bioes", epochs=2).fit(X, Y)
+    rng = np.random.default_rng(0)
+    for x in X_TEST[:20]:
+        x = x[:4]
+        paths = tagger.predict_kbest([x], 10**6)[0]
+        wanted = [label if rng.random() < 0.5 else None for label in paths[rng.integers(len(paths))][0]]
+        fit = [one for one in paths if all(want in (None, got) for want, got in zip(wanted, one[0], strict=True))]
+        found = tagger.predict_kbest([x], 5, forced=[wanted])[0]
+        assert [score for _, score in found] == pytest.approx([score for _, score in fit[:5]])
+        assert found[0][0] == tagger.predict([x], forced=[wanted])[0]
+        assert all(want in (None, got) for want, got in zip(wanted, found[0][0], strict=True))
+    with pytest.raises(ValueError, match="'S-PER' is none of the labels"):
+        tagger.predict([["a"]], forced=[["S-PER"]])
+    with pytest.raises(ValueError, match="forced, sentence 0"):
+        tagger.predict([["a", "b"]], forced=[["O", "I-PER"]])
+
+
 def test_what_an_encoding_cannot_do_is_said():
     with pytest.raises(ValueError, match="do not go with encoding"):
         SequenceTagger(template="hmm", encoding="bioes").fit([["a", "b", "c"]], [["B-X", None, "O"]])
-    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
-    with pytest.raises(ValueError, match="forced labels do not go"):
+    iob1 = [schemes.convert(labels, "bio", "iob1") for labels in Y]
+    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, iob1)
+    with pytest.raises(ValueError, match="forced labels of the scheme 'iob1' do not go"):
         tagger.predict([["a"]], forced=[["O"]])
+    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
     with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
         tagger.partial_fit([["a", "b"]], [["O", "I-PER"]])
     with pytest.raises(ValueError, match="does not go with segments"):
@@ -702,9 +851,8 @@ def test_partial_fit_takes_iterators():
     assert tagger.predict([["a", "b"]], hypothesis="last") == [["N", "V"]]
 
 
-@pytest.mark.parametrize("options", [{"segments": True}, {"hypothesis": "voted"}])
-def test_probabilities_without_scores_are_refused_at_once(options):
-    tagger = SequenceTagger(template="hmm", probability=True, **options)
+def test_probabilities_without_scores_are_refused_at_once():
+    tagger = SequenceTagger(template="hmm", probability=True, hypothesis="voted")
     with pytest.raises(ValueError, match="probability=True"):
         tagger.fit(*sentences(20))
     assert not hasattr(tagger, "learner_")
@@ -801,3 +949,122 @@ def test_columns_are_separated_by_spaces_and_tabs_alone(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes("10\u00a0000  CD N\n\u3000 SP\tN\r\n \t \nb  X N\n".encode())
     assert conll.read(path)[0] == [[("10\u00a0000", "CD"), ("\u3000", "SP")], [("b", "X")]]
+
+
+# ---------------------------------------------------------------- where it went wrong
+
+
+@pytest.mark.parametrize("options", [{"validation_fraction": 0.3}, {"probability": True}])
+def test_errors_number_sentences_as_they_were_given(options):
+    X, y = [["a", "b"] for _ in range(20)], [["B-X", "I-X"] for _ in range(20)]
+    for bad in range(20):
+        strange = [*X[:bad], ["a", 3], *X[bad + 1 :]]
+        tagger = SequenceTagger(template="hmm", **options)
+        with pytest.raises(TypeError, match=f"^sentence {bad}, token 1 is a int"):
+            tagger.fit(strange, y)
+        assert not hasattr(tagger, "learner_")
+        wrong = [*y[:bad], ["O", "I-X"], *y[bad + 1 :]]
+        with pytest.raises(ValueError, match=f"^sentence {bad}, token 1: label 'I-X' may not stand here"):
+            SequenceTagger(template="hmm", constraints="bio", **options).fit(X, wrong)
+
+
+def test_labels_that_break_the_scheme_they_look_like_are_told():
+    X, y = [["a", "b"]] * 3, [["B-X", "I-X"], ["B-X", "O"], ["O", "I-X"]]
+    with pytest.warns(UserWarning, match="sentence 2, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
+        tagger = SequenceTagger(template="hmm").fit(X, y)
+    assert tagger.scheme_ is None
+    tagger = SequenceTagger(template="hmm").fit(X[:2], y[:2])
+    with pytest.warns(UserWarning, match="sentence 0, token 1: label 'I-X'"):
+        tagger.partial_fit(X[2:], y[2:])
+    assert tagger.scheme_ is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(template="hmm", constraints=None).fit(X, y)
+        SequenceTagger(template="hmm").fit(X, [["B-X", "N"]] * 3)
+
+
+def test_the_longest_segment_grows_where_no_bound_was_set():
+    tagger = SequenceTagger(template="hmm", segments=True)
+    tagger.learn_one(["a"], ["O"]).learn_one(["a", "b"], ["B-X", "I-X"])
+    assert tagger.learner_.longest == 2
+    with pytest.raises(TypeError, match="token 1 is a int"):
+        tagger.partial_fit([["a", 3, "b"]], [["B-Y", "I-Y", "I-Y"]])
+    assert tagger.classes_ == ["B-X", "I-X", "O"]
+    assert tagger.learner_.longest == 2
+    assert tagger.predict([["a", "b"]], hypothesis="last") == [["B-X", "I-X"]]
+    with pytest.raises(ValueError, match="sentence 0: the segment 'X' of tokens 0 to 2 is longer than 2"):
+        certify(tagger.learner_, [["a", "b", "c"]], [["B-X", "I-X", "I-X"]])
+    for _ in range(5):
+        tagger.learn_one(list("abcd"), ["B-X", "I-X", "I-X", "I-X"])
+    assert tagger.predict([list("abcd")], hypothesis="last") == [["B-X", "I-X", "I-X", "I-X"]]
+    bounded = SequenceTagger(template="hmm", segments=True, max_segment=3).learn_one(["a"], ["O"])
+    with pytest.raises(ValueError, match="set max_segment=4"):
+        bounded.learn_one(list("abcd"), ["B-X", "I-X", "I-X", "I-X"])
+    with pytest.raises(ValueError, match="max_segment"):
+        SequenceTagger(segments=True, max_segment=1 << 16).fit([["a"]], [["O"]])
+
+
+def test_a_lesson_of_other_segments_is_refused_by_the_core():
+    learner = SequenceLearner(template="hmm", segments=True, max_segment=3)
+    learner.learn_many(*records(5))
+    index = learner.index
+    words, labels = ["a", "b", "c", "d"], ["B-CITY", "I-CITY", "I-CITY", "I-CITY"]
+    for lesson in (
+        learner.core.encode([words], [labels], index, 1, 3),
+        learner.core.encode([words], [["O"] * 4], index, 1, 2),
+    ):
+        with pytest.raises((ValueError, RuntimeError), match="segment"):
+            learner.play(lesson, np.zeros(1, np.int64))
+        with pytest.raises((ValueError, RuntimeError), match="segment"):
+            learner.core.leads(lesson, None)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "error", "message"),
+    [
+        ([["a"]], [[["x"]]], {}, ValueError, "sentence 0, token 0: .* is no label"),
+        ([["a", "b"]], [["x", float("nan")]], {}, ValueError, "sentence 0, token 1: nan is no label"),
+        ([["a", "b"]], [[None, None]], {}, ValueError, "all are None"),
+        ([["a"]], [["x"]], {"template": lambda x, t: 3}, TypeError, "token 0: the template's function gave a int"),
+        ([["a"]], [["x"]], {"template": lambda x, t: "abc"}, TypeError, "gave a str"),
+    ],
+)
+def test_what_no_tagger_can_learn_is_said(X, y, options, error, message):
+    with pytest.raises(error, match=message):
+        SequenceTagger(**{"template": "hmm", **options}).fit(X, y)
+
+
+def test_numbers_that_are_none_are_refused():
+    tagger = SequenceTagger(template="hmm").fit(X, Y)
+    for k in (0, -1, 2.5, "3", True):
+        with pytest.raises(ValueError, match="whole number"):
+            tagger.predict_kbest(X, k)
+    with pytest.raises(ValueError, match=r"X has 200 sentences, but y has 1"):
+        tagger.score(X, Y[:1])
+
+
+def test_hostile_states_of_segments_are_refused_or_harmless():
+    template = ["word", segment_in("cities", ["New York"]), "@label[-1]"]
+    X, y = records(20)
+    tagger = SequenceTagger(template=template, segments=True, epochs=2).fit(X, y)
+    good = tagger.learner_.snapshot()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        bad = {name: array.copy() for name, array in good.items()}
+        name = str(rng.choice([name for name in bad if bad[name].size and bad[name].dtype.kind in "iu"]))
+        info = np.iinfo(bad[name].dtype)
+        bad[name].flat[rng.integers(bad[name].size)] = rng.integers(
+            info.min, info.max, dtype=bad[name].dtype, endpoint=True
+        )
+        fresh = SequenceLearner(tagger.learner_.labels, template=template, segments=True, max_segment=2)
+        try:
+            fresh.core.restore(bad)
+        except (ValueError, RuntimeError):
+            refused += 1
+            continue
+        fresh.predict_many(X)
+        fresh.k_best(X[:3], 3)
+        fresh.margins(X[:3])
+        fresh.heaviest(-1)
+    assert refused > 50

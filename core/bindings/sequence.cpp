@@ -29,12 +29,15 @@ void bind_sequence(nb::module_& m) {
         .def_prop_ro("n_labels", &Tagger::n_labels)
         .def("set_constraints", &Tagger::set_constraints, "pair"_a.noconvert(), "start"_a.noconvert(),
              "stop"_a.noconvert())
+        .def("set_same_name", &Tagger::set_same_name, "names"_a,
+             "Labels of one number are one where labels are forced.")
         .def("set_label_sets", &Tagger::set_label_sets, "state"_a, "edge"_a, "sets"_a)
-        .def("set_segments", &Tagger::set_segments, "longest"_a, "begin"_a, "inside"_a, "outside"_a, "text"_a,
-             "shape"_a, "phrases"_a)
+        .def("set_segments", &Tagger::set_segments, "longest"_a, "begin"_a, "inside"_a, "outside"_a)
+        .def("set_segment_features", &Tagger::set_segment_features, "text"_a, "shape"_a, "phrases"_a)
         .def("set_scale", &Tagger::set_scale, "scale"_a, "The value of each state template's features; empty: 1.")
         .def("keep_log", &Tagger::keep_log, "max_voters"_a)
-        .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "min_count"_a, nb::rv_policy::take_ownership)
+        .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "min_count"_a, "longest"_a,
+             nb::rv_policy::take_ownership)
         .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
         .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),

@@ -105,7 +105,7 @@ struct Sparse {
 
 Key key_of(std::int32_t in, const Id* ids, std::size_t n, const Templates& templates) {
     if (in >= 0) return templates.key(static_cast<std::size_t>(in), ids);
-    return in == RAW ? SequenceModel::raw_key(ids[0]) : SequenceModel::segment_key({in, {ids, ids + n}});
+    return in == RAW ? SequenceModel::raw_key(ids[0]) : SegmentFeatures::key({in, {ids, ids + n}});
 }
 
 // The rows of one kind: labels as y, or as previous·L + y. Without sums the rows come in the order of their keys, so

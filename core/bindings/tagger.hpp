@@ -2,46 +2,14 @@
 #pragma once
 
 #include <limits>
-#include <map>
 #include <mutex>
 #include <shared_mutex>
 
 #include "cells.hpp"
 #include "sequence.hpp"
+#include "tagger_names.hpp"
 
 namespace perceptive {
-
-inline Derive derive_named(const std::string& name) {
-    static const std::map<std::string, Derive> all = {
-        {"lower", Derive::lower},   {"norm", Derive::norm},   {"prefix", Derive::prefix},
-        {"suffix", Derive::suffix}, {"shape", Derive::shape}, {"pattern", Derive::pattern},
-        {"has", Derive::has},       {"is", Derive::is},       {"length", Derive::length},
-        {"in", Derive::in},
-    };
-    const auto found = all.find(name);
-    if (found == all.end()) throw std::invalid_argument("no such column function: " + name);
-    return found->second;
-}
-
-inline RuleName rule_named(const std::string& name) {
-    if (name == "perceptron") return RuleName::perceptron;
-    if (name == "pa") return RuleName::pa;
-    if (name == "pa1") return RuleName::pa1;
-    if (name == "pa2") return RuleName::pa2;
-    if (name == "mira") return RuleName::mira;
-    throw std::invalid_argument("no such rule for sequences: " + name);
-}
-
-using TemplateSpec = std::pair<int, std::vector<std::pair<int, int>>>;
-
-inline std::vector<Template> templates_of(const std::vector<TemplateSpec>& specs) {
-    std::vector<Template> templates;
-    for (const auto& [name, parts] : specs) {
-        templates.push_back({name, {}});
-        for (const auto& [column, offset] : parts) templates.back().parts.push_back({column, offset});
-    }
-    return templates;
-}
 
 // A vector that predicts.
 struct Hypothesis {
@@ -72,6 +40,11 @@ class Tagger {
                          Vector<const std::uint8_t> stop) {
         const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
         model_.set_constraints({chars(pair), chars(start), chars(stop)});
+    }
+
+    void set_same_name(std::vector<int> names) {
+        require(static_cast<i64>(names.size()) == model_.L, "one number a label");
+        model_.same_name = std::move(names);
     }
 
     // which set each template has (−1: none), and the labels (or pairs) of each
@@ -114,30 +87,33 @@ class Tagger {
         model_.log = &log_;
     }
 
+    // The columns that segments are read in, and the dictionaries of whole segments.
+    void set_segment_features(int text, int shape, const std::vector<std::vector<std::string>>& phrases) {
+        require(text < model_.columns.width() && shape < model_.columns.width() && phrases.size() < 1000,
+                "bad segments");
+        model_.segment_features = {};
+        model_.segment_features.text = text;
+        model_.segment_features.shape = shape;
+        for (const auto& words : phrases) model_.segment_features.add_phrases(words);
+    }
+
     // Segments of at most `longest` tokens; labels B-X, I-X (−1: none) of each type, and O (−1: none).
-    void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside, int text, int shape,
-                      const std::vector<std::vector<std::string>>& phrases) {
+    void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside) {
         const auto label = [&](int y) { return y >= -1 && y < model_.L; };
         require(longest >= 1 && longest < (1 << 16) && begin.size() == inside.size() && label(outside), "bad segments");
         for (std::size_t X = 0; X < begin.size(); ++X)
             require(begin[X] >= 0 && label(begin[X]) && label(inside[X]), "bad segments");
-        require(text < model_.columns.width() && shape < model_.columns.width() && phrases.size() < 1000,
-                "bad segments");
         model_.types = {longest, std::move(begin), std::move(inside), outside};
-        model_.segment_features = {text, shape, {}};
-        model_.phrases.clear();
-        for (const auto& words : phrases) {
-            model_.phrases.emplace_back();
-            for (const std::string& word : words) model_.phrases.back().add(word);
-        }
     }
 
     // ------------------------------------------------------------ learning
 
-    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count) {
+    // `longest`: tokens of the longest segment, 0 without segments
+    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count, i64 longest) {
+        require(longest >= 0 && longest < (1 << 16), "bad segments");
         auto lesson = std::make_unique<Sentences>();
         lesson->n_base = model_.columns.base();
-        lesson->longest = model_.types.longest;
+        lesson->longest = longest;
         CellReader reader(model_.columns.base());
         require(nb::len(X) == nb::len(y), "X and y differ in length");
         const i64 n = static_cast<i64>(nb::len(X));
@@ -174,8 +150,7 @@ class Tagger {
         options.beam = beam;
         for (std::size_t i = 0; i < order.size(); ++i)
             require(order.data()[i] >= 0 && order.data()[i] < lesson.size(), "order: no such sentence");
-        for (const std::int32_t label : lesson.label) require(label < model_.L, "a label that is not there");
-        require(lesson.longest == model_.types.longest, "a lesson of other segments");
+        need_fitting(lesson);
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
         model_.unpack();
@@ -184,8 +159,8 @@ class Tagger {
 
     nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) {
         unpack();
-        for (const std::int32_t label : lesson.label)
-            require(label >= 0 && label < model_.L, "every token needs a label");
+        need_fitting(lesson);
+        for (const std::int32_t label : lesson.label) require(label >= 0, "every token needs a label");
         std::vector<double> found;
         {
             nb::gil_scoped_release release;
@@ -231,150 +206,15 @@ class Tagger {
 
     // ------------------------------------------------------------ prediction
 
-    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam) {
-        nb::list found;
-        require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
-        std::vector<int> paths;
-        each_batch(
-            X, vector, forced, index,
-            [&](Decoder& decoder, i64 n) {
-                decoder.x.trellis.beam = beam;
-                const std::size_t at = paths.size();
-                paths.resize(at + static_cast<std::size_t>(n));
-                return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at) > NO_PATH;
-            },
-            [&](const CellReader& reader) {
-                std::size_t at = 0;
-                for (i64 i = 0; i < reader.size(); ++i) {
-                    const i64 n = reader.tokens(i);
-                    PyObject* list = PyList_New(n);
-                    if (!list) throw nb::python_error();
-                    for (i64 t = 0; t < n; ++t) {
-                        PyObject* label = PyList_GetItem(labels.ptr(), paths[at++]);
-                        Py_XINCREF(label);
-                        PyList_SetItem(list, t, label);
-                    }
-                    found.append(nb::steal(list));
-                }
-                paths.clear();
-            });
-        return found;
-    }
-
+    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam);
     // for each sentence a list of (labels, score)
-    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced,
-                           nb::object index) {
-        require(k >= 1, "k must be at least 1");
-        require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
-        nb::list found;
-        std::vector<std::vector<ScoredPath>> all;
-        each_batch(
-            X, vector, forced, index,
-            [&](Decoder& decoder, i64) {
-                all.push_back(k_best(decoder.x.trellis, k));
-                return !all.back().empty() && all.back().front().score > NO_PATH;
-            },
-            [&](const CellReader&) {
-                for (const auto& paths : all) {
-                    nb::list mine;
-                    for (const ScoredPath& path : paths) {
-                        nb::list names;
-                        for (const int y : path.labels) names.append(labels[y]);
-                        mine.append(nb::make_tuple(names, path.score));
-                    }
-                    found.append(mine);
-                }
-                all.clear();
-            });
-        return found;
-    }
-
+    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index);
     // for each sentence (path, max-marginals as a flat array of tokens × labels)
-    nb::list max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index) {
-        nb::list found;
-        std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
-        each_batch(
-            X, vector, forced, index,
-            [&](Decoder& decoder, i64 n) {
-                std::vector<int> path(static_cast<std::size_t>(n));
-                const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-                all.emplace_back(std::move(path), max_marginals(decoder.x.trellis));
-                return best > NO_PATH;
-            },
-            [&](const CellReader&) {
-                for (auto& [path, scores] : all) found.append(nb::make_tuple(path, to_numpy(std::move(scores))));
-                all.clear();
-            });
-        return found;
-    }
-
+    nb::list max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index);
     // The trellis of one sentence: unary scores, and the matrices of pairs.
-    nb::tuple trellis(nb::list X, Hypothesis* vector) {
-        std::vector<double> unary, edges;
-        each_batch(
-            X, vector, nb::none(), nb::none(),
-            [&](Decoder& decoder, i64 n) {
-                const Trellis& x = decoder.x.trellis;
-                for (i64 t = 0; t < n; ++t)
-                    for (i64 y = 0; y < x.L; ++y)
-                        unary.push_back(static_cast<double>(x.unary[t * x.S + y] + (t == 0 ? x.start[y] : 0.0f) +
-                                                            (t == n - 1 ? x.stop[y] : 0.0f)));
-                for (i64 t = 1; t < n; ++t)
-                    for (i64 p = 0; p < x.L; ++p)
-                        for (i64 y = 0; y < x.L; ++y) edges.push_back(static_cast<double>(x.edge_at(t)[p * x.S + y]));
-                return true;
-            },
-            [](const CellReader&) {});
-        return nb::make_tuple(to_numpy(std::move(unary)), to_numpy(std::move(edges)));
-    }
-
+    nb::tuple trellis(nb::list X, Hypothesis* vector);
     // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.
-    nb::list vote(nb::list X, nb::list labels) {
-        nb::list found;
-        LabelWeights v(model_.L, model_.trigrams);
-        v.state.resize(model_.w.state.size());
-        v.edge.resize(model_.w.edge.size());
-        struct Ballot {
-            std::vector<int> path;
-            i64 votes;
-        };
-        std::vector<std::vector<Ballot>> ballots(nb::len(X));
-        for (i64 k = 0; k < log_.voters(); ++k) {
-            replay(k > 0 ? k - 1 : 0, k, v);
-            const i64 weight = log_.survival[k];
-            if (weight == 0) continue;
-            Hypothesis voter{LabelWeights(0, false), {}};
-            std::swap(voter.v, v);
-            std::size_t i = 0;
-            std::vector<int> path;
-            each_batch(
-                X, &voter, nb::none(), nb::none(),
-                [&](Decoder& decoder, i64 n) {
-                    path.resize(static_cast<std::size_t>(n));
-                    model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-                    auto& mine = ballots[i++];
-                    for (Ballot& ballot : mine)
-                        if (ballot.path == path) {
-                            ballot.votes += weight;
-                            return true;
-                        }
-                    mine.push_back({path, weight});
-                    return true;
-                },
-                [](const CellReader&) {});
-            std::swap(voter.v, v);
-        }
-        for (const auto& mine : ballots) {
-            const Ballot* best = nullptr;
-            for (const Ballot& ballot : mine)
-                if (!best || ballot.votes > best->votes) best = &ballot;
-            nb::list names;
-            if (best)
-                for (const int y : best->path) names.append(labels[y]);
-            found.append(names);
-        }
-        return found;
-    }
+    nb::list vote(nb::list X, nb::list labels);
 
     // ------------------------------------------------------------ the run, the file
 
@@ -413,6 +253,20 @@ class Tagger {
             for (const std::string& word : words) sets.back().add(word);
         }
         return Columns(n_base, std::move(columns), std::move(sets));
+    }
+
+    // Labels are there, and segments are no longer than the model's.
+    void need_fitting(const Sentences& lesson) const {
+        require(lesson.longest == model_.types.longest, "a lesson of other segments");
+        std::vector<char> goes_on(static_cast<std::size_t>(model_.L), 0);
+        for (const int label : model_.types.inside)
+            if (label >= 0) goes_on[label] = 1;
+        i64 tokens = 0;
+        for (const std::int32_t label : lesson.label) {
+            require(label < model_.L, "a label that is not there");
+            tokens = label >= 0 && goes_on[label] ? tokens + 1 : 1;
+            require(!model_.types.on() || tokens <= lesson.longest, "a segment that is too long");
+        }
     }
 
     static void cells_of(const CellReader& reader, i64 i, i64 n, std::vector<const std::string_view*>& views) {
@@ -457,6 +311,8 @@ class Tagger {
                         stir(bits);
                     }
                 }
+                if (lesson.longest && model_.segment_features.text >= 0)
+                    stir(static_cast<std::uint64_t>(window.at(t - first)[model_.segment_features.text]));
                 stir(static_cast<std::uint64_t>(lesson.label[t] + 1));
             }
             lesson.hash.push_back(hash);

@@ -276,7 +276,7 @@ def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
     nothing = without_theorem(p.rule, learner.mistakes, learner.updates, learner.rounds, learner.radius, not same)
     nothing = replace(nothing, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
-    if p.rule != "perceptron" or p.hamming or p.beam or p.segments or lesson.partial:
+    if p.rule != "perceptron" or p.hamming or p.beam or lesson.partial:
         return nothing  # no theorem is known to us
     games = {}
     for name in ("last", "averaged", *(["best"] if p.keeps_log else [])):

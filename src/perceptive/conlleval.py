@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+Tag = tuple[str, str]  # prefix and type
 OUTSIDE = ("O", "")
 
 
@@ -64,7 +65,8 @@ class Evaluation:
             lines.append(
                 f"accuracy: {self.accuracy:6.2f}%; precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f:6.2f}"
             )
-        for kind in sorted(set(self.there) | set(self.found)):
+        kinds = sorted([*self.there, *self.found])  # the script drops second ones, except of the type without a name
+        for kind in (kind for i, kind in enumerate(kinds) if not kind or i == 0 or kinds[i - 1] != kind):
             precision, recall, f = self.measures(kind)
             lines.append(
                 f"{kind:>17}: precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f:6.2f}  {self.found[kind]}"
@@ -81,22 +83,48 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
         Of the same lengths.
     """
     result = Evaluation()
-    split: dict[Any, tuple[str, str]] = {}
+    between = object()  # what stands between two sentences, so that no segment goes on
+    parts: dict[Any, Tag] = {between: OUTSIDE}
+    steps: dict[tuple[Tag, Tag], tuple[bool, bool]] = {}
+
+    def step(before: Tag, tag: Tag) -> tuple[bool, bool]:
+        if (before, tag) not in steps:
+            steps[before, tag] = _ends(before, tag), _starts(before, tag)
+        return steps[before, tag]
+
+    agreed = False  # whether both are in a segment that began at one token and has been the same since
+    a, b = OUTSIDE, OUTSIDE
     for i, (right, guess) in enumerate(zip(truth, predicted, strict=True)):
         if len(right) != len(guess):
             raise ValueError(f"sentence {i} has {len(right)} labels, but {len(guess)} were predicted")
         for label in {*right, *guess}:
-            if label not in split:
-                prefix, dash, kind = str(label).partition("-")
-                split[label] = (prefix, kind) if dash else (prefix, "")
+            if label not in parts:
+                parts[label] = _tag(label)
         result.tokens += len(right)
-        result.right_tokens += sum(a == b for a, b in zip(right, guess, strict=True))
-        true_segments = _segments([split[label] for label in right])
-        found_segments = _segments([split[label] for label in guess])
-        result.there.update(kind for _, _, kind in true_segments)
-        result.found.update(kind for _, _, kind in found_segments)
-        result.right.update(kind for _, _, kind in set(true_segments) & set(found_segments))
+        for true_label, found_label in zip([*right, between], [*guess, between], strict=True):
+            (before_a, a), (before_b, b) = (a, parts[true_label]), (b, parts[found_label])
+            ends_a, starts_a = step(before_a, a)
+            ends_b, starts_b = step(before_b, b)
+            if agreed and ends_a and ends_b and before_a[1] == before_b[1]:
+                agreed = False
+                result.right[before_a[1]] += 1
+            elif agreed and (ends_a != ends_b or a[1] != b[1]):
+                agreed = False
+            agreed = agreed or (starts_a and starts_b and a[1] == b[1])
+            if starts_a:
+                result.there[a[1]] += 1
+            if starts_b:
+                result.found[b[1]] += 1
+            result.right_tokens += true_label is not between and a == b
+    if agreed:
+        result.right[a[1]] += 1
     return result
+
+
+def _tag(label: Any) -> Tag:
+    """Prefix and type; the type may hold hyphens, and to the script 0 is none."""
+    prefix, _, kind = str(label).partition("-")
+    return prefix, "" if kind == "0" else kind
 
 
 def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
@@ -107,25 +135,20 @@ def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
     >>> segments(["B-NP", "I-NP", "O", "B-VP"])
     [(0, 2, 'NP'), (3, 4, 'VP')]
     """
-    parts = [str(label).partition("-") for label in labels]
-    return _segments([(prefix, kind) for prefix, _, kind in parts])
-
-
-def _segments(labels: list[tuple[str, str]]) -> list[tuple[int, int, str]]:
-    segments = []
+    found = []
     begin = -1
     before = OUTSIDE
-    for t, label in enumerate([*labels, OUTSIDE]):
-        if begin >= 0 and _ends(before, label):
-            segments.append((begin, t, before[1]))
+    for t, tag in enumerate([*map(_tag, labels), OUTSIDE]):
+        if begin >= 0 and _ends(before, tag):
+            found.append((begin, t, before[1]))
             begin = -1
-        if _starts(before, label):
+        if _starts(before, tag):
             begin = t
-        before = label
-    return segments
+        before = tag
+    return found
 
 
-def _ends(before: tuple[str, str], label: tuple[str, str]) -> bool:
+def _ends(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
         (p in ("B", "I") and q in ("B", "O"))
@@ -135,7 +158,7 @@ def _ends(before: tuple[str, str], label: tuple[str, str]) -> bool:
     )
 
 
-def _starts(before: tuple[str, str], label: tuple[str, str]) -> bool:
+def _starts(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
         (p in ("B", "I", "O") and q == "B")

@@ -345,16 +345,17 @@ class SequenceParameters(_Checked):
     )  # fmt: skip
     beam: int = _parameter(0, "states kept at a token; 0 for all", _whole(0))
     segments: bool = _parameter(False, "semi-Markov: whole segments have features too; labels are BIO tags", _boolean)
-    max_segment: int | None = _parameter(None, "tokens of the longest segment", _whole(1, "that of the training data"))
+    max_segment: int | None = _parameter(
+        None, "tokens of the longest segment", _whole(1, "that of the training data", maximum=65535)
+    )
     random_state: int = _parameter(0, "seed of the shuffling", _whole(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.margin and (self.rule != "perceptron" or self.cost == "hamming"):
             raise ValueError("margin goes with rule='perceptron' and no cost; the others have a margin of their own")
-        chain_only = self.rule == "mira" or self.margin or self.beam or (self.rule != "perceptron" and not self.hamming)
-        if self.segments and chain_only:
-            raise ValueError("segments=True goes with the perceptron, and with pa rules under cost='hamming'; no beam")
+        if self.segments and self.beam:
+            raise ValueError("beam does not go with segments=True; max_segment bounds its work")
         if self.segments and self.constraints not in ("auto", "bio"):
             raise ValueError(f"constraints={self.constraints!r} does not go with segments=True: labels are BIO tags")
         if self.segments and self.encoding:

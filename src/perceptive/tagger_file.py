@@ -93,7 +93,9 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "labels": learner.labels,
         "scheme": learner.scheme,
         "given": learner.given,
-        "recognised": learner._recognised,
+        "recognised": learner.labelling.recognised,
+        "label_column": learner.label_column,
+        "n_columns": learner.n_columns,
         "fingerprint": str(learner.core.fingerprint),
         "first_pass": learner.first_pass,
         "temperature": learner.temperature,
@@ -106,13 +108,15 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
 
 
 def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SequenceLearner:
-    words = {name: bytes(arrays[f"dictionary{i}"]).decode().split("\n") for i, name in enumerate(meta["dictionaries"])}
+    blobs = [bytes(arrays[f"dictionary{i}"]).decode() for i in range(len(meta["dictionaries"]))]
+    words = {name: blob.split("\n") if blob else [] for name, blob in zip(meta["dictionaries"], blobs, strict=True)}
     templates = Templates(meta["text"], meta["where"], words)
     if [*templates.dictionaries, *templates.phrases] != meta["dictionaries"]:
         raise ValueError("dictionaries and templates do not match")
     learner = SequenceLearner(**{**meta["parameters"], "template": templates})
-    learner.scheme, learner._recognised = meta["scheme"], bool(meta["recognised"])
-    learner.given = meta["given"]
+    written = learner.labelling
+    written.scheme, written.given, written.recognised = meta["scheme"], meta["given"], bool(meta["recognised"])
+    learner.label_column, learner.n_columns = _whole(meta.get("label_column")), _whole(meta.get("n_columns"))
     if learner.scheme not in ("bio", "iob1", "bioes", None) or learner.given not in ("bio", "iob1", None):
         raise ValueError("an unknown scheme")
     learner.longest = meta["longest"]
@@ -126,10 +130,17 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sequ
     return learner
 
 
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
 def _dress(learner: SequenceLearner, meta: dict[str, Any]) -> SequenceTagger:
     from perceptive.estimators import SequenceTagger
 
     tagger = SequenceTagger(**meta["estimator"])
+    assert learner.templates is not None
+    if meta["dictionaries"]:  # so that a clone can learn without their files
+        tagger.template = learner.templates
     tagger._training()
     tagger.learner_ = learner
     history = History(**meta["history"])

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file")
     add_files(parser, "labelled examples")
     parser.add_argument(
-        "--label-column", type=int, default=-1, help="taggers: the column that holds the label (default: -1, the last)"
+        "--label-column", type=int, help="taggers: the column that holds the label (default: as in training)"
     )
     parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
     add_json(parser)

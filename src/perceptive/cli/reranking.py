@@ -10,7 +10,7 @@ from typing import Any
 
 from perceptive.cli.options import given, option_of, whole
 from perceptive.cli.ranking import LEAVE_OUT
-from perceptive.cli.tagging import OTHERS, SHARED, load_base
+from perceptive.cli.tagging import OTHERS, SHARED, label_column, load_base, located
 from perceptive.parameters import LinearParameters, RankingParameters, SequenceParameters, TrainingParameters
 
 OWN = ("base", "folds", "target", "base_epochs", "candidates")
@@ -53,13 +53,14 @@ def train_rerank(options: argparse.Namespace) -> int:
     ranker = RankingLearner(bits=BITS, **chosen)
     base = load_base(options.base)
     files = expand(options.data)
-    X, y = conll.read(files, options.label_column)
+    places: list[conll.Place] = []
+    X, y = conll.read(files, label_column(options, base), places)
     if not X:
         raise ValueError("there are no sentences; check the files")
     own: dict[str, Any] = {name: value for name in ("folds", "target") if (value := getattr(options, name)) is not None}
     if options.candidates is not None:
         own["k"] = options.candidates
-    with progress(files, 1, not (options.quiet or options.json)) as bar:
+    with located(places), progress(files, 1, not (options.quiet or options.json)) as bar:
 
         def report(done: float, played: int, mistakes: int) -> None:
             bar.update(done * (bar.total or 0), played)

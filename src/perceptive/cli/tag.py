@@ -6,9 +6,12 @@ import argparse
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_json, whole
+
+if TYPE_CHECKING:
+    from perceptive.streams.conll import Place
 
 BATCH = 512  # sentences
 EXAMPLE = """\
@@ -35,7 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kbest", type=whole(1), metavar="K", help="the k best label sequences, with their scores")
     parser.add_argument("--margin", action="store_true", help="how sure each label is")
     parser.add_argument("--spans", action="store_true", help="segments instead of tokens: start, end, type, text")
-    parser.add_argument("--label-column", type=int, metavar="N", help="a column to pass over: labels that are there")
+    parser.add_argument(
+        "--label-column", type=int, metavar="N",
+        help="a column of labels to pass over (default: that of training, where there are as many columns)",
+    )  # fmt: skip
     parser.add_argument("--hypothesis", help="another one than the model was trained with, where it was kept")
     add_json(parser)
 
@@ -44,6 +50,7 @@ def run(options: argparse.Namespace) -> None:
     """Tag."""
     from perceptive.cli.model import load_tagger_model
     from perceptive.cli.predict import output
+    from perceptive.cli.tagging import located
 
     if bool(options.data) == (options.text is not None):
         raise ValueError("give files, or --text")
@@ -51,29 +58,32 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("--spans does not go with --kbest and --margin")
     learner = load_tagger_model(options.model)
     with output(options.output) as file:
-        for batch in _batches(options):
-            for lines in _tagged(options, learner, batch):
-                file.write(lines.encode())
+        for batch, places in _batches(options):
+            with located(places):
+                for lines in _tagged(options, learner, batch, places):
+                    file.write(lines.encode())
 
 
-def _batches(options: argparse.Namespace) -> Iterator[list[list[Any]]]:
+def _batches(options: argparse.Namespace) -> Iterator[tuple[list[list[Any]], list[Place]]]:
     if options.text is not None:
         from perceptive.features.tokens import tokenise
 
         tokens = tokenise(options.text)
         if tokens:
-            yield [[(token,) for token in tokens]]
+            yield [[(token,) for token in tokens]], [("--text", 1)]
         return
     from perceptive.streams.conll import sentences
 
-    stream: Iterable[list[Any]] = sentences(options.data)
+    places: list[Place] = []
+    stream: Iterable[list[Any]] = sentences(options.data, places)
     while batch := list(itertools.islice(stream, BATCH)):
-        yield batch
+        yield batch, places
+        places.clear()
 
 
-def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]]) -> Iterator[str]:
+def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]], places: list[Place]) -> Iterator[str]:
     k = options.kbest or 1
-    seen = batch if options.label_column is None else [_without(sentence, options.label_column) for sentence in batch]
+    seen = [_without(options, learner, sentence, place) for sentence, place in zip(batch, places, strict=True)]
     if options.kbest:
         paths = learner.k_best(seen, k, options.hypothesis)
     else:
@@ -85,17 +95,32 @@ def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]]) -
             if options.json:
                 yield json.dumps(_json(options, learner, tokens, labels, score, of_best)) + "\n"
             elif options.spans:
-                yield "".join("\t".join(map(str, span)) + "\n" for span in _spans(learner, tokens, labels)) + "\n"
+                yield (
+                    "".join("\t".join(map(str, span)) + "\n" for span in _spans(options, learner, tokens, labels))
+                    + "\n"
+                )
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
                 yield head + _columns(sentence, labels, of_best) + "\n"
 
 
-def _without(sentence: list[Any], column: int) -> list[Any]:
-    n = len(sentence[0])
-    if not -n <= column < n or n == 1:
-        raise ValueError(f"there are {n} columns, so column {column} cannot hold the label")
-    at = column % n
+def _without(options: argparse.Namespace, learner: Any, sentence: list[Any], place: Place) -> list[Any]:
+    """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
+    from perceptive.streams.conll import label_at
+
+    n, column = len(sentence[0]), options.label_column
+    if options.text is not None:
+        return sentence
+    if column is None:
+        column, there = learner.label_column, learner.n_columns
+        if column in (None, -1) or n == there - 1:
+            return sentence
+        if n != there:
+            raise ValueError(
+                f"{place[0]}:{place[1]}: {n} columns, but the model has learned from {there}, with labels in column "
+                f"{column}; give {there - 1} or {there}, or say which to pass over by --label-column"
+            )
+    at = label_at(sentence, column, place)
     return [(*row[:at], *row[at + 1 :]) for row in sentence]
 
 
@@ -107,7 +132,9 @@ def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None)
     return "".join(separator.join([*row, *more]) + "\n" for row, more in zip(sentence, extra, strict=True))
 
 
-def _spans(learner: Any, sentence: list[Any], labels: list[Any]) -> list[tuple[int, int, str, str]]:
+def _spans(
+    options: argparse.Namespace, learner: Any, sentence: list[Any], labels: list[Any]
+) -> list[tuple[int, int, str, str]]:
     """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
     from perceptive.features.schemes import spans
 
@@ -116,8 +143,11 @@ def _spans(learner: Any, sentence: list[Any], labels: list[Any]) -> list[tuple[i
     found = []
     for begin, end, kind in spans(labels, learner.given or learner.scheme):
         words = [row[0] for row in sentence[begin:end]]
-        place = (words[0].start, words[-1].end) if hasattr(words[0], "start") else (begin, end)
-        found.append((*place, kind, " ".join(words)))
+        if options.text is None:
+            found.append((begin, end, kind, " ".join(words)))
+        else:
+            first, last = words[0].start, words[-1].end
+            found.append((first, last, kind, " ".join(options.text[first:last].split())))
     return found
 
 
@@ -127,7 +157,7 @@ def _json(
     told: dict[str, Any] = {"tokens": [row[0] for row in sentence], "labels": labels}
     if options.spans:
         names = ("start", "end", "type", "text")
-        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(learner, sentence, labels)]
+        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(options, learner, sentence, labels)]
     if score is not None:
         told["score"] = score
     if margin is not None:

@@ -7,6 +7,9 @@ import json
 import os
 import sys
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from perceptive.conlleval import Evaluation
     from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
+    from perceptive.streams.conll import Place
 
 SHARED = {"rule", "learning_rate", "margin", "C", "hypothesis", "keep", "max_voters", "random_state"}
 ONLY_LINEAR = {name for name in LinearParameters.__dataclass_fields__ if name not in SHARED} - {"cost"}
@@ -31,7 +35,9 @@ def add_tagging(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tagging (--task tag)")
     add_parameters(group, SequenceParameters, SHARED)
     group.add_argument("--dev", metavar="FILE", help="sentences to stop by, instead of --holdout")
-    group.add_argument("--label-column", type=int, default=-1, help="that holds the label (default: -1, the last)")
+    group.add_argument(
+        "--label-column", type=int, help="that holds the label, from 0 (default: -1, the last); the model remembers it"
+    )
     group.add_argument("--prune", type=float, metavar="W", help="keep only the final weights above W")
 
 
@@ -46,7 +52,6 @@ def train_tag(options: argparse.Namespace) -> int:
     began = time.monotonic()
     _refuse(options)
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
-    X, y = conll.read(options.data, options.label_column)
     if options.model:
         learner = load_base(options.model)
         if chosen := given(options, SequenceParameters, set()):
@@ -58,15 +63,23 @@ def train_tag(options: argparse.Namespace) -> int:
         raise ValueError(
             "--prune does not go with --keep all and the hypotheses best and voted: prune averaged or last"
         )
-    X_dev, y_dev = conll.read(options.dev, options.label_column) if options.dev else ([], [])
+    places: list[Place] = []
+    dev_places: list[Place] = []
+    column = label_column(options, learner)
+    X, y = conll.read(options.data, column, places)
+    X_dev, y_dev = conll.read(options.dev, column, dev_places) if options.dev else ([], [])
     if options.dev and not X_dev:
         raise ValueError(f"{options.dev}: there are no sentences to stop by; check the file")
     if not X_dev and training.validation_fraction:
         cut = round(len(X) * (1 - training.validation_fraction))
-        X, y, X_dev, y_dev = X[:cut], y[:cut], X[cut:], y[cut:]
+        X, y, X_dev, y_dev, dev_places = X[:cut], y[:cut], X[cut:], y[cut:], places[cut:]
     if not X:
-        raise ValueError("there are no sentences; check the files")
-    lesson = learner.prepare(X, y, first=not options.model)
+        raise ValueError("there are no sentences to learn from; check the files, and --holdout")
+    with located(places):
+        lesson = learner.prepare(X, y, first=not options.model)
+    with located(dev_places):
+        learner.predict_many(X_dev, "last")  # what cannot be read is told before anything is learned
+    learner.label_column, learner.n_columns = column, 1 + len(X[0][0])
     show = not (options.quiet or options.json)
     clock = time.monotonic()
 
@@ -124,6 +137,29 @@ def load_base(path: str) -> SequenceLearner:
     return learner
 
 
+def label_column(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> int:
+    """The column of the labels: as told, else as the model has learned, else the last."""
+    if options.label_column is not None:
+        return int(options.label_column)
+    return -1 if learner.label_column is None else learner.label_column
+
+
+@contextmanager
+def located(places: list[Place]) -> Iterator[None]:
+    """Let errors and warnings name file and line instead of the number of a sentence."""
+    from perceptive.learners.sentence_names import renamed, sentences_named
+
+    def name(i: int, t: int | None) -> str:
+        path, line = places[i]
+        return f"{path}:{line + (t or 0)}"
+
+    with warnings.catch_warnings(record=True) as caught, sentences_named(name):
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        print(f"warning: {renamed(str(warning.message), name)}", file=sys.stderr)
+
+
 def _refuse(options: argparse.Namespace) -> None:
     wrong = [option_of(name) for name in (*sorted(ONLY_LINEAR), *OTHERS) if getattr(options, name, None) is not None]
     wrong += [option_of(name) for name in ("follow", "certify", "invert_hash") if getattr(options, name)]
@@ -146,10 +182,12 @@ def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | Rera
     from perceptive.conlleval import evaluate
     from perceptive.streams import conll
 
-    X, y = conll.read(options.data, options.label_column)
+    places: list[Place] = []
+    X, y = conll.read(options.data, label_column(options, learner), places)
     if not X:
         raise ValueError("there are no sentences; check the files")
-    predicted = learner.predict_many(X, options.hypothesis)
+    with located(places):
+        predicted = learner.predict_many(X, options.hypothesis)
     tokens = evaluate(y, predicted).right_tokens
     result = replace(evaluate(learner.comparable(y), learner.comparable(predicted)), right_tokens=tokens)
     if not options.json:
@@ -169,6 +207,7 @@ def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Non
         "hypothesis": learner.parameters.hypothesis,
         "labels": learner.classes,
         "scheme": learner.given or learner.scheme,
+        "label column": learner.label_column,
         "rounds": learner.rounds,
         "mistakes": learner.mistakes,
         "updates": learner.updates,

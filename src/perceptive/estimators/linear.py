@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificate import Certificate, certify, certify_lessons
+from perceptive.estimators.data import (
+    check_data,
+    check_rows,
+    example_weights,
+    hold_out,
+    label_array,
+    take,
+    unchanged_if_it_fails,
+)
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature, probabilities
-from perceptive.learners.lesson import Labels, is_missing
-from perceptive.learners.linear import LinearLearner, as_floats
+from perceptive.learners.lesson import Labels
+from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Vector
 from perceptive.learners.rows import is_dicts
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
@@ -239,22 +245,24 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             Where to start from, in the shape of ``coef_`` and ``intercept_``.
         """
         parameters, training = self._check_parameters()
-        with self._unchanged_if_it_fails():
-            X, y = self._check_data(X, y, reset=True)
+        with unchanged_if_it_fails(self):
+            X, y = check_data(self, X, y, reset=True)
             classes, which = np.unique(y, return_inverse=True)
             if len(classes) < 2:
                 raise ValueError(
                     f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
                 )
-            weights = self._weights(y, classes, sample_weight)
+            weights = example_weights(y, classes, self.class_weight, sample_weight)
             learner = LinearLearner(classes=classes.tolist(), **parameters)
             previous = getattr(self, "learner_", None) if self.warm_start else None
             if previous is not None and previous.vocabulary is not None and is_dicts(X):
                 learner.vocabulary = Vocabulary(previous.vocabulary.names())  # the same names, the same places
-            held_out = self._held_out(y, training)
+            calibrates = self.probability and self.hypothesis != "voted"
+            fraction = training.validation_fraction or (HELD_OUT if calibrates else 0.0)
+            held_out = hold_out(y, fraction, self.random_state)
             train_rows = np.flatnonzero(~held_out) if held_out.any() else None
-            labels = Labels(learner.classes, _take(which, train_rows))
-            taught = _take(X, train_rows), labels, _take(weights, train_rows)
+            labels = Labels(learner.classes, take(which, train_rows))
+            taught = take(X, train_rows), labels, take(weights, train_rows)
             lesson = learner.prepare(*taught, defer=True)
             assert learner.n_features is not None
             initial = initial_vectors(learner, previous, coef_init, intercept_init)
@@ -264,7 +272,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
                     problem.begin(lesson.rows, defer=True)
             validation = None
             if held_out.any():
-                validation = learner.rows(_take(X, np.flatnonzero(held_out))), which[held_out]
+                validation = learner.rows(take(X, np.flatnonzero(held_out))), which[held_out]
 
         def accuracy() -> float:
             assert validation is not None
@@ -331,7 +339,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             if self.certify:
                 parts = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in examples.batches())
                 self.certificate_ = certify_lessons(learner, parts)
-        self.learner_, self.classes_ = learner, _label_array(learner.classes, None)
+        self.learner_, self.classes_ = learner, label_array(learner.classes, None)
         self.n_features_in_ = learner.n_features
         self._after(run.history)
         return self
@@ -351,8 +359,8 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "learner_")
         parameters, _ = self._check_parameters()
-        with self._unchanged_if_it_fails():
-            X, y = self._check_data(X, y, reset=first)
+        with unchanged_if_it_fails(self):
+            X, y = check_data(self, X, y, reset=first)
             if first:
                 known = None if classes is None else np.unique(np.asarray(classes)).tolist()
                 learner = LinearLearner(classes=known, **parameters)
@@ -365,7 +373,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
                         f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}"
                     )
             seen = np.unique(y)
-            weights = self._weights(y, seen, sample_weight)
+            weights = example_weights(y, seen, self.class_weight, sample_weight)
             lesson = learner.prepare(X, y, weights)
         self.__dict__.pop("certificate_", None)
         before = learner.mistakes, learner.updates, learner.loss
@@ -373,7 +381,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             lesson.play_as_they_come()
         finally:
             self.learner_ = learner
-            self.classes_ = _label_array(learner.classes, seen)
+            self.classes_ = label_array(learner.classes, seen)
             history = History([learner.mistakes - before[0]], [learner.updates - before[1]], [learner.loss - before[2]])
             self._after(history, go_on=not first)
         return self
@@ -385,13 +393,13 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         except AttributeError:
             learner = LinearLearner(**self._check_parameters()[0])
             learner.learn(x, y, w)
-            self.learner_, self.classes_ = learner, _label_array(learner.classes, None)
+            self.learner_, self.classes_ = learner, label_array(learner.classes, None)
             self._after(History())
             return self
         learner.learn(x, y, w)
         self.__dict__.pop("certificate_", None)
         if len(self.classes_) != len(learner.classes):
-            self.classes_ = _label_array(learner.classes, None)
+            self.classes_ = label_array(learner.classes, None)
         return self
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
@@ -400,92 +408,6 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         LinearParameters(**learner)
         EstimatorParameters(**{f.name: getattr(self, f.name) for f in fields(EstimatorParameters)})
         return learner, TrainingParameters(**{name: getattr(self, name) for name in TRAINING})
-
-    @contextmanager
-    def _unchanged_if_it_fails(self) -> Iterator[None]:
-        """What scikit-learn notes of the data is taken back where they are refused."""
-        noted = {name: self.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_")}
-        try:
-            yield
-        except BaseException:
-            for name, value in noted.items():
-                self.__dict__.pop(name, None)
-                if value is not None:
-                    setattr(self, name, value)
-            raise
-
-    def _check_data(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        X = self._check_rows(X, reset)
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind in "mM":
-            raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
-        if y.dtype == object and any(is_missing(label) for label in y):
-            raise ValueError("y contains missing labels; drop such examples")
-        if y.dtype == object and len({type(label) for label in y}) > 1:
-            raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
-        check_classification_targets(y)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n != len(y):
-            raise ValueError(f"X has {n} rows, but y has {len(y)} labels; give one label per row")
-        return X, y
-
-    def _check_rows(self, X: Any, reset: bool) -> Any:
-        if is_dicts(X):
-            if reset:
-                self.__dict__.pop("n_features_in_", None)
-                self.__dict__.pop("feature_names_in_", None)
-            return X
-        try:  # the core looks at every value anyway: finiteness is checked there
-            return validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                ensure_all_finite=False, accept_large_sparse=True,
-            )  # fmt: skip
-        except ValueError as error:
-            if "could not convert" in str(error) or "inhomogeneous" in str(error):
-                raise ValueError(
-                    f"X must hold numbers, all rows of one length ({error}); encode text as numbers, or give dicts"
-                ) from None
-            raise
-
-    def _weights(
-        self, y: NDArray[Any], classes: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> NDArray[np.float64] | None:
-        if sample_weight is None and self.class_weight is None:
-            return None
-        n = len(y)
-        if sample_weight is not None:
-            sample_weight = as_floats(sample_weight, "sample_weight")
-        weights: NDArray[np.float64] = _check_sample_weight(
-            sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True
-        )
-        if self.class_weight is not None:
-            try:
-                per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
-            except ValueError:
-                raise ValueError(
-                    f"class_weight={self.class_weight!r}: give a dict with a weight for each of {classes.tolist()}, "
-                    "'balanced', or None"
-                ) from None
-            weights *= per_class[np.searchsorted(classes, y)]
-        return weights
-
-    def _held_out(self, y: NDArray[Any], training: TrainingParameters) -> NDArray[np.bool_]:
-        """Choose the rows for early stopping and calibration: the same share of every class, seeded."""
-        fraction = training.validation_fraction
-        if self.probability and self.hypothesis != "voted":
-            fraction = fraction or HELD_OUT
-        held_out = np.zeros(len(y), dtype=bool)
-        if not fraction:
-            return held_out
-        rng = np.random.default_rng(self.random_state)
-        for label in np.unique(y):
-            rows = rng.permutation(np.flatnonzero(y == label))
-            held_out[rows[: min(len(rows) - 1, max(1, round(fraction * len(rows))))]] = True
-        if not held_out.any():
-            raise ValueError(f"{len(y)} examples are too few to hold out a part of {fraction}; give more")
-        return held_out
 
     def _after(self, history: History, go_on: bool = False) -> None:
         """Set the attributes that tell of the run."""
@@ -503,7 +425,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
         check_is_fitted(self)
-        rows = self.learner_.rows(self._check_rows(X, reset=False))
+        rows = self.learner_.rows(check_rows(self, X, reset=False))
         scores = self.learner_.scores_of(rows, hypothesis)
         if scores.ndim == 2 and len(self.learner_.classes) == 2:
             return scores[:, 1] - scores[:, 0]
@@ -512,7 +434,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each row, under ``hypothesis`` or any other that was kept."""
         check_is_fitted(self)
-        rows = self.learner_.rows(self._check_rows(X, reset=False))
+        rows = self.learner_.rows(check_rows(self, X, reset=False))
         return self.classes_[self.learner_.decide(self.learner_.scores_of(rows, hypothesis))]
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
@@ -538,7 +460,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     def perceptron_criterion(self, X: Any, y: Any) -> float:
         """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""
         check_is_fitted(self)
-        return self.learner_.criterion(self._check_rows(X, reset=False), y)
+        return self.learner_.criterion(check_rows(self, X, reset=False), y)
 
     def _vectors(self) -> list[Vector]:
         check_is_fitted(self)
@@ -567,24 +489,9 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     ) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
         check_is_fitted(self)
-        X, y = self._check_data(X, y, reset=False)
-        weights = self._weights(y, self.classes_, sample_weight)
+        X, y = check_data(self, X, y, reset=False)
+        weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
         return certify(self.learner_, X, y, weights, witness=witness)
-
-
-def _take(values: Any, rows: NDArray[np.int64] | None) -> Any:
-    """Some rows of anything."""
-    if rows is None or values is None:
-        return values
-    return [values[i] for i in rows] if isinstance(values, list) else values[rows]
-
-
-def _label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
-    """Labels as an array: of the kind that the data had, or of objects where kinds are mixed."""
-    if like is not None and like.dtype == object:
-        return np.array(labels, dtype=object)
-    kinds = {type(label) for label in labels}
-    return np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
 
 
 def _register_with_river() -> None:

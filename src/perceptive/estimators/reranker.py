@@ -24,7 +24,7 @@ from perceptive.learners.reranking import (
     kernel_of,
     structure_of,
 )
-from perceptive.learners.sequence import as_lists
+from perceptive.learners.sentences import as_lists
 from perceptive.training.reranking import check_reranking, cross_fit, lists_to_learn
 
 

@@ -15,7 +15,9 @@ from perceptive.conlleval import evaluate
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.learners.calibration import fit_temperature, probabilities
-from perceptive.learners.sequence import SequenceLearner, as_lists
+from perceptive.learners.sentence_names import numbered, sentences_named
+from perceptive.learners.sentences import as_lists
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.training import History, train_tagger
 
@@ -33,9 +35,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
 
     Parameters
     ----------
-    template : str, path, list of str or Templates
-        Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or CRF++'s), or
-        lines; see `perceptive.features.templates`. "auto" chooses a preset by the look of the tokens.
+    template : str, path, list of str or of templates, or callable
+        Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or CRF++'s), lines
+        (see `perceptive.features.templates`), objects (see `perceptive.features.terms`), or a function of a sentence
+        and a place in it that gives a dict or the names of features. "auto" chooses a preset by the look of the tokens.
     rule : {"perceptron", "pa", "pa1", "pa2", "mira"}
         How far to move on a sentence.
     learning_rate : float
@@ -58,7 +61,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
     min_count : int
         Features seen less often in `fit` are left out.
     constraints : {"auto", "bio", "iob1", "bioes", None}
-        Scheme that every prediction keeps to; "auto" recognises it.
+        Scheme that every prediction keeps to; "auto" recognises it, and warns where labels look like one but break it.
     encoding : {None, "bioes"}
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
         chunks and names; BIO or IOB1 labels go in and come out.
@@ -68,7 +71,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, dictionary
         membership). Labels are BIO tags. For records such as addresses and bibliographies.
     max_segment : int or None
-        Tokens of the longest segment; None: that of the training data.
+        Tokens of the longest segment; None: that of the data learned from so far.
     random_state : int
         Seed of the shuffling.
     epochs : int
@@ -187,12 +190,16 @@ class SequenceTagger(RunMixin, BaseEstimator):
         """
         training = self._training()
         learner = self._new_learner()
-        if self.probability and (self.segments or self.hypothesis == "voted"):
-            what = "segments=True" if self.segments else "hypothesis='voted'"
-            raise ValueError(f"probability=True does not go with {what}, which gives no scores of labels")
+        if self.probability and self.hypothesis == "voted":
+            raise ValueError("probability=True does not go with hypothesis='voted', which gives no scores of labels")
         X, y = learner.check(X, y)
-        X, y, X_held, y_held = self._hold_out(X, y, training)
-        lesson = learner.prepare(X, y, first=True)
+        rest, held = self._hold_out(len(X), training)
+        X_held, y_held = [X[i] for i in held], [y[i] for i in held]
+        X, y = ([X[i] for i in rest], [y[i] for i in rest]) if held else (X, y)
+        with sentences_named(numbered(rest)):
+            lesson = learner.prepare(X, y, first=True)
+        with sentences_named(numbered(held)):
+            learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
         self.learner_, self._history = learner, History()
         held_out = None
         if training.validation_fraction > 0:
@@ -206,16 +213,16 @@ class SequenceTagger(RunMixin, BaseEstimator):
             learner.temperature = self._calibrate(X_held, y_held)
         return self
 
-    def _hold_out(self, X: list[Any], y: list[Any], training: TrainingParameters) -> tuple[list[Any], ...]:
+    def _hold_out(self, n: int, training: TrainingParameters) -> tuple[list[int], list[int]]:
+        """The numbers of the sentences to learn from, and of those held out."""
         fraction = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
         if fraction == 0:
-            return X, y, [], []
-        n = round(fraction * len(X))
-        if not 0 < n < len(X):
-            raise ValueError(f"{len(X)} sentences are too few to hold out {fraction:.0%} of them")
-        order = np.random.default_rng(self.random_state).permutation(len(X))
-        held, rest = sorted(order[:n].tolist()), sorted(order[n:].tolist())
-        return [X[i] for i in rest], [y[i] for i in rest], [X[i] for i in held], [y[i] for i in held]
+            return list(range(n)), []
+        n_held = round(fraction * n)
+        if not 0 < n_held < n:
+            raise ValueError(f"{n} sentences are too few to hold out {fraction:.0%} of them")
+        order = np.random.default_rng(self.random_state).permutation(n)
+        return sorted(order[n_held:].tolist()), sorted(order[:n_held].tolist())
 
     def partial_fit(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None
@@ -333,7 +340,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Labels that the tagger does not know count as missed.
         """
         check_is_fitted(self, "learner_")
-        return self._score(as_lists(y), self.predict(X))
+        predicted, truth = self.predict(X), as_lists(y)
+        if len(truth) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} sentences, but y has {len(truth)}; give one list a sentence")
+        return self._score(truth, predicted)
 
     def _score(self, truth: list[Any], predicted: list[Any]) -> float:
         result = evaluate(self.learner_.comparable(truth), self.learner_.comparable(predicted))

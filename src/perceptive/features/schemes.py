@@ -83,6 +83,23 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
     return next((scheme for scheme in candidates if all(violation(scheme, s) is None for s in sequences)), None)
 
 
+def nearest(sequences: Iterable[Sequence[Any]]) -> str | None:
+    """Of labels that look like a scheme's but break it: the scheme that fewest sequences break; None for others.
+
+    Examples
+    --------
+    >>> nearest([["B-NP", "I-NP"], ["B-VP"], ["O", "I-NP"]]), nearest([["DT", "NN"]])
+    ('bio', None)
+    """
+    sequences = list(sequences)
+    labels = {label for sequence in sequences for label in sequence if label is not None and label != "O"}
+    if not labels or not all(isinstance(label, str) and split(label)[0] in ("B", "I", "E", "S") for label in labels):
+        return None
+    if any(split(label)[0] in ("E", "S") for label in labels):
+        return "bioes"
+    return min(("bio", "iob1"), key=lambda scheme: sum(violation(scheme, s) is not None for s in sequences))
+
+
 def violation(scheme: str, labels: Sequence[Any]) -> int | None:
     """The first token whose label may not stand where it stands; None if all may."""
     before, known = None, True

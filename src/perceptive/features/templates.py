@@ -21,11 +21,11 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     columns word pos                  names of the columns; these are the names if none are given
 
 ``#`` begins a comment. Lines of CRF++ (``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, and may be mixed in.
+`perceptive.features.terms` has the same as Python objects.
 """
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
 import re
@@ -35,23 +35,12 @@ from pathlib import Path
 from typing import Any
 
 from perceptive.features.presets import PRESETS
+from perceptive.features.template import KINDS, MAX_OFFSET, Columns, CrfppLine, Line, SegmentIn, Template, Term
+from perceptive.features.template_language import COLUMNS, template
 
 __all__ = ["PRESETS", "Templates"]
 
-MAX_OFFSET = 15  # of core/columns.hpp
-WRITTEN = {"bag": "bag(word[-2:2])", "columns": "columns word pos", "@label": "@label[-1]"}
-FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in", "col")
-HAS = ("digit", "hyphen", "upper", "lower", "punctuation", "dot")
-IS = ("capitalised", "upper", "number", "title", "punctuation")
-SHORT = {"capitalised": "is(capitalised)", "hyphenated": "has(hyphen)", "token": "word"}
-
-CRFPP = re.compile(r"^([UB])(?![a-z(])([^\s]*)$")
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
-TERM = re.compile(
-    r"^(?P<name>@?[a-z_]+)\s*(?:\((?P<arguments>[^()]*)\))?\s*"
-    r"(?:\[\s*(?P<first>[+-]?\d+)\s*(?:(?P<how>:|\.\.)\s*(?P<last>[+-]?\d+)\s*)?\])?$"
-)
-LABEL = re.compile(r"^y\s*(?:\[\s*(?P<offset>0|-1)\s*\])?\s*==\s*(?P<label>[^\s()&]+)$")
 
 Part = tuple[int, int]  # column, offset
 Column = tuple[str, int, int]  # function (or none), its number, base column
@@ -89,7 +78,7 @@ class Templates:
     words: Mapping[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.columns = ["word", "pos"]
+        self.columns = list(COLUMNS)
         self.n_base = 1
         self.derived: list[Column] = []
         self.dictionaries: dict[str, list[str]] = {}
@@ -102,7 +91,6 @@ class Templates:
         self.edge_sets: list[LabelSet | None] = []
         self.bigrams = self.trigrams = False
         self.scale: list[float] = []  # the value of each state template's features
-        self._scale = 1.0
         self._names: dict[str, int] = {}
         self._read: list[tuple[list[tuple[int, list[Part]]], int, list[Unnumbered]]] = []
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -110,16 +98,18 @@ class Templates:
             if not line:
                 continue
             try:
-                self._line(line)
+                self._line(template(line, self.columns))
             except ValueError as error:
                 raise ValueError(f"{self.where}, line {number}: {error}") from None
         self._settle()
 
     @classmethod
     def of(cls, given: Any) -> Templates:
-        """Templates from a preset's name, the path of a file, lines, or templates."""
+        """Templates from a preset's name, the path of a file, lines, objects, or templates."""
         if isinstance(given, Templates):
             return given
+        if isinstance(given, Line):
+            given = [given]
         if isinstance(given, str) and given in PRESETS:
             return cls(PRESETS[given], where=f"preset {given!r}")
         if isinstance(given, os.PathLike) or (isinstance(given, str) and _is_path(given)):
@@ -127,7 +117,11 @@ class Templates:
         if isinstance(given, str):
             return cls(given)
         if isinstance(given, Iterable):
-            return cls("\n".join(map(str, given)))
+            lines = list(given)
+            for line in lines:
+                if not isinstance(line, str | Line):
+                    raise TypeError(f"a template is a {type(line).__name__}; give lines, or what features.terms makes")
+            return cls("\n".join(map(str, lines)), words=_dictionaries(lines))
         raise TypeError(
             f"templates are a {type(given).__name__}; give one of {', '.join(PRESETS)}, a file, or lines of templates"
         )
@@ -154,68 +148,38 @@ class Templates:
 
     # ------------------------------------------------------------ lines
 
-    def _line(self, line: str) -> None:
-        self._scale = 1.0
-        if re.match(r"columns(\s|$)", line):
-            if line == "columns":
-                raise ValueError("columns names the columns, as in: columns word pos")
+    def _line(self, line: Line) -> None:
+        if isinstance(line, Columns):
             if self._names or self.bigrams:
                 raise ValueError("name the columns before the first template")
-            self.columns = line.split()[1:]
+            self.columns = list(line.names)
+        elif isinstance(line, CrfppLine):
+            self._crfpp(line.text)
+        elif isinstance(line, SegmentIn):
+            self.phrases[line.name] = self._words(line.name)
+        else:
+            self._template(line)
+
+    def _template(self, line: Template) -> None:
+        pairs = bool(line.pairs or line.before)
+        label_set = (line.labels, line.before) if line.labels or line.before else None
+        if line.pairs == -2:
+            self.trigrams = self.bigrams = True
             return
-        if (crfpp := CRFPP.match(line)) and (line == "B" or ":" in line or "%x" in line or line[1:].isalnum()):
-            self._crfpp(crfpp[1], line)
-            return
-        if line.startswith("segment "):
-            file = re.fullmatch(r"segment\s+in\(\s*([^()]+?)\s*\)", line)
-            if file is None:
-                raise ValueError(
-                    f"{line!r}: segments are looked up by 'segment in(FILE)'; the rest is read without saying so"
-                )
-            self.phrases[file[1]] = list(self.words.get(file[1]) or _words(Path(file[1])))
-            return
-        scaled = re.fullmatch(r"(.*\S)\s*\*\s*([0-9]*\.?[0-9]+)", line)
-        self._scale = float(scaled[2]) if scaled else 1.0
-        if not 0 < self._scale < 1e6:
-            raise ValueError(f"{line!r}: features cannot have the value {self._scale}")
-        line = scaled[1] if scaled else line
-        bag = re.fullmatch(r"bag\s*\((.*)\)", line)
-        terms = [_trim(term) for term in re.split(r"\s*(?:&|\band\b)\s*", bag[1] if bag else line)]
-        alternatives: list[list[tuple[str, list[Unnumbered]]]] = []
-        labels, before, pairs = [], [], False
-        for term in terms:
-            if (chosen := _labels_of(term)) is not None:
-                now, then = chosen
-                labels += [now] if now else []
-                before += [then] if then else []
-            elif term.startswith("@"):
-                offset = self._label_term(term)
-                pairs = True
-                if offset == -2:
-                    if len(terms) > 1:
-                        raise ValueError("@label[-2] stands alone: triples are not joined with what is seen")
-                    self.trigrams = self.bigrams = True
-                    return
-            else:
-                alternatives.append(self._term(term))
-        if len(labels) > 1 or len(before) > 1:
-            raise ValueError("a template says what y is at most once; join labels by 'or'")
-        pairs = pairs or bool(before)
-        if not alternatives and pairs and not labels and not before:
+        if pairs and not line.terms and not label_set:
             self.bigrams = True
             return
-        label_set = (labels[0] if labels else (), before[0] if before else ()) if labels or before else None
-        for choice in itertools.product(*alternatives):
+        for choice in itertools.product(*map(self._alternatives, line.terms)):
             parts = [part for _, some in choice for part in some]
             name = " & ".join(text for text, _ in choice)
             if label_set:
-                said = [f"y in {{{', '.join(label_set[0])}}}"] if label_set[0] else []
-                said += [f"y[-1] in {{{', '.join(label_set[1])}}}"] if label_set[1] else []
+                said = [f"y in {{{', '.join(line.labels)}}}"] if line.labels else []
+                said += [f"y[-1] in {{{', '.join(line.before)}}}"] if line.before else []
                 name = " & ".join([*said, *([name] if name else [])])
             elif pairs:
                 name += " & @label[-1]"
-            key = re.sub(r"\[[^\]]*\]", "", name) if bag else name
-            self._add(pairs, key, name if not bag else f"bag({key})", parts, label_set)
+            key = re.sub(r"\[[^\]]*\]", "", name) if line.bagged else name
+            self._add(pairs, key, f"bag({key})" if line.bagged else name, parts, label_set, line.value)
 
     def _add(
         self,
@@ -224,121 +188,65 @@ class Templates:
         name: str,
         parts: list[Unnumbered],
         label_set: LabelSet | None,
+        value: float = 1.0,
     ) -> None:
         number = self._names.setdefault(key, len(self._names))
-        for _, offset in parts:
-            if abs(offset) > MAX_OFFSET:
-                raise ValueError(f"offset {offset} is too far away; at most {MAX_OFFSET}")
         self._read.append((self.edge if pairs else self.state, number, parts))
-        if pairs and self._scale != 1.0:
-            raise ValueError("pairs of labels cannot be scaled")
         if pairs:
             self.edge_names.append(name)
             self.edge_sets.append(label_set)
         else:
             self.state_names.append(name)
-            self.scale.append(self._scale)
+            self.scale.append(value)
             self.state_sets.append(label_set)
 
-    def _crfpp(self, kind: str, line: str) -> None:
+    def _crfpp(self, line: str) -> None:
         if line == "B":
             self.bigrams = True
             return
         macros = [(int(row), int(column)) for row, column in MACRO.findall(line)]
-        rest = MACRO.sub("", line)
-        if "%x" in rest or "%" in rest:
+        if "%" in MACRO.sub("", line):
             raise ValueError(f"{line!r}: a macro is written %x[row,column]")
+        for row, _ in macros:
+            if abs(row) > MAX_OFFSET:
+                raise ValueError(f"offset {row} is too far away; at most {MAX_OFFSET}")
         parts = [(("", 0, column), row) for row, column in macros]
         key = MACRO.sub(lambda macro: f"%x[{macro[2]}]", line)  # lines with one identifier share their features
-        if kind == "B" and not parts:
+        if line[0] == "B" and not parts:
             self.bigrams = True
             return
-        self._add(kind == "B", key, line, parts, None)
-
-    def _label_term(self, term: str) -> int:
-        match = TERM.match(term)
-        if match is None or match["name"] != "@label" or match["arguments"] is not None:
-            raise ValueError(f"unknown directive {term!r}; labels are @label[-1], or @label[-2] for triples")
-        first, last = int(match["first"] or -1), int(match["last"] or match["first"] or -1)
-        if {first, last} - {-1, -2}:
-            raise ValueError(f"{term!r}: only @label[-1] and @label[-2] can be looked at")
-        return min(first, last)
+        self._add(line[0] == "B", key, line, parts, None)
 
     # ------------------------------------------------------------ terms
 
-    def _term(self, term: str) -> list[tuple[str, list[Unnumbered]]]:
-        """The alternatives that a term stands for, each with its name and parts."""
-        term = SHORT.get(term, term)
-        for short, long in SHORT.items():
-            term = re.sub(rf"^{short}(?=\[)", long, term)
-        match = TERM.match(term)
-        if match is None:
-            raise ValueError(f"cannot read {term!r}; a term is name(arguments)[offset]")
-        name, arguments = match["name"], match["arguments"]
-        first = int(match["first"] or 0)
-        last = int(match["last"]) if match["last"] else first
-        if last < first:
-            raise ValueError(f"{term!r}: the offsets run backwards")
-        if max(-first, last) > MAX_OFFSET:
-            far = last if last > MAX_OFFSET else first
-            raise ValueError(f"offset {far} is too far away; at most {MAX_OFFSET}")
-        columns = self._columns_of(name, arguments)
+    def _alternatives(self, term: Term) -> list[tuple[str, list[Unnumbered]]]:
+        """What a term stands for: templates, each with its name and parts."""
         found = []
-        for text, column in columns:
-            if match["how"] == "..":
-                parts = [(column, offset) for offset in range(first, last + 1)]
-                found.append((f"{text}[{first}..{last}]", parts))
+        places = range(term.first, term.last + 1)
+        for text, column in self._columns_of(term):
+            if term.joined:
+                found.append((f"{text}[{term.first}..{term.last}]", [(column, offset) for offset in places]))
             else:
-                found += [(f"{text}[{offset}]", [(column, offset)]) for offset in range(first, last + 1)]
+                found += [(f"{text}[{offset}]", [(column, offset)]) for offset in places]
         return found
 
-    def _columns_of(self, name: str, arguments: str | None) -> list[tuple[str, Column]]:
-        if name in self.columns and arguments is None:
-            return [(name, ("", 0, self.columns.index(name)))]
-        if name not in FUNCTIONS:
-            if name in WRITTEN:
-                raise ValueError(f"{name!r} does not stand so; it is written {WRITTEN[name]}")
-            known = [*FUNCTIONS, *self.columns, *SHORT, "bag", "@label", "columns"]
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-            raise ValueError(f"unknown directive {name!r}; {hint}")
-        given = [argument.strip() for argument in (arguments or "").split(",") if argument.strip()]
-        if name == "col":
-            if len(given) != 1 or not given[0].isdigit():
-                raise ValueError("col takes the number of a column, from 0: col(2)")
-            return [(f"col({given[0]})", ("", 0, int(given[0])))]
-        column, said = 0, ""
-        needs = name in ("prefix", "suffix", "has", "is", "in")
-        if len(given) == needs + 1:
-            column, said = self._column(given.pop()), f", {given[-1] if needs else ''}"
-            said = f", {self.columns[column] if column < len(self.columns) else f'col {column}'}"
-        if len(given) != needs:
-            raise ValueError(f"{name} takes {'one argument' if needs else 'no argument'}, and perhaps a column")
-        if not needs:
-            return [(f"{name}({said[2:]})" if said else name, (name, 0, column))]
-        if name in ("prefix", "suffix"):
-            low, _, high = given[0].partition("..")
-            if not low.isdigit() or (high and not high.isdigit()) or not 1 <= int(low) <= int(high or low) <= 15:
-                raise ValueError(f"{name}({given[0]}): give a number of characters, as 3 or 1..4, at most 15")
-            return [(f"{name}({n}{said})", (name, n, column)) for n in range(int(low), int(high or low) + 1)]
-        if name == "in":
-            if given[0] not in self.dictionaries:
-                self.dictionaries[given[0]] = list(self.words.get(given[0]) or _words(Path(given[0])))
-            return [(f"in({given[0]}{said})", ("in", list(self.dictionaries).index(given[0]), column))]
-        kinds = HAS if name == "has" else IS
-        found = []
-        for kind in map(str.strip, given[0].split("|")):
-            if kind not in kinds:
-                raise ValueError(f"{name}({kind}): choose from {', '.join(kinds)}")
-            found.append((f"{name}({kind}{said})", (name, kinds.index(kind), column)))
-        return found
+    def _columns_of(self, term: Term) -> list[tuple[str, Column]]:
+        base = 0 if term.of is None else term.of if isinstance(term.of, int) else self.columns.index(term.of)
+        function = term.function
+        if not function or not term.argument:
+            return [(term.base(), (function, 0, base))]
+        if function in ("prefix", "suffix"):
+            low, high = term.argument
+            return [(term.base(str(n)), (function, n, base)) for n in range(low, high + 1)]
+        if function == "in":
+            (name,) = term.argument
+            if name not in self.dictionaries:
+                self.dictionaries[name] = self._words(name)
+            return [(term.base(), ("in", list(self.dictionaries).index(name), base))]
+        return [(term.base(kind), (function, KINDS[function].index(kind), base)) for kind in term.argument]
 
-    def _column(self, text: str) -> int:
-        if text in self.columns:
-            return self.columns.index(text)
-        if match := re.fullmatch(r"col(?:\s|\()?(\d+)\)?", text):
-            return int(match[1])
-        raise ValueError(f"no column {text!r}; the columns are {', '.join(self.columns)}")
+    def _words(self, name: str) -> list[str]:
+        return list(self.words[name]) if name in self.words else _words(Path(name))
 
     def _settle(self) -> None:
         """Number the columns: first those of the data, then those derived from them."""
@@ -353,25 +261,14 @@ class Templates:
             where.append((name, [(numbers[c] if c[0] else c[2], offset) for c, offset in parts]))
 
 
-def _labels_of(term: str) -> LabelSet | None:
-    """The labels that ``y==B or y==I`` allows, now and one token before; None if the term speaks of no label."""
-    found: dict[str, list[str]] = {"0": [], "-1": []}
-    for one in re.split(r"\s+or\s+", term):
-        match = LABEL.match(_trim(one))
-        if match is None:
-            return None
-        found[match["offset"] or "0"].append(match["label"])
-    if found["0"] and found["-1"]:
-        raise ValueError("join y==… and y[-1]==… by 'and'")
-    return tuple(found["0"]), tuple(found["-1"])
-
-
-def _trim(term: str) -> str:
-    """Without spaces and one pair of parentheses around it all."""
-    term = term.strip()
-    while term.startswith("(") and term.endswith(")"):
-        term = term[1:-1].strip()
-    return term
+def _dictionaries(lines: Iterable[Any]) -> dict[str, list[str]]:
+    """The dictionaries that came with the templates."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        for name, words in getattr(line, "words", ()):
+            if found.setdefault(name, list(words)) != list(words):
+                raise ValueError(f"in({name}): there are two dictionaries of this name; rename one")
+    return found
 
 
 def _is_path(text: str) -> bool:

@@ -14,13 +14,16 @@ from perceptive.features.hashing import HashKernel
 from perceptive.kernels import Kernel, Linear
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.sequence import SequenceLearner, as_lists
+from perceptive.learners.sentences import as_lists
+from perceptive.learners.sequence import SequenceLearner
 
 Candidate = tuple[list[Any], float]  # labels and score
 Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]
 Structure = Callable[[Sequence[Any], Sequence[Any]], Any]
 BATCH = 64  # sentences whose candidates are in memory
-BITS = 20  # of hashed features
+BITS = 20
+OUTSIDE = "O"
+Piece = tuple[int, int, str]  # begin, end, kind  # of hashed features
 KERNEL_BITS = 18  # fewer: every comparison of sparse rows walks over the columns
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
 
@@ -65,6 +68,16 @@ class RerankingLearner:
     def given(self) -> str | None:
         """The scheme of the labels that the tagger was given, where it is another."""
         return self.tagger.given
+
+    @property
+    def label_column(self) -> int | None:
+        """Of the files that the tagger learned from."""
+        return self.tagger.label_column
+
+    @property
+    def n_columns(self) -> int | None:
+        """Of the files that the tagger learned from."""
+        return self.tagger.n_columns
 
     def comparable(self, y: Iterable[Sequence[Any]]) -> list[list[Any]]:
         """Labels as `conlleval` counts them."""
@@ -128,17 +141,23 @@ def describe(
 
     What all of them share cancels out, and is left out of the features.
     """
-    spans = [segments(labels) for labels, _ in found]
-    shared = set.intersection(*map(set, spans))
+    pieces = [_pieces(labels) for labels, _ in found]
+    shared = set.intersection(*map(set, pieces))
+    columns = [[column.lower() for column in _columns(token)] for token in x]
     best = found[0][1]
     rows: list[Any] = []
-    for place, ((labels, score), mine) in enumerate(zip(found, spans, strict=True)):
+    for place, ((labels, score), mine) in enumerate(zip(found, pieces, strict=True)):
         row = {"place": math.log(place + 1.0), "score": score - best}
-        around = ["^", *(kind for _, _, kind in mine), "$"]
-        for at, span in enumerate(mine):
-            names = _of_neighbours(around[at : at + 3])
-            if span not in shared:
-                names = [*names, *_of_segment(x, *span)]
+        kinds = ["^", "^", *(kind for _, _, kind in mine), "$"]
+        for at, (begin, end, kind) in enumerate(mine):
+            *_, before, _, after = around = kinds[at : at + 4]
+            names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
+            if (begin, end, kind) not in shared:
+                names += (
+                    _of_token(columns[begin], before, after)
+                    if kind == OUTSIDE
+                    else _of_segment(x, columns, begin, end, kind)
+                )
             for name in names:
                 row[name] = row.get(name, 0.0) + 1.0
         if features is not None:
@@ -212,23 +231,49 @@ def _columns(token: Any) -> list[str]:
     return [token] if isinstance(token, str) else [str(column) for column in token]
 
 
-def _of_neighbours(kinds: Sequence[str]) -> list[str]:
-    before, kind, after = kinds
-    return [f"n {before} {kind}", f"n {before} {kind} {after}"]
+def _pieces(labels: Sequence[Any]) -> list[Piece]:
+    """The segments and, one by one, the tokens outside, in order."""
+    pieces: list[Piece] = []
+    at = 0
+    for begin, end, kind in [*sorted(segments(labels)), (len(labels), len(labels), OUTSIDE)]:
+        pieces += [(t, t + 1, OUTSIDE) for t in range(at, begin)]
+        if begin < end:
+            pieces.append((begin, end, kind))
+        at = end
+    return pieces
 
 
-def _of_segment(x: Sequence[Any], begin: int, end: int, kind: str) -> Iterable[str]:
+def _of_token(columns: list[str], before: str, after: str) -> list[str]:
+    """Features of a token outside: each column, alone and with the kinds around it."""
+    return [f"{OUTSIDE} {c} {text}" for c, value in enumerate(columns) for text in (value, f"{before} {value} {after}")]
+
+
+def _of_segment(x: Sequence[Any], columns: list[list[str]], begin: int, end: int, kind: str) -> list[str]:
     """Features of one segment: each column as a whole, its ends, its shape, its length, and what surrounds it."""
-    inside = [_columns(token) for token in x[begin:end]]
-    yield f"{kind} length {min(end - begin, 8)}"
-    yield f"{kind} shape {' '.join(shape(columns[0]) for columns in inside)}"
-    for c in range(len(inside[0])):
-        words = [columns[c] for columns in inside]
-        before = _columns(x[begin - 1])[c] if begin else "^"
-        after = _columns(x[end])[c] if end < len(x) else "$"
-        yield f"{kind} {c} all {' '.join(words)}"
-        yield f"{kind} {c} first {words[0]}"
-        yield f"{kind} {c} last {words[-1]}"
-        yield f"{kind} {c} before {before} {words[0]}"
-        yield f"{kind} {c} after {words[-1]} {after}"
-        yield f"{kind} {c} around {before} {after}"
+    shapes = " ".join(shape(_columns(token)[0]) for token in x[begin:end])
+    names = [f"{kind} length {min(end - begin, 8)}", f"{kind} shape {shapes}"]
+    for c in range(len(columns[begin])):
+        outer = [*("^" * 2), *(row[c] for row in columns), *("$" * 2)]
+        inside = outer[begin + 2 : end + 2]
+        first, last, (left, before), (after, right) = (
+            inside[0],
+            inside[-1],
+            outer[begin : begin + 2],
+            outer[end + 2 : end + 4],
+        )
+        names += [
+            f"{kind} {c} {what}"
+            for what in (
+                f"all {' '.join(inside)}",
+                f"first {first}",
+                f"last {last}",
+                f"before {before}",
+                f"after {after}",
+                f"around {before} {after}",
+                f"begins {before} {first}",
+                f"begins {left} {before} {first}",
+                f"ends {last} {after}",
+                f"ends {last} {after} {right}",
+            )
+        ]
+    return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,14 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.features import schemes
+from perceptive.features.template import Template
 from perceptive.features.templates import Templates, matches
+from perceptive.learners.labelling import Labelling, Labels, least_segments, misfit
+from perceptive.learners.margins import lost_by_others, merged
+from perceptive.learners.sentences import as_lists, different_labels, guess, in_order
+from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 
-Labels = list[Any]
 Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
 
 
@@ -45,18 +50,19 @@ class SequenceLearner:
         self.parameters = SequenceParameters(**parameters)
         self.labels: Labels = []
         self.index: dict[Any, int] = {}
-        self.scheme: str | None = None
-        self.given: str | None = None  # the scheme of the user's labels, where those within are another's
+        wanted = "bio" if self.parameters.segments else self.parameters.constraints
+        self.labelling = Labelling(wanted, self.parameters.segments, self.parameters.encoding)
         self.templates: Templates | None = None
         self.model: _core.SequenceModel | None = None
         self.first_pass: tuple[int, int] | None = None
         self.temperature: float | None = None
-        self._recognised = False
+        self.label_column: int | None = None  # of files in columns, and how many columns there were
+        self.n_columns: int | None = None
         self.longest = self.parameters.max_segment  # tokens of the longest segment
         self._columns = -1, -1
         self._vectors: dict[str, Any] = {}
         self.features: Features | None = None  # a function of the user's
-        if callable(self.parameters.template):
+        if callable(self.parameters.template) and not isinstance(self.parameters.template, Template):
             self.features = self.parameters.template
             self._open(Templates("@label[-1]"))
         elif not (isinstance(self.parameters.template, str) and self.parameters.template == "auto"):
@@ -73,6 +79,8 @@ class SequenceLearner:
                 raise ValueError("@label[-2] does not go with segments=True")
             self._columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
         self.model = _core.SequenceModel(*templates.arguments())
+        if self.parameters.segments:
+            self.model.set_segment_features(*self._columns, list(templates.phrases.values()))
         if any(scale != 1.0 for scale in templates.scale):
             self.model.set_scale(templates.scale)
         if self.parameters.keeps_log:
@@ -101,6 +109,9 @@ class SequenceLearner:
         """Tell the core how many labels there are, which may follow which, and which share weights."""
         self.core.set_labels(len(self.labels))
         self.core.set_constraints(*schemes.constraints(self.scheme, self.labels))
+        if self.given is not None:
+            names = self.labelling.names(self.labels)
+            self.core.set_same_name([names.index(name) for name in names])
         assert self.templates is not None
         sets: list[list[int]] = []
         numbers: list[list[int]] = [[], []]
@@ -115,26 +126,23 @@ class SequenceLearner:
         self._vectors.clear()
 
     def _tell_segments(self) -> None:
-        assert self.templates is not None
         assert self.longest is not None
         kinds = [schemes.split(label)[1] for label in self.labels if schemes.split(label)[0] == "B"]
         find = {schemes.split(label): i for i, label in enumerate(self.labels)}
         begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
-        phrases = list(self.templates.phrases.values())
-        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1), *self._columns, phrases)
+        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1))
 
-    def _measure_segments(self, y: Sequence[Sequence[Any]]) -> None:
-        """The longest segment, from the first data; later ones must not be longer."""
-        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(_least_segments(labels))]
+    def _measure_segments(self, y: Sequence[Sequence[Any]], bound: int | None) -> int:
+        """Tokens of the longest segment; raises where it is longer than a bound."""
+        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(least_segments(labels))]
         longest = max((end - begin for _, (begin, end, _) in spans), default=1)
-        if self.longest is None:
-            self.longest = longest
-        if longest > self.longest:
+        if bound is not None and longest > bound:
             i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
             raise ValueError(
-                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {self.longest}; "
+                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; "
                 f"set max_segment={longest}"
             )
+        return longest
 
     def _members(self, now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
         mine = [i for i, label in enumerate(self.labels) if not now or matches(str(label), now)]
@@ -143,54 +151,20 @@ class SequenceLearner:
         others = [i for i, label in enumerate(self.labels) if not before or matches(str(label), before)]
         return [p * len(self.labels) + y for p in others for y in mine]
 
-    def _keep_to_scheme(self, y: Sequence[Sequence[Any]]) -> None:
-        """Recognise or check the scheme of the labels; in the end every sequence of y is allowed."""
-        if self.given is not None:
-            return  # `_encoded` has seen to it
-        wanted = "bio" if self.parameters.segments else self.parameters.constraints
-        if wanted is None or wanted == "none":
-            return
-        if wanted != "auto":
-            self._recognised, self.scheme = True, wanted
-        elif not self._recognised:
-            self.scheme = _recognised(y)
-            self._recognised = self.scheme is not None or not _undecided(y)
-        elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
-            self.scheme = None  # labels of no scheme have come
+    @property
+    def scheme(self) -> str | None:
+        """The scheme that labels within keep to."""
+        return self.labelling.scheme
 
-    def _encoded(self, y: list[Any]) -> list[Any]:
-        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1."""
-        if self.parameters.encoding is None or (self._recognised and self.given is None):
-            return y
-        if self.given is None:
-            wanted = self.parameters.constraints
-            found = wanted if wanted in ("bio", "iob1") else _recognised(y)
-            if found not in ("bio", "iob1"):
-                return y
-            self.given, self.scheme, self._recognised = found, "bioes", True
-        for i, labels in enumerate(y):
-            if None in labels:
-                raise ValueError(f"sentence {i}: labels that are None do not go with encoding='bioes'")
-            t = schemes.violation(self.given, labels)
-            if t is not None:
-                raise ValueError(
-                    f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {self.given!r}"
-                )
-        return [schemes.convert(labels, self.given, "bioes") for labels in y]
-
-    def _names(self) -> Labels:
-        """The user's name of each label within; IOB1 is BIO until `_decoded`."""
-        if self.given is None:
-            return self.labels
-        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in self.labels]
-
-    def _decoded(self, labels: Labels) -> Labels:
-        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+    @property
+    def given(self) -> str | None:
+        """The scheme of the user's labels, where those within are another's."""
+        return self.labelling.given
 
     @property
     def classes(self) -> Labels:
         """The labels as the user knows them."""
-        return _in_order(dict.fromkeys(self._names()))
+        return in_order(dict.fromkeys(self.labelling.names(self.labels)))
 
     # ------------------------------------------------------------ learning
 
@@ -200,33 +174,33 @@ class SequenceLearner:
         With ``first`` (the whole training set) labels are numbered in sorted order and ``min_count`` applies.
         """
         X, y = self.check(X, y)
-        before = self.templates, self.model, self.scheme, self.given, self._recognised, self.longest
+        before = self.templates, self.model, self.labelling, self.longest
+        self.labelling = replace(self.labelling)
         try:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
-            y = self._encoded(y)
-            labels = {label: None for labels in y for label in labels if label is not None}
-            self._keep_to_scheme(y)
+            y = self.labelling.encode(y)
+            labels = different_labels(y)
+            self.labelling.keep_to(y)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
             if self.parameters.segments:
-                self._measure_segments(y)
+                longest = self._measure_segments(y, self.parameters.max_segment)
+                self.longest = self.parameters.max_segment or max(self.longest or 1, longest)
                 labels.setdefault("O", None)
             self._need_paths(y, labels)
-            every = [*self.labels, *(new for new in (_in_order(labels) if first else labels) if new not in self.index)]
-            if self.parameters.segments and (
-                not self.labels or before[5] != self.longest
-            ):  # the core has to know how long segments are
-                self.meet_labels(every)
-                self._tell_labels()
+            every = [*self.labels, *(new for new in (in_order(labels) if first else labels) if new not in self.index)]
             index = {label: i for i, label in enumerate(every)}
-            lesson = self.core.encode(self._tokens(X), y, index, self.parameters.min_count if first else 1)
+            if not every:
+                raise ValueError("no label is given: all are None; say some")
+            min_count = self.parameters.min_count if first else 1
+            lesson = self.core.encode(self._tokens(X), y, index, min_count, self._longest)
         except Exception:
-            self.templates, self.model, self.scheme, self.given, self._recognised, self.longest = before
+            self.templates, self.model, self.labelling, self.longest = before
             raise
         known = len(self.labels)
         self.meet_labels(every)
-        if self.scheme != before[2] and len(self.labels) == known:
+        if (self.scheme, self.longest) != (before[2].scheme, before[3]) and len(self.labels) == known:
             self._tell_labels()
         return lesson
 
@@ -242,15 +216,7 @@ class SequenceLearner:
                 raise ValueError(f"sentence {i} is empty; leave it out")
             if len(sentence) != len(y[i]):
                 raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
-        wanted = "bio" if self.parameters.segments else self.parameters.constraints
-        if wanted in schemes.SCHEMES and self.parameters.encoding is None:
-            for i, labels in enumerate(y):
-                t = schemes.violation(wanted, labels)
-                if t is not None:
-                    raise ValueError(
-                        f"sentence {i}, token {t}: label {labels[t]!r} may not stand here in the scheme {wanted!r}; "
-                        "repair the labels, or set constraints=None"
-                    )
+        self.labelling.check(y)
         return X, y
 
     def _need_paths(self, y: list[Any], labels: dict[Any, None]) -> None:
@@ -272,22 +238,24 @@ class SequenceLearner:
         """Sentences ready to be looked at; unlike `prepare` this learns no labels, and refuses those not known."""
         X, y = self.check(X, y)
         if self.given is not None:
-            y = self._encoded(y)
+            y = self.labelling.encode(y)
         for i, labels in enumerate(y):
             for t, label in enumerate(labels):
                 if label is not None and label not in self.index:
                     raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
             if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
-                raise ValueError(
-                    f"sentence {i}, token {wrong}: label {labels[wrong]!r} may not stand in the scheme {self.scheme!r}"
-                )
-        return self.core.encode(self._tokens(X), y, self.index, 1)
+                raise ValueError(f"sentence {i}, token {wrong}: {misfit(labels[wrong], self.scheme)}")
+        if self.parameters.segments:
+            self._measure_segments(y, self.longest)
+        return self.core.encode(self._tokens(X), y, self.index, 1, self._longest)
+
+    @property
+    def _longest(self) -> int:
+        return self.longest or 1 if self.parameters.segments else 0
 
     def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
         """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
-        if self.given is None and self.scheme == "bioes":
-            return [schemes.convert(labels, "bioes", "bio") for labels in y]
-        return list(map(list, y))
+        return self.labelling.comparable(y)
 
     def _tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
@@ -295,8 +263,14 @@ class SequenceLearner:
         if self.features is None:
             return X
         found = []
-        for x in X:
+        for i, x in enumerate(X):
             tokens = [self.features(x, t) for t in range(len(x))]
+            for t, one in enumerate(tokens):
+                if isinstance(one, str) or not isinstance(one, Iterable):
+                    raise TypeError(
+                        f"sentence {i}, token {t}: the template's function gave a {type(one).__name__}; "
+                        "give a dict of features, or a list of names"
+                    )
             found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
         return found
 
@@ -359,22 +333,24 @@ class SequenceLearner:
             self._need_log()
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
-            return [self._decoded(labels) for labels in self.core.vote(self._tokens(X), self._names())]
-        given = None if forced is None else self._forced(forced)
-        found = self.core.predict(
-            self._tokens(X), self._names(), self.vector(hypothesis), given, self.index, self.parameters.beam
-        )
-        return [self._decoded(labels) for labels in found] if self.given == "iob1" else found
+            return [
+                self.labelling.decode(labels)
+                for labels in self.core.vote(self._tokens(X), self.labelling.names(self.labels))
+            ]
+        names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
+        found = self.core.predict(self._tokens(X), names, vector, *self._forced(forced), self.parameters.beam)
+        return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[Labels, float]]]:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
-        self._need_chain()
-        given = None if forced is None else self._forced(forced)
-        found = self.core.predict_kbest(self._tokens(X), k, self._names(), self.vector(hypothesis), given, self.index)
-        return [[(self._decoded(labels), score) for labels, score in paths] for paths in found]
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"k={k!r}: it must be a whole number ≥ 1")
+        names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
+        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, *self._forced(forced))
+        return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
@@ -384,32 +360,14 @@ class SequenceLearner:
         Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
         """
         self._need_labels()
-        self._need_chain()
         found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
         found = [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
-        if self.given is None and self.classes == self.labels:
-            return found
-        place = {label: i for i, label in enumerate(self.classes)}
-        merged = np.array([place[label] for label in self._names()])
-        shared = []
-        for path, scores in found:  # of the labels within, the best counts
-            joined = np.full((len(path), len(place)), -np.inf)
-            for y, to in enumerate(merged.tolist()):
-                joined[:, to] = np.maximum(joined[:, to], scores[:, y])
-            shared.append((merged[path], joined))
-        return shared
+        names, classes = self.labelling.names(self.labels), self.classes
+        return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
         """For each token: the score lost by the best path that has another label there."""
-        found = []
-        for path, scores in self.max_marginals(X, hypothesis):
-            rows = np.arange(len(path))
-            best = scores[rows, path]
-            others = scores.copy()
-            others[rows, path] = -np.inf
-            with np.errstate(invalid="ignore"):
-                found.append(np.maximum(0.0, best - others.max(axis=1, initial=-np.inf)))
-        return found
+        return [lost_by_others(path, scores) for path, scores in self.max_marginals(X, hypothesis)]
 
     def trellis(
         self, x: Sequence[Any], hypothesis: str | None = None
@@ -423,21 +381,22 @@ class SequenceLearner:
         if not self.labels or self.model is None:
             raise ValueError("this learner has learned nothing yet; let it learn first")
 
-    def _forced(self, forced: Sequence[Sequence[Any]]) -> list[Any]:
-        if self.given is not None:
-            raise ValueError("forced labels do not go with encoding='bioes'")
+    def _forced(self, forced: Sequence[Sequence[Any]] | None) -> tuple[list[Any] | None, dict[Any, int]]:
+        """Labels that are wanted, and the number of each."""
+        if forced is None:
+            return None, self.index
+        if self.given == "iob1":
+            raise ValueError("forced labels of the scheme 'iob1' do not go with encoding='bioes'; write them in BIO")
+        names = self.labelling.names(self.labels)
+        index = self.index if self.given is None else {name: names.index(name) for name in names}
         given = as_lists(forced)
         for i, labels in enumerate(given):
             for t, label in enumerate(labels):
-                if label is not None and label not in self.index:
+                if label is not None and label not in index:
                     raise ValueError(
-                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.labels!r}"
+                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.classes!r}"
                     )
-        return given
-
-    def _need_chain(self) -> None:
-        if self.parameters.segments:
-            raise ValueError("segments=True finds the best sequence only; k best and margins need a plain chain")
+        return given, index
 
     # ------------------------------------------------------------ the model as a whole
 
@@ -491,23 +450,8 @@ class SequenceLearner:
     def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
         """The n largest weights: feature, label (or pair of labels), weight."""
         assert self.templates is not None
-        found = []
-        for kind, template, values, label, weight in self.core.heaviest(self.vector(hypothesis), n):
-            if kind == "state" and template < -1:
-                what = {-2: "length", -3: "text", -4: "shape"}.get(
-                    template
-                ) or f"in({list(self.templates.phrases)[-5 - template]})"
-                found.append((f"segment {what} = {' '.join(values)}", str(self.labels[label]), weight))
-            elif kind == "state":
-                name = values[0] if template == -1 else f"{self.templates.state_names[template]} = {' / '.join(values)}"
-                found.append((name, str(self.labels[label]), weight))
-            else:
-                before, now = divmod(label, len(self.labels))
-                seen = (
-                    f"{self.templates.edge_names[template]} = {' / '.join(values)}" if template >= 0 else "@label[-1]"
-                )
-                found.append((seen, f"{self.labels[before]} → {self.labels[now]}", weight))
-        return found
+        heaviest = self.core.heaviest(self.vector(hypothesis), n)
+        return [(*weight_name(self.templates, self.labels, *where), weight) for *where, weight in heaviest]
 
     # ------------------------------------------------------------ the run so far
 
@@ -535,61 +479,3 @@ class SequenceLearner:
     def radius(self) -> float:
         """R_δ: the largest ‖Φ(x, y) − Φ(x, ŷ)‖ over the updates made."""
         return float(np.sqrt(self.core.radius2))
-
-
-def guess(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
-    """The preset that fits the tokens."""
-    token = X[0][0]
-    if isinstance(token, dict):
-        return "@label[-1]"
-    if isinstance(token, list | tuple) and len(token) > 1:
-        return "chunking"
-    return "ner" if schemes.recognise(y) else "pos"
-
-
-def _undecided(y: Sequence[Sequence[Any]]) -> bool:
-    """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
-    prefixes = {schemes.split(label)[0] for labels in y for label in labels if label is not None}
-    return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
-
-
-def _recognised(y: Sequence[Sequence[Any]]) -> str | None:
-    """The scheme of labels; segments that never touch each other, in IOB1, have no B at all."""
-    found = schemes.recognise(y)
-    if found is not None or _undecided(y):
-        return found
-    labels = {label for mine in y for label in mine if label != "O"}
-    typed = all(isinstance(label, str) and label.startswith("I-") for label in labels)
-    return "iob1" if typed else None
-
-
-def _least_segments(labels: Sequence[Any]) -> Labels:
-    """Labels that are None filled in so that segments are as short as can be."""
-    found = list(labels)
-    for t, label in enumerate(labels):
-        if label is None:
-            prefix, kind = schemes.split(labels[t + 1]) if t + 1 < len(labels) and labels[t + 1] else ("O", "")
-            found[t] = ("B-" + kind if kind else "B") if prefix == "I" else "O"
-    return found
-
-
-def as_lists(X: Sequence[Any]) -> list[Any]:
-    """Sequences as lists, as the core reads them; what is a list already is not copied."""
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise TypeError(f"sequences must come in a list, not in a {type(X).__name__}")
-    if type(X) is list and all(type(x) is list for x in X):
-        return X
-    rows = []
-    for i, x in enumerate(X):
-        if isinstance(x, str | bytes) or not isinstance(x, Iterable):
-            raise TypeError(f"sentence {i} is a {type(x).__name__}; give a list, one entry a token")
-        rows.append(x if type(x) is list else x.tolist() if isinstance(x, np.ndarray) else list(x))
-    return rows
-
-
-def _in_order(labels: Iterable[Any]) -> Labels:
-    labels = list(labels)
-    try:
-        return sorted(labels)
-    except TypeError:
-        return labels

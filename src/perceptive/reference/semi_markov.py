@@ -39,43 +39,60 @@ def all_segmentations(
     return sorted(found, key=lambda one: (-one[0], one[1][::-1]))
 
 
-def semi_markov_viterbi(
-    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float]
-) -> Path:
-    """The best of them: best[t][y] is the best score of a path whose last segment ends at t with label y."""
+def semi_markov_k_best(
+    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float], k: int
+) -> list[tuple[float, Path]]:
+    """The k best of them: ways[t][y] are the k best paths whose last segment ends at t with label y."""
     n = len(x.unary)
     index = {label: y for y, label in enumerate(labels)}
-    best: list[dict[int, tuple[float, Path]]] = [{} for _ in range(n)]
+    ways: list[dict[int, list[tuple[float, Path]]]] = [{} for _ in range(n)]
+    if not n:
+        return [(0.0, ())]
 
-    def key(way: tuple[float, Path]) -> tuple[float, list[int]]:
-        return way[0], [-y for y in reversed(way[1])]
+    def first(some: list[tuple[float, Path]]) -> list[tuple[float, Path]]:
+        possible = [one for one in some if one[0] > -math.inf]
+        return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))[:k]
 
-    def ways_before(t: int, y: int) -> tuple[float, Path]:
+    def ways_before(t: int, y: int) -> list[tuple[float, Path]]:
         if t == 0:
-            return 0.0, ()
-        return max(((score + x.edge[t][p][y], path) for p, (score, path) in best[t - 1].items()), key=key)
+            return [(0.0, ())]
+        return [(score + x.edge[t][p][y], path) for p, some in ways[t - 1].items() for score, path in some]
 
     for end in range(1, n + 1):
         for y, label in enumerate(labels):
             prefix, _, kind = label.partition("-")
             if prefix == "I":
                 continue
+            inside = index.get(f"I-{kind}", -1)
             for begin in range(end - 1, max(-1, end - 1 - (longest if prefix == "B" else 1)), -1):
-                if begin > 0 and not best[begin - 1]:
-                    continue
-                score, path = ways_before(begin, y)
-                score += x.unary[begin][y]
-                inside = index.get(f"I-{kind}", -1)
                 if end - begin > 1 and inside < 0:
                     break
+                own = x.unary[begin][y]
                 for t in range(begin + 1, end):
-                    score += x.edge[t][y if t == begin + 1 else inside][inside] + x.unary[t][inside]
+                    own += x.edge[t][y if t == begin + 1 else inside][inside] + x.unary[t][inside]
                 if prefix == "B":
-                    score += segment(begin, end, kind)
-                if score == -math.inf:
-                    continue
+                    own += segment(begin, end, kind)
                 last = y if end - begin == 1 else inside
-                way = score, (*path, y, *[inside] * (end - begin - 1))
-                if last not in best[end - 1] or key(way) > key(best[end - 1][last]):
-                    best[end - 1][last] = way
-    return max(best[n - 1].values(), key=key)[1] if n else ()
+                mine = [
+                    (score + own, (*path, y, *[inside] * (end - begin - 1))) for score, path in ways_before(begin, y)
+                ]
+                ways[end - 1][last] = first([*ways[end - 1].get(last, []), *mine])
+    return first([one for some in ways[n - 1].values() for one in some])
+
+
+def semi_markov_viterbi(
+    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float]
+) -> Path:
+    """The best of them."""
+    return semi_markov_k_best(x, labels, longest, segment, 1)[0][1]
+
+
+def semi_markov_max_marginals(
+    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float]
+) -> list[list[float]]:
+    """For each token and label the score of the best of them through it, −∞ if there is none."""
+    best = [[-math.inf] * len(row) for row in x.unary]
+    for score, path in all_segmentations(x, labels, longest, segment):
+        for t, y in enumerate(path):
+            best[t][y] = max(best[t][y], score)
+    return best

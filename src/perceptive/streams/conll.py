@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from perceptive.streams.blocks import Paths, blocks, expand, shown
 
 Token = tuple[str, ...]
+Place = tuple[str, int]  # file and line
 REMEMBERED = 100_000  # different lines that are read once only: most lines of a language come again
 
 
-def read(paths: Paths, label: int | None = -1) -> tuple[list[list[Token]], list[list[str]]]:
+def read(
+    paths: Paths, label: int | None = -1, places: list[Place] | None = None
+) -> tuple[list[list[Token]], list[list[str]]]:
     """Read files in columns into sentences and their labels.
 
     Parameters
@@ -26,6 +29,8 @@ def read(paths: Paths, label: int | None = -1) -> tuple[list[list[Token]], list[
         gzip and zstd are known by the first bytes.
     label : int or None
         The column that holds the label; None if there is none, and every column belongs to the token.
+    places : list, optional
+        Is filled with file and line of each sentence's first token; the others are on the lines that follow.
 
     Returns
     -------
@@ -35,38 +40,52 @@ def read(paths: Paths, label: int | None = -1) -> tuple[list[list[Token]], list[
     Raises
     ------
     ValueError
-        Where a line has more or fewer columns than the first one, with file and line.
+        Where a line has more or fewer columns than the first one of its file, where there is no such label column, and
+        where a label is missing: with file and line.
     """
     X: list[list[Token]] = []
     y: list[list[str]] = []
+    places = [] if places is None else places
     tokens: dict[Token, Token] = {}  # equal rows share their token
-    for rows in sentences(paths):
+    for rows in sentences(paths, places):
         if label is None:
             X.append(rows)
             continue
-        if not -len(rows[0]) <= label < len(rows[0]):
-            raise ValueError(f"there are {len(rows[0])} columns, so column {label} cannot hold the label")
-        at = label % len(rows[0])
+        at = label_at(rows, label, places[-1])
         for row in rows:
             if row not in tokens:
                 tokens[row] = row[:at] + row[at + 1 :]
         X.append([tokens[row] for row in rows])
         y.append([row[at] for row in rows])
+        if "" in y[-1]:
+            path, line = places[-1]
+            raise ValueError(f"{path}:{line + y[-1].index('')}: the label is missing; say it in column {label}")
         if len(tokens) > REMEMBERED:
             tokens.clear()
     return X, y
 
 
-def sentences(paths: Paths) -> Iterator[list[Token]]:
-    """The sentences of files one by one, all columns of each token.
+def label_at(rows: list[Token], label: int, place: Place) -> int:
+    """The column of a sentence's labels, counted from 0; raises if there is none, or no other."""
+    n = len(rows[0])
+    if not -n <= label < n or n == 1:
+        there = "is one only; give tokens and labels" if n == 1 else f"are {n}, numbered from 0; name another"
+        raise ValueError(f"{place[0]}:{place[1]}: column {label} cannot hold the label: there {there}")
+    return label % n
+
+
+def sentences(paths: Paths, places: list[Place] | None = None) -> Iterator[list[Token]]:
+    """The sentences of files one by one, all columns of each token; ``places`` as in `read`.
 
     Columns are separated by tabs where the first line has one, else by spaces and tabs; other white space is text.
     """
+    places = [] if places is None else places
     for path in expand(paths):
         width, tabs, first = 0, False, 0
         rows: list[Token] = []
         number = 0
         known: dict[str, Token] = {}
+        begin = 0  # line of the sentence's first token
         for block in blocks(path):
             raw = bytes(block.text)
             block.release()
@@ -79,10 +98,12 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
                 number += 1
                 row = known.get(line, ())
                 if row:
+                    begin = begin if rows else number
                     rows.append(row)
                     continue
                 if not line.strip(" \t\r"):
                     if rows:
+                        places.append((shown(path), begin))
                         yield rows
                         rows = []
                     continue
@@ -99,8 +120,10 @@ def sentences(paths: Paths) -> Iterator[list[Token]]:
                 if len(known) > REMEMBERED:
                     known.clear()
                 known[line] = row
+                begin = begin if rows else number
                 rows.append(row)
         if rows:
+            places.append((shown(path), begin))
             yield rows
 
 

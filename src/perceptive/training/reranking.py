@@ -12,7 +12,8 @@ import numpy as np
 from perceptive.conlleval import evaluate
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import Candidate, Features, RerankingLearner, Structure, describe, grade
-from perceptive.learners.sequence import SequenceLearner, as_lists
+from perceptive.learners.sentences import as_lists
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.training.local import History, train
 from perceptive.training.tagging import train_tagger

@@ -1,0 +1,121 @@
+"""Examples as scikit-learn hands them over: checked, weighted, a part held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+
+from perceptive.learners.lesson import is_missing
+from perceptive.learners.linear import as_floats
+from perceptive.learners.rows import is_dicts
+
+
+@contextmanager
+def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
+    """What scikit-learn notes of the data is taken back where they are refused."""
+    noted = {name: estimator.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_")}
+    try:
+        yield
+    except BaseException:
+        for name, value in noted.items():
+            estimator.__dict__.pop(name, None)
+            if value is not None:
+                setattr(estimator, name, value)
+        raise
+
+
+def check_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+    """Rows and labels, or why they are none."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    X = check_rows(estimator, X, reset)
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "mM":
+        raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
+    if y.dtype == object and any(is_missing(label) for label in y):
+        raise ValueError("y contains missing labels; drop such examples")
+    if y.dtype == object and len({type(label) for label in y}) > 1:
+        raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
+    check_classification_targets(y)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n != len(y):
+        raise ValueError(f"X has {n} rows, but y has {len(y)} labels; give one label per row")
+    return X, y
+
+
+def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
+    """Rows as the learner takes them; what is wrong within them is found there."""
+    if is_dicts(X):
+        if reset:
+            estimator.__dict__.pop("n_features_in_", None)
+            estimator.__dict__.pop("feature_names_in_", None)
+        return X
+    try:  # the core looks at every value anyway: finiteness is checked there
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+            ensure_all_finite=False, accept_large_sparse=True,
+        )  # fmt: skip
+    except ValueError as error:
+        if "could not convert" in str(error) or "inhomogeneous" in str(error):
+            raise ValueError(
+                f"X must hold numbers, all rows of one length ({error}); encode text as numbers, or give dicts"
+            ) from None
+        raise
+
+
+def example_weights(
+    y: NDArray[Any], classes: NDArray[Any], class_weight: Any, sample_weight: ArrayLike | None
+) -> NDArray[np.float64] | None:
+    """The weights of examples: their own times their class's; None where all are 1."""
+    if sample_weight is None and class_weight is None:
+        return None
+    n = len(y)
+    if sample_weight is not None:
+        sample_weight = as_floats(sample_weight, "sample_weight")
+    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True)
+    if class_weight is not None:
+        try:
+            per_class = compute_class_weight(class_weight, classes=classes, y=y)
+        except ValueError:
+            raise ValueError(
+                f"class_weight={class_weight!r}: give a dict with a weight for each of {classes.tolist()}, "
+                "'balanced', or None"
+            ) from None
+        weights *= per_class[np.searchsorted(classes, y)]
+    return weights
+
+
+def hold_out(y: NDArray[Any], fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Choose the rows for early stopping and calibration: the same share of every class, seeded."""
+    held_out = np.zeros(len(y), dtype=bool)
+    if not fraction:
+        return held_out
+    rng = np.random.default_rng(seed)
+    for label in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        held_out[rows[: min(len(rows) - 1, max(1, round(fraction * len(rows))))]] = True
+    if not held_out.any():
+        raise ValueError(f"{len(y)} examples are too few to hold out a part of {fraction}; give more")
+    return held_out
+
+
+def take(values: Any, rows: NDArray[np.int64] | None) -> Any:
+    """Some rows of anything."""
+    if rows is None or values is None:
+        return values
+    return [values[i] for i in rows] if isinstance(values, list) else values[rows]
+
+
+def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
+    """Labels as an array: of the kind that the data had, or of objects where kinds are mixed."""
+    if like is not None and like.dtype == object:
+        return np.array(labels, dtype=object)
+    kinds = {type(label) for label in labels}
+    return np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)

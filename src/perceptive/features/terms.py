@@ -1,0 +1,166 @@
+"""Templates as Python objects, and the language they are written in.
+
+Objects print as lines of the language (`perceptive.features.templates`) and are made from them by `template`; a list of
+them, of lines, or of both is taken wherever templates are.
+
+>>> from perceptive.features.terms import capitalised, label, pos, prefix, template, word, y
+>>> word[-2:2]
+template('word[-2:2]')
+>>> [str(one) for one in (prefix(1, 4), word[-1] & pos[0:1].joined(), word & label[-1], pos[-2:2] * 0.5)]
+['prefix(1..4)', 'word[-1] & pos[0..1]', 'word & @label[-1]', 'pos[-2:2] * 0.5']
+>>> y.is_in("B", "I") & capitalised
+template('(y==B or y==I) & is(capitalised)')
+>>> template("(y==B or y==I) and capitalised") == y.is_in("B", "I") & capitalised
+True
+
+Both ends of a window belong to it, as in the language: ``word[-2:2]`` are five words. A set of words is a dictionary:
+
+>>> from perceptive import SequenceTagger
+>>> from perceptive.features.terms import in_
+>>> tagger = SequenceTagger(template=[word, in_("cities", {"Rome", "Paris"}), label[-1]], hypothesis="last")
+>>> tagger.fit([["to", "Rome"]], [["O", "B-LOC"]]).predict([["to", "Paris"]])
+[['O', 'B-LOC']]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from perceptive.features.template import PLAIN, Columns, SegmentIn, Template, Term, column_of
+from perceptive.features.template_language import AND, LABEL, OR, template
+
+__all__ = [
+    "bag", "capitalised", "column", "columns", "has", "hyphenated", "in_", "is_", "label", "length", "lower", "norm",
+    "pattern", "pos", "prefix", "segment_in", "shape", "suffix", "template", "word", "y",
+]  # fmt: skip
+
+
+def column(of: str | int) -> Template:
+    """A column by its name, or by its number from 0.
+
+    Examples
+    --------
+    >>> column(2)[-1], column("lemma")
+    (template('col(2)[-1]'), template('lemma'))
+    """
+    return Template((Term("", (), column_of(of)),))
+
+
+def prefix(low: int, high: int | None = None, *, of: Template | str | int | None = None) -> Template:
+    """The first characters: ``low`` of them, or a template each for ``low`` to ``high``."""
+    return _function("prefix", (low, low if high is None else high), of)
+
+
+def suffix(low: int, high: int | None = None, *, of: Template | str | int | None = None) -> Template:
+    """The last characters: ``low`` of them, or a template each for ``low`` to ``high``."""
+    return _function("suffix", (low, low if high is None else high), of)
+
+
+def has(*kinds: str, of: Template | str | int | None = None) -> Template:
+    """Whether a digit, a hyphen, … is in the word; a template for each kind."""
+    return _function("has", kinds, of)
+
+
+def is_(*kinds: str, of: Template | str | int | None = None) -> Template:
+    """Whether the word is capitalised, a number, …; a template for each kind."""
+    return _function("is", kinds, of)
+
+
+def in_(name: str, words: Iterable[str] | None = None, *, of: Template | str | int | None = None) -> Template:
+    """Whether the word stands in a dictionary: a file's name, or any name and the words.
+
+    Examples
+    --------
+    >>> in_("cities.txt") & capitalised, in_("cities", {"Rome", "Paris"})
+    (template('in(cities.txt) & is(capitalised)'), template('in(cities)'))
+    """
+    made = _function("in", (_dictionary(name),), of)
+    return made if words is None else replace(made, words=((name, _sorted(name, words)),))
+
+
+def segment_in(name: str, words: Iterable[str] | None = None) -> SegmentIn:
+    """With ``segments=True``: whether a whole segment, joined by spaces, stands in a dictionary."""
+    return SegmentIn(_dictionary(name), () if words is None else ((name, _sorted(name, words)),))
+
+
+def columns(*names: str) -> Columns:
+    """The names of the columns; they come before the templates that use them."""
+    for name in names:
+        column_of(name)
+    if not names:
+        raise ValueError("columns names the columns, as in: columns word pos")
+    return Columns(names)
+
+
+def bag(template: Template) -> Template:
+    """What a window holds, wherever it stands.
+
+    Examples
+    --------
+    >>> bag(word[-3:3])
+    template('bag(word[-3:3])')
+    """
+    if template.value != 1.0:
+        raise ValueError(f"{str(template)!r}: make a bag first, then give it a value")
+    return replace(template, bagged=True)
+
+
+class _LabelPairs:
+    """``label[-1]``: pairs of labels; ``label[-2]``: triples."""
+
+    def __getitem__(self, offset: int) -> Template:
+        if offset not in (-1, -2):
+            raise ValueError(f"'@label[{offset}]': only @label[-1] and @label[-2] can be looked at")
+        return Template(pairs=offset)
+
+
+@dataclass(frozen=True)
+class _Label:
+    """``y``: the label of the token; ``y[-1]``: that of the token before."""
+
+    offset: int = 0
+
+    def __getitem__(self, offset: int) -> _Label:
+        if offset not in (0, -1):
+            raise ValueError(f"y[{offset}]: only y and y[-1] can be looked at")
+        return _Label(offset)
+
+    def is_in(self, *labels: str) -> Template:
+        """One weight for this set of labels; B is also B-NP, B-PP, …"""
+        for name in labels:
+            if LABEL.match(f"y=={name}") is None or AND.search(name) or OR.search(name) or re.search(r"[#*]", name):
+                raise ValueError(f"label {name!r} cannot be written in a template")
+        if not labels:
+            raise ValueError("name at least one label")
+        return Template(before=labels) if self.offset else Template(labels=labels)
+
+
+def _function(name: str, argument: tuple[Any, ...], of: Template | str | int | None) -> Template:
+    if not argument:
+        raise ValueError(f"{name} takes one argument, and perhaps a column")
+    return Template((Term(name, argument, None if of is None else column_of(of)),))
+
+
+def _dictionary(name: str) -> str:
+    if not name.strip() or name != name.strip() or re.search(r"[(),#*&\n]|\band\b", name):
+        raise ValueError(f"dictionary {name!r} cannot be named in a template; rename it")
+    return name
+
+
+def _sorted(name: str, words: Iterable[str]) -> tuple[str, ...]:
+    words = sorted(set(words))
+    for one in words:
+        if one != one.strip() or "\n" in one or not one:
+            raise ValueError(f"in({name}): {one!r} is no entry; leave out empty ones, line ends and spaces around")
+    return tuple(words)
+
+
+word, pos = column("word"), column("pos")
+lower, norm, shape, pattern, length = (Template((Term(name, (), None),)) for name in PLAIN)
+capitalised = Template((Term("is", ("capitalised",), None),))
+hyphenated = Template((Term("has", ("hyphen",), None),))
+label = _LabelPairs()
+y = _Label()

@@ -1,0 +1,138 @@
+"""`Labelling`: the scheme that a tagger's labels keep to, and labels that are others within than outside."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perceptive.features import schemes
+
+Labels = list[Any]
+CURE = "repair the labels"
+LOOSE = ", or turn the constraints off (constraints=None)"
+
+
+@dataclass
+class Labelling:
+    """How labels are written.
+
+    Examples
+    --------
+    >>> labelling = Labelling(wanted="auto", encoding="bioes")
+    >>> labelling.encode([["B-NP", "I-NP", "O"]])
+    [['B-NP', 'E-NP', 'O']]
+    >>> labelling.given, labelling.scheme
+    ('bio', 'bioes')
+    """
+
+    wanted: str | None  # a scheme, "auto", or none
+    fixed: bool = False  # whether constraints cannot be turned off
+    encoding: str | None = None  # the scheme within, where BIO and IOB1 are to be written otherwise
+    scheme: str | None = None  # that labels within keep to
+    given: str | None = None  # that of the user's labels, where those within are another's
+    recognised: bool = False
+
+    def check(self, y: Sequence[Sequence[Any]]) -> None:
+        """Raise where labels break the scheme that is wanted."""
+        if self.wanted not in schemes.SCHEMES or self.encoding is not None:
+            return
+        for i, labels in enumerate(y):
+            t = schemes.violation(self.wanted, labels)
+            if t is not None:
+                raise ValueError(
+                    f"sentence {i}, token {t}: {misfit(labels[t], self.wanted)}; {CURE}{'' if self.fixed else LOOSE}"
+                )
+
+    def keep_to(self, y: Sequence[Sequence[Any]]) -> None:
+        """Recognise the scheme of labels; in the end every sequence of y is allowed."""
+        if self.given is not None or self.wanted is None or self.wanted == "none":
+            return  # `encode` has seen to it, or there is nothing to see to
+        if self.wanted != "auto":
+            self.recognised, self.scheme = True, self.wanted
+        elif not self.recognised:
+            self.scheme = recognised(y)
+            self.recognised = self.scheme is not None or not _undecided(y)
+            if self.recognised and self.scheme is None:
+                _warn(y, schemes.nearest(y))
+        elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
+            _warn(y, self.scheme)
+            self.scheme = None  # labels of no scheme have come
+
+    def encode(self, y: list[Any]) -> list[Any]:
+        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1."""
+        if self.encoding is None or (self.recognised and self.given is None):
+            return y
+        if self.given is None:
+            found = self.wanted if self.wanted in ("bio", "iob1") else recognised(y)
+            if found not in ("bio", "iob1"):
+                return y
+            self.given, self.scheme, self.recognised = found, "bioes", True
+        for i, labels in enumerate(y):
+            if None in labels:
+                raise ValueError(f"sentence {i}: labels that are None do not go with encoding='bioes'")
+            t = schemes.violation(self.given, labels)
+            if t is not None:
+                raise ValueError(
+                    f"sentence {i}, token {t}: {misfit(labels[t], self.given)}; repair them, or leave out encoding"
+                )
+        return [schemes.convert(labels, self.given, "bioes") for labels in y]
+
+    def names(self, labels: Labels) -> Labels:
+        """The user's name of each label within; IOB1 is BIO until `decode`."""
+        if self.given is None:
+            return labels
+        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in labels]
+
+    def decode(self, labels: Labels) -> Labels:
+        """A sequence of `names` as the user writes it."""
+        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+
+    def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
+        """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
+        if self.given is None and self.scheme == "bioes":
+            return [schemes.convert(labels, "bioes", "bio") for labels in y]
+        return list(map(list, y))
+
+
+def misfit(label: Any, scheme: str) -> str:
+    """What is wrong with a label."""
+    return f"label {label!r} may not stand here in the scheme {scheme!r}"
+
+
+def recognised(y: Sequence[Sequence[Any]]) -> str | None:
+    """The scheme of labels; segments that never touch each other, in IOB1, have no B at all."""
+    found = schemes.recognise(y)
+    if found is not None or _undecided(y):
+        return found
+    labels = {label for mine in y for label in mine if label != "O"}
+    typed = all(isinstance(label, str) and label.startswith("I-") for label in labels)
+    return "iob1" if typed else None
+
+
+def least_segments(labels: Sequence[Any]) -> Labels:
+    """Labels that are None filled in so that segments are as short as can be."""
+    found = list(labels)
+    for t, label in enumerate(labels):
+        if label is None:
+            prefix, kind = schemes.split(labels[t + 1]) if t + 1 < len(labels) and labels[t + 1] else ("O", "")
+            found[t] = ("B-" + kind if kind else "B") if prefix == "I" else "O"
+    return found
+
+
+def _undecided(y: Sequence[Sequence[Any]]) -> bool:
+    """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
+    prefixes = {schemes.split(label)[0] for labels in y for label in labels if label is not None}
+    return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
+
+
+def _warn(y: Sequence[Sequence[Any]], scheme: str | None) -> None:
+    """Say where labels that look like a scheme's break it."""
+    broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
+    i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
+    if t is not None and scheme is not None:
+        warnings.warn(
+            f"sentence {i}, token {t}: {misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}{LOOSE}",
+            stacklevel=2,
+        )
