@@ -184,20 +184,25 @@ def test_contract(lists):
         ranker.partial_fit(*lists)
 
 
+def queries(X):
+    """Five lists, of rows from all over: y may be sorted."""
+    return np.arange(_num_samples(X)) % 5
+
+
 class OfRows:
-    """A ranker in the terms of scikit-learn's checks, which know no queries: five rows each, and a score per row."""
+    """A ranker in the terms of scikit-learn's checks, which know no queries; it predicts a score per row."""
 
     def fit(self, X, y):
-        return super().fit(X, y, qid=np.arange(_num_samples(X)) // 5)
+        return super().fit(X, y, qid=queries(X))
 
     def partial_fit(self, X, y):
-        return super().partial_fit(X, y, qid=np.arange(_num_samples(X)) // 5)
+        return super().partial_fit(X, y, qid=queries(X))
 
     def predict(self, X):
         return self.decision_function(X)
 
     def score(self, X, y):
-        return super().score(X, y, qid=np.arange(_num_samples(X)) // 5)
+        return super().score(X, y, qid=queries(X))
 
 
 class LinearOfRows(OfRows, LinearRanker):
@@ -209,9 +214,7 @@ class KernelOfRows(OfRows, KernelRanker):
 
 
 EXPECTED = {
-    "check_estimators_nan_inf": "its y has one value only: no candidate is better than another",
     "check_fit2d_1sample": "one candidate is a list without a round; the error says that nothing is to be learned",
-    "check_positive_only_tag_during_fit": "its y has one value only: no candidate is better than another",
 }
 
 
