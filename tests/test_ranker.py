@@ -1,6 +1,7 @@
 """LinearRanker and JointClassifier: input of every form, hypotheses, files, metrics."""
 
 import inspect
+from collections import Counter
 from dataclasses import fields
 from itertools import pairwise
 
@@ -319,10 +320,12 @@ def test_the_block_kernel_equals_kernel_multiclass(rule):
     clf = KernelClassifier(kernel=Polynomial(2), **options).fit(X, y)
     assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
     assert joint.ranker_.updates_.tolist() == clf.updates_.tolist()
-    alpha = np.zeros((len(X), 3))
-    alpha[np.divmod(joint.ranker_.support_, 3)] = joint.ranker_.alpha_  # pair (i, t) is candidate 3i + t
-    theirs = np.zeros((len(X), 3))
-    theirs[clf.support_] = clf.alpha_
+    alpha, theirs = Counter(), Counter()  # by content: equal examples are one support
+    for number, a in zip(joint.ranker_.support_.tolist(), joint.ranker_.alpha_.tolist(), strict=True):
+        alpha[tuple(X[number // 3]), number % 3] += a  # pair (i, t) is candidate 3i + t
+    for i, row in zip(clf.support_.tolist(), clf.alpha_.tolist(), strict=True):
+        theirs.update({(tuple(X[i]), t): a for t, a in enumerate(row)})
+    alpha, theirs = ({place: a for place, a in one.items() if a} for one in (alpha, theirs))
     exact = {"rel": 0, "abs": 0} if rule == "perceptron" else {"rel": 1e-9, "abs": 1e-12}
     assert alpha == pytest.approx(theirs, **exact)
     for hypothesis in ("last", "averaged", "voted", "best"):

@@ -161,7 +161,7 @@ class Dual:
         chosen = np.flatnonzero(alpha.any(axis=1))
         if len(chosen) == 0:
             return
-        slots = self._slots(X, first_id + np.arange(len(X)), chosen)
+        slots = self.slots(X, first_id + np.arange(len(X)), chosen)
         np.add.at(self.alpha, slots, alpha[chosen])
         self.initial = self.alpha.copy()
         scores = self.weighted(self.supports, self.supports, self.initial)
@@ -210,13 +210,13 @@ class Dual:
     def learn(self, X: Any, numbers: NDArray[np.int64], updates: Updates, q: Weights, weights: Weights | None) -> Any:
         """Write updates down; returns the slots of their supports, new or not."""
         self._forget_predictions()
-        slots = self._slots(X, numbers, updates.row)
+        slots = self.slots(X, numbers, updates.row)
         np.add.at(self.alpha, slots, updates.step)
         np.add.at(self.sums, slots, updates.at[:, None] * updates.step)
         self._note(slots, updates, q[updates.row], None if weights is None else weights[updates.row])
         return slots
 
-    def _slots(self, X: Any, numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def slots(self, X: Any, numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The supports that these rows of X are; what is no support yet becomes one."""
         strange = [i for i in rows.tolist() if int(numbers[i]) not in self.slot_of]
         if strange:
@@ -296,7 +296,7 @@ class Dual:
         if slot is None and len(self) >= self.forgetting.budget:
             return self.forgetting.make_room(self, block, i, number, step)
         if slot is None:
-            slot = int(self._slots(x, np.array([number]), np.array([0]))[0])
+            slot = int(self.slots(x, np.array([number]), np.array([0]))[0])
             self.forgetting.added()
         self.alpha[slot] += step
         self.sums[slot] += self.rounds * step

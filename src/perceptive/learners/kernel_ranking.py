@@ -300,13 +300,10 @@ class KernelLists(ListLesson):
         """Write an update down: a step for each candidate that has a part in it, all in one round."""
         dual, run = self.dual, self.dual.runs[0]
         dual._forget_predictions()
-        new = [j for j, number in enumerate(numbers.tolist()) if number not in dual.slot_of]
-        if new:
-            dual._add(one.take(np.array(new)), numbers[new].tolist())
-        slots = [dual.slot_of[number] for number in numbers.tolist()]
-        dual.alpha[slots, 0] += step
-        dual.sums[slots, 0] += dual.rounds * step
-        run.slot += slots
+        slots = dual.slots(one, numbers, np.arange(len(numbers)))
+        np.add.at(dual.alpha[:, 0], slots, step)
+        np.add.at(dual.sums[:, 0], slots, dual.rounds * step)
+        run.slot += slots.tolist()
         run.gain += [0] * len(slots)
         run.loss += [-1] * len(slots)
         run.step += step.tolist()

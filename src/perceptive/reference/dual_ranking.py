@@ -2,8 +2,8 @@
 
 A support is a candidate of a list that was learned from. Written candidate by candidate v is Σ α_s φ(x_s): the better
 one of a pair has its α raised, the worse one lowered by the same, so that the α of each list sum to 0 and a constant
-added to K changes nothing. ‖δ‖² = Σ share_i share_j K(x_i, x_j); for a single pair K(x_ℓ, x_ℓ) − 2K(x_ℓ, x_j) +
-K(x_j, x_j).
+added to K changes nothing. Two equal candidates are one support, but not under the Δ-trick, which tells lists apart.
+‖δ‖² = Σ share_i share_j K(x_i, x_j); for a single pair K(x_ℓ, x_ℓ) − 2K(x_ℓ, x_j) + K(x_j, x_j).
 """
 
 import math
@@ -52,6 +52,13 @@ class DualRanking(ListLearner):
         """The score of each candidate."""
         return [self.score(x) for x in xs]
 
+    def support(self, x: Any, place: Place) -> Place:
+        """Where x is remembered: its own place, or that of an equal candidate before it."""
+        if not self.delta:
+            place = next((one for one, known in self.candidates.items() if known == x), place)
+        self.candidates[place] = x
+        return place
+
     def move(
         self, xs: Sequence[Any], share: Sequence[float], m: float, cost: float, weight: float, identity: int
     ) -> float:
@@ -66,8 +73,7 @@ class DualRanking(ListLearner):
             return 0.0
         _, tau = self.rule.step(m, q, 0.0, cost, weight)
         for j in taken:
-            place = identity, j
-            self.candidates[place] = xs[j]
+            place = self.support(xs[j], (identity, j))
             self.alpha[place] = self.alpha.get(place, 0.0) + tau * share[j]
         if self.delta:
             self.id_weights[identity] = self.id_weights.get(identity, 0.0) + tau * self.delta
