@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from perceptive.features.hashing import HashKernel
-from perceptive.learners.kernel import KernelLearner
-from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem
-from perceptive.learners.ranking import RankingLearner
+
+if TYPE_CHECKING:
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+    from perceptive.learners.ranking import RankingLearner
 
 
 class Feature(NamedTuple):
@@ -73,6 +75,8 @@ def describe_kernel(learner: KernelLearner) -> dict[str, Any]:
 
 def describe_ranker(learner: RankingLearner | KernelRankingLearner) -> dict[str, Any]:
     """The same about a ranker."""
+    from perceptive.learners.ranking import RankingLearner
+
     p = learner.parameters
     about: dict[str, Any] = {
         "rule": p.rule,
@@ -85,13 +89,13 @@ def describe_ranker(learner: RankingLearner | KernelRankingLearner) -> dict[str,
         "mistakes": learner.mistakes,
         "updates": learner.updates,
     }
-    if isinstance(learner, KernelRankingLearner):
+    if not isinstance(learner, RankingLearner):
         return {"kernel": repr(learner.kernel), **about, "supports": 0 if learner.dual is None else len(learner.dual)}
     reading = learner.reading
     return {
         **about,
         "format": None if reading is None else reading.format,
-        "bits": p.bits if reading is None else reading.bits,
+        "bits": learner.parameters.bits if reading is None else reading.bits,
     }
 
 
@@ -110,7 +114,7 @@ def heaviest(
     [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
     hypothesis = hypothesis or learner.parameters.hypothesis
-    if isinstance(learner, RankingLearner):
+    if not isinstance(learner, LinearLearner):
         return {} if learner.problem is None else {"score": _heaviest(learner, learner.problem, 0, top, hypothesis)}
     found = {}
     for pair, problem in learner.problems.items():

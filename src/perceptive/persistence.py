@@ -146,6 +146,10 @@ def load_learner(
 
 def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, functions: Functions | None = None) -> Any:
     kind, meta, arrays = model_file.read(path, verify=verify)
+    if kind in ("LinearLearner", "LinearClassifier"):  # the commonest, without importing what the others need
+        with _fitting(path):
+            learner = _put_together(meta, arrays)
+            return _dress(learner, meta) if dressed and kind == "LinearClassifier" else learner
     from perceptive.ranking_file import KINDS, load_ranker
 
     if kind in ("SequenceLearner", "SequenceTagger"):
@@ -154,7 +158,7 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
         return load_tagger(path, kind if dressed else "SequenceLearner", meta, arrays)
     if kind == "Checkpoint":
         raise ModelFileError(f"{os.fspath(path)}: is a checkpoint of a run; let it end: perceptive train --checkpoint")
-    if kind not in ("LinearLearner", "LinearClassifier", "KernelLearner", "KernelClassifier", *KINDS):
+    if kind not in ("KernelLearner", "KernelClassifier", *KINDS):
         raise ModelFileError(
             f"{os.fspath(path)}: holds a {kind!r}, which this version does not know; upgrade perceptive"
         )
@@ -163,16 +167,12 @@ def _load(path: str | os.PathLike[str], verify: bool | None, dressed: bool, func
 
         with _fitting(path, MissingFunction):
             return load_ranker(kind, meta, arrays, dressed, functions or {})
-    with _fitting(path):
-        dressed = dressed and kind.endswith("Classifier")
-        if not kind.startswith("Kernel"):
-            learner = _put_together(meta, arrays)
-            return _dress(learner, meta) if dressed else learner
     from perceptive.dual_persistence import estimator_together, put_together
     from perceptive.kernels.storage import MissingFunction
 
     with _fitting(path, MissingFunction):
-        return (estimator_together if dressed else put_together)(meta, arrays, functions or {})
+        together = estimator_together if dressed and kind == "KernelClassifier" else put_together
+        return together(meta, arrays, functions or {})
 
 
 @contextmanager

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_files, add_json
 
 if TYPE_CHECKING:
+    from perceptive.certificate import Certificate
     from perceptive.learners.lesson import Lesson
 
 EXAMPLE = """\
@@ -35,28 +36,20 @@ def run(options: argparse.Namespace) -> None:
     """Certify."""
     from perceptive.certificate import certify_lessons
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_any, stream_for
+    from perceptive.cli.model import of_examples, stream_for
     from perceptive.cli.train import certificate_json
-    from perceptive.learners.kernel import KernelLearner
-    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.linear import LinearLearner
     from perceptive.persistence import load_learner
     from perceptive.training.source import Source
     from perceptive.training.stream import no_examples
 
-    if isinstance(load_learner(options.model), RankingLearner):
-        from perceptive.cli.ranking import certify_ranker
-
-        certificate = certify_ranker(options)
+    some = load_learner(options.model)
+    if not isinstance(some, LinearLearner):
+        certificate = _certify_other(some, options)
         print(json.dumps(certificate_json(certificate)) if options.json else certificate)
         return
-    learner = load_any(options.model)
-    if isinstance(learner, KernelLearner):
-        from perceptive.cli.kernel import certify
-
-        rows = stream_for(learner, options, fixed=True) if learner.kernel.vectors else None
-        certificate = certify(options, learner, rows)
-        print(json.dumps(certificate_json(certificate)) if options.json else certificate)
-        return
+    learner = of_examples(some, options.model)
+    assert isinstance(learner, LinearLearner)
     stream = stream_for(learner, options, fixed=True)
     with Source(stream) as source, progress(stream.files, 1, not options.json) as bar:
 
@@ -69,3 +62,17 @@ def run(options: argparse.Namespace) -> None:
         if source.examples == 0:
             raise ValueError(no_examples(source))
     print(json.dumps(certificate_json(certificate)) if options.json else certificate)
+
+
+def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:
+    from perceptive.cli.kernel import certify
+    from perceptive.cli.model import of_examples, stream_for
+    from perceptive.cli.ranking import certify_ranker
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.ranking import RankingLearner
+
+    if isinstance(learner, RankingLearner):
+        return certify_ranker(options)
+    kernel = of_examples(learner, options.model)
+    assert isinstance(kernel, KernelLearner)
+    return certify(options, kernel, stream_for(kernel, options, fixed=True) if kernel.kernel.vectors else None)

@@ -42,23 +42,16 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.console import progress
-    from perceptive.cli.model import load_any, scored, stream_for
-    from perceptive.cli.ranking import evaluate_ranker, load_ranker
-    from perceptive.cli.tagging import evaluate_tagger
-    from perceptive.learners.kernel import KernelLearner
-    from perceptive.learners.ranking import RankingLearner
-    from perceptive.learners.reranking import RerankingLearner
-    from perceptive.learners.sequence import SequenceLearner
+    from perceptive.cli.model import of_examples, scored, stream_for
+    from perceptive.learners.linear import LinearLearner
     from perceptive.metrics import Confusion, auc
     from perceptive.persistence import load_learner
     from perceptive.streams.examples import UNLABELLED
 
     some = load_learner(options.model)
-    if isinstance(some, SequenceLearner | RerankingLearner):
-        return evaluate_tagger(options, some)
-    if isinstance(some, RankingLearner):
-        return evaluate_ranker(load_ranker(options.model), options)
-    learner = load_any(options.model)
+    if not isinstance(some, LinearLearner) and _evaluate_other(some, options):
+        return
+    learner = of_examples(some, options.model)
     confusion = Confusion(list(learner.classes))
     index = learner.index
     unlabelled = 0
@@ -80,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
             positive.append(truth[known] == 1)
             all_scores.append(scores[known])
 
-    if isinstance(learner, KernelLearner) and not learner.kernel.vectors:
+    if not isinstance(learner, LinearLearner) and not learner.kernel.vectors:
         from perceptive.cli.kernel import evaluated
         from perceptive.cli.objects import Objects
 
@@ -131,3 +124,20 @@ def run(options: argparse.Namespace) -> None:
     if len(confusion.labels) <= MOST_SHOWN:
         body = [[label, *row] for label, row in zip(confusion.labels, confusion.counts.tolist(), strict=True)]
         print("\n" + table(body, ["true \\ predicted", *map(str, confusion.labels)]))
+
+
+def _evaluate_other(learner: Any, options: argparse.Namespace) -> bool:
+    """Evaluate what does not label examples; returns whether it was such."""
+    from perceptive.cli.ranking import evaluate_ranker, load_ranker
+    from perceptive.cli.tagging import evaluate_tagger
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
+    from perceptive.learners.sequence import SequenceLearner
+
+    if isinstance(learner, SequenceLearner | RerankingLearner):
+        evaluate_tagger(options, learner)
+        return True
+    if isinstance(learner, RankingLearner):
+        evaluate_ranker(load_ranker(options.model), options)
+        return True
+    return False

@@ -35,34 +35,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
-    from perceptive.cli.tagging import inspect_tagger
-    from perceptive.inspection import describe, describe_kernel, describe_ranker, heaviest
-    from perceptive.learners.kernel import KernelLearner
+    from perceptive.inspection import describe, heaviest
     from perceptive.learners.linear import LinearLearner
-    from perceptive.learners.ranking import RankingLearner
-    from perceptive.learners.reranking import RerankingLearner
-    from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(options.model)
+    if not isinstance(learner, LinearLearner):
+        return _inspect_other(options, learner)
+    learner.finish()
+    _show(options, describe(learner), heaviest(learner, options.top, options.hypothesis))
+
+
+def _inspect_other(options: argparse.Namespace, learner: Any) -> None:
+    from perceptive.cli.tagging import inspect_tagger
+    from perceptive.inspection import describe_kernel, describe_ranker, heaviest
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
+    from perceptive.learners.sequence import SequenceLearner
+
     if isinstance(learner, SequenceLearner):
         return inspect_tagger(options, learner)
-    rerank: dict[str, Any] = {}
+    if options.label is not None:
+        kernel = isinstance(learner, KernelLearner)
+        what = "kernel model, which has no weights of features" if kernel else "ranker, which has no classes"
+        raise ValueError(f"{options.model}: is a {what}; leave --class out")
+    about: dict[str, Any] = {}
     if isinstance(learner, RerankingLearner):
-        rerank = {"k": learner.k, "oracle": learner.oracle, "labels": learner.tagger.classes}
+        about = {"k": learner.k, "oracle": learner.oracle, "labels": learner.tagger.classes}
         learner = learner.ranker
-    tops: dict[Any, list[Feature]] = {}
-    if isinstance(learner, LinearLearner | RankingLearner):
+    if isinstance(learner, RankingLearner):
         learner.finish()
-        about = describe(learner) if isinstance(learner, LinearLearner) else describe_ranker(learner)
-        if isinstance(learner, RankingLearner) and options.label is not None:
-            raise ValueError(f"{options.model}: is a ranker, which has no classes; leave --class out")
         tops = heaviest(learner, options.top, options.hypothesis)
+        _show(options, {**about, **describe_ranker(learner)}, tops)
     else:
-        about = describe_kernel(learner) if isinstance(learner, KernelLearner) else describe_ranker(learner)
-        if options.label is not None:
-            raise ValueError(f"{options.model}: is a kernel model, which has no weights of features; leave --class out")
-    about = {**rerank, **about}
+        told = describe_kernel(learner) if isinstance(learner, KernelLearner) else describe_ranker(learner)
+        _show(options, {**about, **told}, {})
+
+
+def _show(options: argparse.Namespace, about: dict[str, Any], tops: dict[Any, list[Feature]]) -> None:
     if options.label is not None:
         wanted = [label for label in tops if str(label) == options.label]
         if not wanted:

@@ -5,65 +5,75 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptive import _core, streams
 from perceptive.cli.console import Bar
-from perceptive.learners.kernel import KernelLearner
-from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.linear import LinearLearner
-from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import RerankingLearner
-from perceptive.learners.sequence import SequenceLearner
 from perceptive.persistence import load_learner
 from perceptive.streams import Reading, Stream
 from perceptive.streams.examples import Examples
 
+if TYPE_CHECKING:
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
+    from perceptive.learners.sequence import SequenceLearner
+
+NOTHING = "this model has learned nothing; train it first"
+
+
+# Learners of rows are looked for first, and the others imported only where a model is one of them: commands start fast.
+
 
 def load_model(path: str) -> LinearLearner:
     """The learner of a model file, which must have learned from rows."""
-    learner = _no_ranker(path)
-    if isinstance(learner, KernelLearner):
+    learner = load_any(path)
+    if not isinstance(learner, LinearLearner):
         raise ValueError(f"{path}: holds a kernel model, which this command does not take; use it from Python")
-    return _ready(learner, path)
-
-
-def _no_ranker(path: str) -> LinearLearner | KernelLearner | SequenceLearner:
-    learner = load_learner(path)
-    if isinstance(learner, RankingLearner):
-        raise ValueError(f"{path}: is a ranker; use it with rank and eval")
-    if isinstance(learner, KernelRankingLearner):
-        raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
-    if isinstance(learner, RerankingLearner):
-        raise ValueError(f"{path}: is a reranker, which labels the tokens of sentences; use perceptive tag")
     return learner
 
 
 def load_any(path: str) -> LinearLearner | KernelLearner:
     """The learner of a model file, linear or kernel."""
-    learner = _no_ranker(path)
+    return of_examples(load_learner(path), path)
+
+
+def of_examples(learner: Any, path: str) -> LinearLearner | KernelLearner:
+    """A learner that labels examples and has learned; raises ValueError for all others."""
+    if isinstance(learner, LinearLearner):
+        if not learner.problems:
+            raise ValueError(f"{path}: {NOTHING}")
+        if learner.vocabulary is not None:
+            raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
+        learner.finish()
+        return learner
+    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
+
+    if isinstance(learner, RankingLearner):
+        raise ValueError(f"{path}: is a ranker; use it with rank and eval")
+    if isinstance(learner, KernelRankingLearner):
+        raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
     if not isinstance(learner, KernelLearner):
-        return _ready(learner, path)
+        what = "reranker" if isinstance(learner, RerankingLearner) else "tagger"
+        raise ValueError(f"{path}: is a {what}, which labels the tokens of sentences; use perceptive tag")
     if learner.dual is None:
-        raise ValueError(f"{path}: this model has learned nothing; train it first")
-    return learner
-
-
-def _ready(learner: LinearLearner | SequenceLearner, path: str) -> LinearLearner:
-    if isinstance(learner, SequenceLearner):
-        raise ValueError(f"{path}: is a tagger, which labels the tokens of sentences; use perceptive tag")
-    if not learner.problems:
-        raise ValueError(f"{path}: this model has learned nothing; train it first")
-    if learner.vocabulary is not None:
-        raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
-    learner.finish()
+        raise ValueError(f"{path}: {NOTHING}")
     return learner
 
 
 def load_tagger_model(path: str) -> SequenceLearner | RerankingLearner:
     """The learner of a tagger's file, or of a reranker's."""
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+    from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.reranking import RerankingLearner
+    from perceptive.learners.sequence import SequenceLearner
+
     learner = load_learner(path)
     if isinstance(learner, RankingLearner | KernelRankingLearner):
         raise ValueError(f"{path}: is a ranker, which orders lists; use perceptive rank")
@@ -102,10 +112,10 @@ def stream_for(
     return streams.open(
         options.data,
         reading=reading_of(learner, options, fixed),
-        dtype=learner.parameters.dtype if isinstance(learner, KernelLearner) else "float32",
+        dtype=learner.parameters.dtype if hasattr(learner, "kernel") else "float32",
         threads=options.threads,
         on_error=options.on_error,
-        idf=None if isinstance(learner, KernelLearner) else learner.idf,
+        idf=getattr(learner, "idf", None),
     )
 
 

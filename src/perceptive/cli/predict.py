@@ -43,10 +43,10 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.console import progress
     from perceptive.cli.model import load_any, scored, stream_for
     from perceptive.learners.calibration import probabilities
-    from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.linear import LinearLearner
 
     learner = load_any(options.model)
-    if isinstance(learner, KernelLearner):
+    if not isinstance(learner, LinearLearner):
         if options.proba:
             raise ValueError(f"{options.model}: a kernel model has scores, no probabilities; ask for --scores")
         if not learner.kernel.vectors:
