@@ -17,9 +17,9 @@ import data
 from data import Dataset
 from machine import machine
 from perceptive import KernelClassifier
-from perceptive.kernels import Gaussian, Polynomial, Subsequence, SubsetTree
+from perceptive.kernels import Gaussian, Polynomial, Subsequence, SubsetTree, vectors
 from perceptive.kernels.strings import threads
-from perceptive.learners import KernelLearner, dual, passes
+from perceptive.learners import KernelLearner
 from report import Table, Target, show, write
 
 HYPOTHESES = ("last", "averaged", "voted", "random")
@@ -35,13 +35,30 @@ def seconds(job: Callable[[], Any]) -> tuple[float, float, Any]:
 # ---------------------------------------------------------------- MNIST
 
 
-def products(X: NDArray[np.float32], supports: NDArray[np.int64]) -> None:
-    """The matrix products alone of one pass in order: each block with the supports that it finds."""
-    S = X[supports]
-    found = np.searchsorted(supports, np.arange(0, len(X), passes.BLOCK))
-    for i, end in zip(range(0, len(X), passes.BLOCK), found, strict=True):
-        for j in range(0, end, dual.COLUMNS):
-            S[j : min(j + dual.COLUMNS, end)] @ X[i : i + passes.BLOCK].T
+Pairs = list[tuple[Any, Any]]
+
+
+def products(pairs: Pairs) -> None:
+    """Matrix products, and nothing else."""
+    for A, B in pairs:
+        A @ B.T
+
+
+def noted(fit: Callable[[], Any]) -> Pairs:
+    """The arrays whose products a fit made."""
+    pairs: Pairs = []
+    made = vectors.dots
+
+    def dots(A: Any, B: Any) -> Any:
+        pairs.append((A.array, B.array))
+        return made(A, B)
+
+    vectors.dots = dots
+    try:
+        fit()
+    finally:
+        vectors.dots = made
+    return pairs
 
 
 def one_pass(mnist: Dataset, repetitions: int) -> tuple[Table, list[Target], float]:
@@ -51,27 +68,28 @@ def one_pass(mnist: Dataset, repetitions: int) -> tuple[Table, list[Target], flo
         kernel = Polynomial(degree=4)
         return KernelClassifier(kernel=kernel, multiclass="ovr", epochs=1, shuffle=False).fit(mnist.X, mnist.y)
 
-    clf = fit()  # warm
-    fits, bare = [], []
+    pairs = noted(fit)
+    before = [(A, B) for A, B in pairs if not np.may_share_memory(A, B)]
+    jobs = {
+        "fit": fit,
+        "its matrix products alone": lambda: products(pairs),
+        "of these, blocks with the supports before them": lambda: products(before),
+    }
+    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in jobs}
     for _ in range(repetitions):
-        fits.append(seconds(fit)[:2])
-        bare.append(seconds(lambda: products(mnist.X, clf.support_))[:2])
-    ratios = [median(f[k] / b[k] for f, b in zip(fits, bare, strict=True)) for k in (0, 1)]
+        for name, job in jobs.items():
+            runs[name].append(seconds(job)[:2])
     table = Table(
-        f"{mnist.name}, (x·x' + 1)⁴, one epoch in order, one-vs-rest",
-        ["", "wall, s", "CPU, s"],
-        [
-            ("fit", *(f"{median(f[k] for f in fits):.2f}" for k in (0, 1))),
-            ("its matrix products alone", *(f"{median(b[k] for b in bare):.2f}" for k in (0, 1))),
-            ("ratio", *(f"{r:.2f}" for r in ratios)),
-        ],
+        f"{mnist.name}, (x·x' + 1)⁴, one epoch in order, one-vs-rest", ["", "wall, s", "CPU, s", "fit / this, CPU"]
     )
-    targets = [
-        Target(
-            "one epoch ≤ 1.25 × its matrix products", f"{ratios[0]:.2f} wall, {ratios[1]:.2f} CPU", ratios[1] <= 1.25
-        )
-    ]
-    return table, targets, median(f[1] for f in fits)
+    ratios = {}
+    for name, took in runs.items():
+        ratios[name] = [median(f[k] / t[k] for f, t in zip(runs["fit"], took, strict=True)) for k in (0, 1)]
+        cells = [f"{median(t[k] for t in took):.2f}" for k in (0, 1)]
+        table.rows.append((name, *cells, f"{ratios[name][1]:.2f}"))
+    wall, cpu = ratios["its matrix products alone"]
+    targets = [Target("one epoch ≤ 1.25 × its matrix products", f"{wall:.2f} wall, {cpu:.2f} CPU", cpu <= 1.25)]
+    return table, targets, median(t[1] for t in runs["fit"])
 
 
 def errors_of(learner: KernelLearner, X: NDArray[np.float32], truth: NDArray[Any]) -> dict[str, float]:
@@ -125,15 +143,15 @@ def freund_schapire(
 def against_svc(
     mnist: Dataset, ours: dict[tuple[int, float], tuple[dict[str, float], float]], one: float
 ) -> tuple[Table, list[Target]]:
-    """scikit-learn's SVC with the same kernel on all examples."""
+    """scikit-learn's SVC with the same kernel, (x·x' + 1)⁴, on all examples."""
     from sklearn.svm import SVC
 
     print("  SVC …", flush=True)
-    svc = SVC(kernel="poly", degree=4)
+    svc = SVC(kernel="poly", degree=4, gamma=1.0, coef0=1.0)
     _, cpu, _ = seconds(lambda: svc.fit(mnist.X, mnist.y))
     _, predict, predicted = seconds(lambda: svc.predict(mnist.X_test))
     theirs = 100 * float(np.mean(predicted != mnist.y_test))
-    table = Table("Beside SVC(kernel='poly', degree=4)", ["", "fit, CPU s", "error, %"])
+    table = Table("Beside SVC(kernel='poly', degree=4, gamma=1, coef0=1)", ["", "fit, CPU s", "error, %"])
     table.rows.append((f"SVC (predict: {predict:.1f} s)", f"{cpu:.1f}", f"{theirs:.2f}"))
     table.rows.append(("KernelClassifier, 1 epoch, averaged", f"{one:.1f}", f"{ours[4, 1][0]['averaged']:.2f}"))
     targets = [Target("one epoch ≤ 0.1 × SVC's fit", f"{one / cpu:.3f} (CPU)", one <= 0.1 * cpu)]

@@ -24,18 +24,17 @@ struct LargePages {
 
     T* allocate(std::size_t n) {
         if (n > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
-        std::size_t bytes = n * sizeof(T);
-        void* p = nullptr;
-        if (bytes >= PAGE / 2) {
-            bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-            p = std::aligned_alloc(PAGE, bytes);
-#ifdef __linux__
-            if (p) madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-        } else {
-            p = std::malloc(bytes);
+        const std::size_t bytes = n * sizeof(T);
+        if (bytes < PAGE) {
+            void* p = std::malloc(bytes);
+            if (!p) throw std::bad_alloc();
+            return static_cast<T*>(p);
         }
-        if (!p) throw std::bad_alloc();
+        void* p = nullptr;
+        if (posix_memalign(&p, PAGE, bytes) != 0) throw std::bad_alloc();
+#ifdef __linux__
+        madvise(p, bytes / PAGE * PAGE, MADV_HUGEPAGE);  // what is left over must not take a whole page
+#endif
         return static_cast<T*>(p);
     }
     void deallocate(T* p, std::size_t) { std::free(p); }

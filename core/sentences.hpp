@@ -25,7 +25,7 @@ struct FeatureName {
 class FeatureNames {
   public:
     FeatureNames() = default;
-    FeatureNames(LargeVector<std::int16_t> in, LargeVector<Id> ids, LargeVector<std::uint32_t> start)
+    FeatureNames(std::vector<std::int16_t> in, std::vector<Id> ids, std::vector<std::uint32_t> start)
         : in_(std::move(in)), ids_(std::move(ids)), start_(std::move(start)) {}
 
     void add(std::int32_t template_index, const Id* ids, std::size_t n) {
@@ -39,9 +39,9 @@ class FeatureNames {
     std::size_t count(i64 r) const { return start_[r + 1] - start_[r]; }
 
   private:
-    LargeVector<std::int16_t> in_;
-    LargeVector<Id> ids_;
-    LargeVector<std::uint32_t> start_{0};
+    std::vector<std::int16_t> in_;
+    std::vector<Id> ids_;
+    std::vector<std::uint32_t> start_{0};
 };
 
 // A row pointer each for a sentence's features would be wasteful in a lesson; so features are numbers here.
@@ -50,7 +50,8 @@ struct FeatureSet {
     std::vector<std::int32_t> number;            // of each feature
     std::vector<float> value;                    // of each feature, or empty: all are 1
     std::vector<Key> key;                        // by number
-    std::vector<std::int32_t> seen_at, seen_in;  // by number: a token where it fires, and its template
+    std::vector<std::int32_t> seen_at;           // by number: a token where it fires
+    std::vector<std::int16_t> seen_in;           // by number: its template
     std::vector<std::int32_t> count;             // by number
     std::vector<std::int32_t> row;               // by number: its weights, or −1
     KeyTable numbers;
@@ -63,7 +64,7 @@ struct FeatureSet {
                 throw std::length_error("too many features; raise min_count, or use fewer templates");
             key.push_back(k);
             seen_at.push_back(static_cast<std::int32_t>(token));
-            seen_in.push_back(in);
+            seen_in.push_back(static_cast<std::int16_t>(in));
             count.push_back(0);
         }
         ++count[i];

@@ -162,15 +162,15 @@ FeatureNames restore_names(const nb::dict& state, const std::string& prefix, con
                            const Columns& columns, const Symbols& raw, bool pairs, KeyTable& rows) {
     const Numbers given_in(state, prefix + ".template"), values(state, prefix + ".values");
     const Numbers lengths(state, prefix + ".lengths");
-    LargeVector<Id> ids(values.size());
+    std::vector<Id> ids(values.size());
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = values[i];
-    LargeVector<std::int16_t> in(given_in.size());
+    std::vector<std::int16_t> in(given_in.size());
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::int32_t k = given_in[i];
         require(k >= INT16_MIN && k <= INT16_MAX, "no such template");
         in[i] = static_cast<std::int16_t>(k);
     }
-    LargeVector<std::uint32_t> start{0};
+    std::vector<std::uint32_t> start{0};
     start.reserve(in.size() + 1);
     require(ids.size() < UINT32_MAX, "too many values");
     require(!pairs || (!in.empty() && in[0] == RAW), "the first row of pairs is that of all tokens");
