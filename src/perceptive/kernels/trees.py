@@ -15,6 +15,7 @@ from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
 
+MOST_PARTS = 2**22  # of a nested tree: one that contains itself has no end
 TOO_MANY = "have too many common parts for a number; take a smaller decay, or smaller trees"
 
 
@@ -92,6 +93,8 @@ def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
     texts: list[str] = []
     waiting: list[Any] = [tree]
     while waiting:
+        if len(kinds) > MOST_PARTS:
+            raise ValueError(f"tree {number} has more than {MOST_PARTS:,} nodes and words, or contains itself")
         node = waiting.pop()
         if node is None:
             kinds.append("c")
