@@ -156,7 +156,7 @@ class Exponential(_Pointwise):
         return f"{_factor(self.k)}.exp()"
 
 
-class _Pair(Kernel):
+class Pair(Kernel):
     """A function of the values of two kernels."""
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
@@ -170,7 +170,8 @@ class _Pair(Kernel):
         return self.k1.vectors and self.k2.vectors
 
     @property
-    def _shared(self) -> bool:
+    def shared(self) -> bool:
+        """Whether both see the same of an example."""
         return self.k1.view == self.k2.view
 
     @property
@@ -179,24 +180,24 @@ class _Pair(Kernel):
         return one if one == two else (one, two)
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        if self._shared:
+        if self.shared:
             return self.k1.prepare(X, dtype)
         return Parts([self.k1.prepare(X, dtype), self.k2.prepare(X, dtype)])
 
     def compare(self, A: Any, B: Any) -> Values:
-        if self._shared:
+        if self.shared:
             return self._join(self.k1.compare(A, B), self.k2.compare(A, B))
         return self._join(self.k1.compare(A.parts[0], B.parts[0]), self.k2.compare(A.parts[1], B.parts[1]))
 
     def norms(self, A: Any) -> NDArray[np.float64]:
-        one, two = (A, A) if self._shared else A.parts
+        one, two = (A, A) if self.shared else A.parts
         return self._join(self.k1.norms(one), self.k2.norms(two))
 
     def _join(self, one: Values, two: Values) -> Values:
         raise NotImplementedError
 
 
-class Sum(_Pair):
+class Sum(Pair):
     """k₁ + k₂."""
 
     def _join(self, one: Values, two: Values) -> Values:
@@ -215,7 +216,7 @@ class Sum(_Pair):
         return f"{self.k1!r} + {self.k2!r}"
 
 
-class Product(_Pair):
+class Product(Pair):
     """k₁·k₂."""
 
     def _join(self, one: Values, two: Values) -> Values:
