@@ -43,7 +43,8 @@ def test_question_4_dual():
     mistakes = [clf.mistakes_[0] for clf in (run(2), run(3), run(4))]
     assert mistakes == [1, 1, 2]  # points 2 and 4
     counts = whole.alpha_counts_
-    assert (counts > 0).all() and (counts * np.array(Y4)[whole.support_]).tolist() == whole.alpha_.tolist()
+    assert (counts > 0).all()
+    assert (counts * np.array(Y4)[whole.support_]).tolist() == whole.alpha_.tolist()
 
 
 def test_question_4_primal_is_the_dual():
