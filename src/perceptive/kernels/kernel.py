@@ -60,7 +60,7 @@ class Kernel:
     def resolved(self, X: Any) -> Kernel:
         """This kernel, with the parameters that come from the data (``gamma="scale"``) as numbers."""
         found: dict[str, Any] = {name: k.resolved(X) for name, k in self.kernels()}
-        return self._with(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
+        return self.changed(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
 
     # ------------------------------------------------------------ using it
 
@@ -154,7 +154,8 @@ class Kernel:
             if isinstance(value, Kernel):
                 yield name, value
 
-    def _with(self, changes: dict[str, Any]) -> Self:
+    def changed(self, changes: dict[str, Any]) -> Self:
+        """A kernel of this kind with some other parameters."""
         return type(self)(**{**self.get_params(deep=False), **changes})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def examples_to_arrays(examples: Any, prefix: str, arrays: Arrays) -> dict[str, 
         return {"kind": "sparse", "shape": list(matrix.shape)}
     if isinstance(examples, Parts):
         parts = [examples_to_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(examples.parts)]
-        return {"kind": "parts", "parts": parts}
+        return {"kind": "parts", "parts": parts, "derived": examples.derived}
     forest = isinstance(examples, trees.Trees)
     plain = examples.layouts() if forest else [_item_to_plain(item, i) for i, item in enumerate(examples.items)]
     lines = [json.dumps(item, separators=(",", ":")).encode() for item in plain]
@@ -174,12 +174,13 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
     if kind == "sparse":
         import scipy.sparse as sp
 
-        parts = tuple(np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
-        matrix = sp.csr_array(parts, shape=tuple(about["shape"]))
+        stored = tuple(np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(stored, shape=tuple(about["shape"]))
         matrix.check_format(full_check=True)
         return Sparse(matrix)
     if kind == "parts":
-        return Parts([examples_from_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(about["parts"])])
+        parts = [examples_from_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(about["parts"])]
+        return Parts(parts, bool(about.get("derived", False)))
     text, ends = np.asarray(arrays[f"{prefix}.text"]).tobytes(), np.asarray(arrays[f"{prefix}.ends"])
     borders = [0, *ends.tolist()]
     if borders != sorted(borders) or borders[-1] != len(text):

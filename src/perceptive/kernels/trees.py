@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.kernels.content import digest
+from perceptive.kernels.content import digest, shown
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
@@ -207,4 +207,4 @@ class Subtree(TreeKernel):
 
 def _check_decay(decay: Any) -> None:
     if not 0 < number(decay) <= 1:
-        raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")
+        raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")

@@ -18,6 +18,7 @@ from perceptive.parameters import KernelParameters, KernelRankingParameters
 
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
 SMALL = 2**18  # numbers in the supports of a small model
+BEYOND = "the scores have grown beyond all numbers; rescale X, or take dtype='float64'"
 Weights = NDArray[np.float64]
 
 
@@ -118,7 +119,8 @@ class Dual:
 
     def values(self, A: Any, B: Any) -> NDArray[Any]:
         """K + b² of all pairs."""
-        K = self.kernel.compare(A, B).astype(self.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # scores that are no numbers are refused later
+            K = self.kernel.compare(A, B).astype(self.dtype, copy=False)
         if self.bias2:
             K += self.dtype.type(self.bias2)
         return K
@@ -130,7 +132,8 @@ class Dual:
 
     def norms(self, A: Any) -> Weights:
         """K(x, x) + b²."""
-        return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
 
     def table(self, A: Any) -> NDArray[Any]:
         """K + b² of all supports with all of A."""
@@ -151,7 +154,7 @@ class Dual:
                     K = self.values(columns, rows)
                 _core.dual_scores(K, coefficients[j : j + COLUMNS], out[i : i + ROWS])
         if not np.isfinite(out).all():
-            raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
+            raise ValueError(BEYOND)
         return out
 
     # ------------------------------------------------------------ learning
