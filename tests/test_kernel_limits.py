@@ -8,7 +8,6 @@ from perceptive import KernelClassifier
 from perceptive.kernels import (
     AllSubsequences,
     Custom,
-    Gaussian,
     Linear,
     Polynomial,
     Spectrum,
