@@ -1,5 +1,7 @@
 """What kernels refuse, bound, and say plainly: endless examples, wrong labels, numbers that are none."""
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -225,3 +227,38 @@ def test_trees_within_a_budget_are_compared_in_small_blocks(forget):
         alone.learn_one(tree, label)
     assert whole.support_.tolist() == alone.support_.tolist()
     assert np.allclose(whole.alpha_, alone.alpha_)
+
+
+class Thing:
+    def __init__(self, size):
+        self.size = size
+
+
+@pytest.mark.parametrize("budget", [None, 4])
+def test_objects_of_other_classes_are_who_they_are(budget):
+    things = [Thing(size) for size in (1.0, -1.0, 1.0)]
+    kernel = Custom(lambda a, b: a.size * b.size, name="sizes")
+    model = KernelClassifier(kernel=kernel, margin=100.0, budget=budget)
+    for _ in range(2):
+        model.partial_fit([*things, things[0]], [1, 0, 1, 1], classes=[0, 1])
+    model.learn_one(things[2], 1)
+    assert len(model.support_) == 3
+    supports = model.learner_.dual.supports.items
+    assert all(one is other for one, other in zip(supports, things, strict=True))
+    assert np.allclose(model.alpha_, [4.0, -2.0, 3.0])
+    again = copy.deepcopy(model)  # of other objects
+    again.learn_one(things[0], 1)
+    assert len(again.support_) == 4
+    assert len(model.support_) == 3
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+def test_copies_go_on_within_their_budget(delta):
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    model = KernelClassifier(kernel=Linear(), budget=5, forget="oldest", hypothesis="last", delta=delta)
+    model.partial_fit(X[:30], y[:30], classes=[0, 1])
+    again = copy.deepcopy(model)
+    for one in (model, again):
+        one.partial_fit(X[30:], y[30:])
+    assert again.support_.tolist() == model.support_.tolist()
+    assert np.array_equal(again.alpha_, model.alpha_)

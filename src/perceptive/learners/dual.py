@@ -91,7 +91,9 @@ class Dual:
         self._margin, self._tau = np.zeros(len(self.runs)), np.zeros(len(self.runs))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**{name: value for name, value in self.__dict__.items() if name != "_player"}, "_predictor": None}
+        state = {name: value for name, value in self.__dict__.items() if name != "_player"}
+        # Objects of a copy are others; contents are made again when they are asked for.
+        return {**state, "_predictor": None, "_contents": [], "_slot_of_content": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -242,8 +244,9 @@ class Dual:
     def _contents_of(self, examples: Any) -> list[bytes | None]:
         """What tells examples apart: their contents, or nothing but their numbers where each has its id feature."""
         if self.parameters.delta:
+            self._contents += [None] * (len(self.ids) - len(self._contents))
             return [None] * len(examples)
-        if len(self._contents) < len(self.ids):  # of a model that was loaded
+        if len(self._contents) < len(self.ids):  # of a model that was loaded or copied
             self._contents = contents(self.supports)
             self._slot_of_content = {content: i for i, content in enumerate(self._contents) if content is not None}
         return contents(examples)
