@@ -252,10 +252,9 @@ def test_objects_of_other_classes_are_who_they_are(budget):
     assert len(model.support_) == 3
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0])
-def test_copies_go_on_within_their_budget(delta):
+def test_copies_go_on_within_their_budget():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
-    model = KernelClassifier(kernel=Linear(), budget=5, forget="oldest", hypothesis="last", delta=delta)
+    model = KernelClassifier(kernel=Linear(), budget=5, forget="oldest", hypothesis="last")
     model.partial_fit(X[:30], y[:30], classes=[0, 1])
     again = copy.deepcopy(model)
     for one in (model, again):

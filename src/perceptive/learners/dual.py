@@ -244,7 +244,6 @@ class Dual:
     def _contents_of(self, examples: Any) -> list[bytes | None]:
         """What tells examples apart: their contents, or nothing but their numbers where each has its id feature."""
         if self.parameters.delta:
-            self._contents += [None] * (len(self.ids) - len(self._contents))
             return [None] * len(examples)
         if len(self._contents) < len(self.ids):  # of a model that was loaded or copied
             self._contents = contents(self.supports)
