@@ -19,7 +19,30 @@
 
 namespace perceptive {
 
-using Productions = std::unordered_map<std::string, std::int32_t>;
+// Productions have numbers, in the order of their arrival.
+class Productions {
+  public:
+    Productions() = default;
+    Productions(const Productions&) = delete;  // texts are pointed at
+    Productions& operator=(const Productions&) = delete;
+
+    // The number of a production, −1 where it is not here.
+    std::int32_t find(const std::string& text) const {
+        const auto found = number_.find(text);
+        return found == number_.end() ? -1 : found->second;
+    }
+    std::int32_t add(std::string text) {
+        const auto found = number_.try_emplace(std::move(text), static_cast<std::int32_t>(text_.size()));
+        if (found.second) text_.push_back(&found.first->first);
+        return found.first->second;
+    }
+    const std::string& text(std::int32_t number) const { return *text_[number]; }
+    std::size_t size() const { return text_.size(); }
+
+  private:
+    std::unordered_map<std::string, std::int32_t> number_;
+    std::vector<const std::string*> text_;  // keys of a map stay where they are
+};
 
 // Nodes in post-order, so that children come before their parents. Words are part of productions, not nodes.
 struct Tree {
@@ -67,8 +90,7 @@ class TreeBuilder {
     void close() {
         Open node = std::move(stack_.back());
         stack_.pop_back();
-        const auto id = names_.try_emplace(std::move(node.production), static_cast<std::int32_t>(names_.size()));
-        tree_.production.push_back(id.first->second);
+        tree_.production.push_back(names_.add(std::move(node.production)));
         tree_.children.insert(tree_.children.end(), node.children.begin(), node.children.end());
         tree_.first_child.push_back(static_cast<std::int32_t>(tree_.children.size()));
         if (stack_.empty()) return;
@@ -208,29 +230,29 @@ class TreeBank {
 
     // The productions of each tree, one after the other: trees that are the same have the same ones.
     std::vector<std::string> contents() const {
-        std::vector<const std::string*> name(names->size());
-        for (const auto& [text, id] : *names) name[id] = &text;
         std::vector<std::string> found(trees.size());
         for (std::size_t i = 0; i < trees.size(); ++i)
-            for (const std::int32_t p : trees[i]->production) found[i].append(*name[p]).append(1, ';');
+            for (const std::int32_t p : trees[i]->production) found[i].append(names->text(p)).append(1, ';');
         return found;
     }
 
     // The same trees in another numbering; productions that it does not know are added to it, or (`strange`) become −1.
+    // Only those that the trees use are looked at: one tree may share its numbering with many others.
     std::vector<std::shared_ptr<const Tree>> in_terms_of(Productions& other, bool strange) const {
-        std::vector<std::int32_t> number(names->size(), -1);
-        for (const auto& [name, id] : *names) {
-            const auto found = other.find(name);
-            if (found != other.end())
-                number[id] = found->second;
-            else if (!strange)
-                number[id] = other.try_emplace(name, static_cast<std::int32_t>(other.size())).first->second;
-        }
+        std::unordered_map<std::int32_t, std::int32_t> number;
         std::vector<std::shared_ptr<const Tree>> renamed;
         renamed.reserve(trees.size());
         for (const auto& tree : trees) {
             Tree copy = *tree;
-            for (std::int32_t& production : copy.production) production = production < 0 ? -1 : number[production];
+            for (std::int32_t& production : copy.production) {
+                if (production < 0) continue;
+                const auto [known, fresh] = number.try_emplace(production, -1);
+                if (fresh) {
+                    const std::string& text = names->text(production);
+                    known->second = strange ? other.find(text) : other.add(text);
+                }
+                production = known->second;
+            }
             copy.index();
             renamed.push_back(std::make_shared<const Tree>(std::move(copy)));
         }
@@ -242,13 +264,8 @@ class TreeBank {
         std::size_t nodes = 0;
         for (const auto& tree : trees) nodes += tree->production.size();
         if (names->size() <= 2 * nodes + 1024) return;
-        std::vector<const std::string*> name(names->size());
-        for (const auto& [text, id] : *names) name[id] = &text;
         auto fresh = std::make_shared<Productions>();
-        for (const auto& tree : trees)
-            for (const std::int32_t p : tree->production)
-                fresh->try_emplace(*name[p], static_cast<std::int32_t>(fresh->size()));
-        trees = in_terms_of(*fresh, true);
+        trees = in_terms_of(*fresh, false);
         names = std::move(fresh);
     }
 };

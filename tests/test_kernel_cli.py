@@ -215,4 +215,39 @@ def test_models_from_python_say_what_they_take(tmp_path):
     save(KernelClassifier(kernel="spectrum(2)").fit(["abab", "cdcd"], [0, 1]), model)
     for command in ("predict", "eval"):
         done = perceptive(command, model, write(tmp_path / "a.jsonl", [{"text": "ab", "label": 0}]), code=1)
-        assert "example 0 is a dict; Spectrum(n=2) takes strings" in done.stderr
+        assert "a.jsonl:1: the example is a dict; Spectrum(n=2) takes strings" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("kernel", "good", "bad", "says"),
+    [
+        ("subtree@t", ["(S a)", "(S b)", "(S a)"], "(S (", "position"),
+        ("linear@t", [[1, 2], [-1, 3], [2, 1]], [1], "one length"),
+        ("linear@t", [[1, 2], [-1, 3], [2, 1]], ["q", 1], "numbers"),
+        ("spectrum(1)@t", ["a", "b", "a"], 7, "takes strings"),
+        ("spectrum(1)@t + linear@n", ["a", "b", "a"], "a", "no part 'n'"),
+    ],
+)
+def test_bad_objects_are_named_by_their_lines_or_skipped(kernel, good, bad, says, tmp_path):
+    path, model = tmp_path / "a.jsonl", tmp_path / "a.model"
+    rows = [{"t": t, "n": [1.0], "label": i % 2} for i, t in enumerate(good)]
+    rows.insert(2, {"t": bad, "label": 1})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = perceptive("train", path, "-o", model, "--kernel", kernel, code=1).stderr
+    assert "a.jsonl:3: " in told
+    assert says in told
+    told = perceptive("train", path, "-o", model, "--kernel", kernel, "--on-error", "skip").stderr
+    assert "skipped: " in told
+    assert "a.jsonl:3: " in told
+    told = perceptive("predict", model, path, code=1).stderr
+    assert "a.jsonl:3: " in told
+    done = perceptive("predict", model, path, "--on-error", "skip")
+    assert "a.jsonl:3: " in done.stderr
+    assert len(done.stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "2*precomputed"])
+def test_gram_matrices_are_refused_before_anything_is_read(kernel, tmp_path):
+    told = perceptive("train", tmp_path / "none", "-o", tmp_path / "m", "--kernel", kernel, code=1).stderr
+    assert "precomputed" in told
+    assert "from Python" in told

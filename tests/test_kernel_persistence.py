@@ -173,3 +173,57 @@ def test_damaged_models_are_refused(tmp_path):
         model_file.write(path, kind, {**meta, **change}, dict(arrays))
         with pytest.raises(ModelFileError):
             perceptive.load(path)
+
+
+def spoilt(array, value):
+    wrong = array.copy()
+    wrong.flat[-1] = value
+    return wrong
+
+
+@pytest.mark.parametrize("name", ["alpha", "sums", "run0.length2", "run0.step", "criterion", "supports.rows"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_numbers_that_are_none_are_refused(name, value, tmp_path):
+    refuse(tmp_path / "a.model", lambda meta, arrays: arrays.update({name: spoilt(arrays[name], value)}))
+
+
+def nest(meta, arrays):
+    meta["dual"]["supports"] = {"kind": "objects"}
+    text = b"[" * 100_000 + b"]" * 100_000
+    arrays.update({"supports.text": np.frombuffer(text, np.uint8), "supports.ends": np.array([len(text)])})
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda meta, arrays: meta["dual"].update(rounds=-1),
+        lambda meta, arrays: meta["dual"].update(rounds=1),
+        lambda meta, arrays: meta["dual"].update(rounds=1e9),
+        lambda meta, arrays: arrays.update({"run0.at": arrays["run0.at"] * 0}),
+        lambda meta, arrays: arrays.update({"run0.at": arrays["run0.at"][::-1].copy()}),
+        lambda meta, arrays: arrays.update(ids=arrays["ids"] + 0.5),
+        lambda meta, arrays: arrays.update(ids=arrays["ids"] - 100),
+        lambda meta, arrays: meta["dual"]["runs"][0].update(radius2=float("nan")),
+        lambda meta, arrays: meta.update(kernel={"kernel": "VectorKernel", "parameters": {}}),
+        lambda meta, arrays: meta.update(kernel={"kernel": "TreeKernel", "parameters": {}}),
+        lambda meta, arrays: meta.update(kernel={"kernel": "Spectrum", "parameters": {"n": 2, "distinct": False}}),
+        lambda meta, arrays: meta.update(kernel={"kernel": "SubsetTree", "parameters": {"decay": 1.0}}),
+        lambda meta, arrays: meta.update(kernel={"kernel": "Normalized", "parameters": {"k": meta["kernel"]}}),
+        lambda meta, arrays: meta.update(kernel={"kernel": "Precomputed", "parameters": {}}),
+        nest,
+    ],
+)
+def test_impossible_models_are_refused(spoil, tmp_path):
+    refuse(tmp_path / "a.model", spoil)
+
+
+def refuse(path, spoil):
+    from perceptive import model_file
+
+    perceptive.save(KernelClassifier(kernel="poly(2)", epochs=2).fit(VECTORS, LABELS), path)
+    kind, meta, arrays = model_file.read(path)
+    arrays = dict(arrays)
+    spoil(meta, arrays)
+    model_file.write(path, kind, meta, arrays)
+    with pytest.raises(ModelFileError):
+        perceptive.load(path)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptive.kernels import Kernel
 from perceptive.kernels.storage import (
     Functions,
+    check_fit,
     examples_from_arrays,
     examples_to_arrays,
     kernel_from_plain,
@@ -87,9 +88,7 @@ def put_together(meta: dict[str, Any], arrays: Arrays, functions: Functions) -> 
     learner.n_features = meta["n_features"]
     learner.fingerprint = int(meta["fingerprint"])
     for name in COUNTS:
-        if not isinstance(meta[name], int) or meta[name] < 0:
-            raise ValueError(f"{name} is impossible")
-        setattr(learner, name, meta[name])
+        setattr(learner, name, _count(meta, name))
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
     learner.reading = None if meta["reading"] is None else Reading.from_meta(meta["reading"])
     learner.takes_objects = bool(meta["takes_objects"])
@@ -105,11 +104,14 @@ def dual_together(dual: Dual, about: dict[str, Any], arrays: Arrays) -> Dual:
     outputs = dual.n_outputs
     if about["n_outputs"] != outputs:
         raise ValueError("classes and outputs do not match")
+    if arrays["ids"].ndim != 1 or arrays["ids"].dtype != np.int64 or (arrays["ids"] < 0).any():
+        raise ValueError("supports with impossible numbers")
     ids = arrays["ids"].tolist()
     n = len(ids)
     for name in ("alpha", "sums"):
         if arrays[name].shape != (n, outputs) or arrays[name].dtype != np.float64:
             raise ValueError(f"{name} of the wrong shape")
+        _check_finite(name, arrays[name])
     dual._alpha, dual._sums = np.array(arrays["alpha"]), np.array(arrays["sums"])
     dual.ids, dual.slot_of = ids, {number: slot for slot, number in enumerate(ids)}
     if len(dual.slot_of) != n:
@@ -118,38 +120,63 @@ def dual_together(dual: Dual, about: dict[str, Any], arrays: Arrays) -> Dual:
         dual.supports = examples_from_arrays(about["supports"], "supports", arrays)
     if n != (0 if dual.supports is None else len(dual.supports)):
         raise ValueError("supports and coefficients do not match")
+    if dual.supports is not None:
+        check_fit(dual.kernel, dual.supports)
     if "initial" in arrays:
         dual.initial = np.array(arrays["initial"], np.float64)
         if dual.initial.ndim != 2 or dual.initial.shape[1] != outputs or len(dual.initial) > n:
             raise ValueError("initial coefficients of the wrong shape")
-    dual.rounds = int(about["rounds"])
+        _check_finite("initial", dual.initial)
+    dual.rounds = _count(about, "rounds")
     for name in ("mistakes", "criterion"):
         mine: NDArray[Any] = getattr(dual, name)
         if arrays[name].shape != mine.shape:
             raise ValueError(f"{name} of the wrong shape")
+        _check_finite(name, arrays[name])
         mine[:] = arrays[name]
+    if (dual.mistakes < 0).any():
+        raise ValueError("mistakes below 0")
     if len(about["runs"]) != len(dual.runs):
         raise ValueError("runs and classes do not match")
     for i, counts in enumerate(about["runs"]):
-        dual.runs[i] = _run(i, counts, arrays, n, outputs)
+        dual.runs[i] = _run(i, counts, arrays, n, outputs, dual.rounds)
     if about["forgetting"] is not None and isinstance(dual.forgetting, ForgetOne):
         dual.forgetting.restore(about["forgetting"])
     return dual
 
 
-def _run(i: int, counts: dict[str, Any], arrays: Arrays, supports: int, outputs: int) -> DualRun:
+def _run(i: int, counts: dict[str, Any], arrays: Arrays, supports: int, outputs: int, rounds: int) -> DualRun:
     parts = {name: arrays[f"run{i}.{name}"] for name in RUN}
+    for name, part in parts.items():
+        if part.ndim != 1 or part.dtype != RUN[name]:
+            raise ValueError(f"a run with a {name} of the wrong kind")
+        _check_finite(name, part)
     lengths = {len(parts[name]) for name in RUN if name != "length2"}
     if len(lengths) != 1 or len(parts["length2"]) != lengths.pop() + 1:
         raise ValueError("a run that does not fit together")
     for name, low, high in (("slot", 0, supports), ("gain", 0, outputs), ("loss", -1, outputs)):
         if len(parts[name]) and not low <= parts[name].min() <= parts[name].max() < high:
             raise ValueError(f"a run with an impossible {name}")
-    return DualRun(
-        **{name: part.tolist() for name, part in parts.items()},
-        updates=int(counts["updates"]),
-        radius2=float(counts["radius2"]),
-    )
+    at = parts["at"]
+    if len(at) and not (at[0] >= 1 and at[-1] <= rounds and (np.diff(at) >= 0).all()):
+        raise ValueError("a run with impossible rounds")
+    radius2 = float(counts["radius2"])
+    if not 0 <= radius2 < np.inf:
+        raise ValueError("a run with an impossible radius")
+    lists: dict[str, Any] = {name: part.tolist() for name, part in parts.items()}
+    return DualRun(**lists, updates=_count(counts, "updates"), radius2=radius2)
+
+
+def _check_finite(name: str, values: NDArray[Any]) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} with numbers that are none")
+
+
+def _count(counts: dict[str, Any], name: str) -> int:
+    value = counts[name]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{name} is impossible")
+    return value
 
 
 def estimator_apart(model: KernelClassifier) -> tuple[dict[str, Any], Arrays]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.cli.objects import Objects
+from perceptive.cli.objects import Found, Objects
 from perceptive.cli.options import given, option_of
 from perceptive.parameters import KernelParameters, LinearParameters, TrainingParameters
 
@@ -37,7 +37,7 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelLea
     began = time.monotonic()
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
     parameters = _parameters(options, learner)
-    X, y, weights, log = _labelled(options) if stream is None else _rows(stream, learner)
+    X, y, weights, log = _labelled(options, learner) if stream is None else _rows(stream, learner)
     if learner is None:
         learner = _begin(options, y, parameters)
     held = _held_out(len(y), training.validation_fraction, learner.parameters.random_state)
@@ -143,12 +143,18 @@ def _rows(stream: Stream, learner: KernelLearner | None) -> tuple[Any, list[Any]
     return examples.X(width), examples.y().tolist(), examples.weight, stream.log
 
 
-def _labelled(options: argparse.Namespace) -> tuple[list[dict[str, Any]], list[Any], None, Objects]:
-    found = Objects(options, labelled=True)
-    pairs = list(found)
-    if not pairs:
+def _labelled(
+    options: argparse.Namespace, learner: KernelLearner | None
+) -> tuple[list[dict[str, Any]], list[Any], None, Objects]:
+    from perceptive.kernels import as_kernel
+
+    kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    objects = Objects(options, labelled=True)
+    found, _ = objects.sound(list(objects), lambda X: kernel.resolved(X).prepare(X))
+    if not found:
+        _tell_skipped(objects)
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
-    return [x for x, _ in pairs], [label for _, label in pairs], None, found
+    return [one.x for one in found], [one.label for one in found], None, objects
 
 
 def _tell_skipped(log: Any) -> None:
@@ -158,18 +164,23 @@ def _tell_skipped(log: Any) -> None:
 
 def scored(learner: KernelLearner, found: Objects, hypothesis: str | None) -> Iterator[tuple[list[Any], Any]]:
     """Labels (None: without) and scores of objects, some at a time."""
-    part: list[tuple[dict[str, Any], Any]] = []
+    part: list[Found] = []
 
     def score() -> tuple[list[Any], Any]:
-        return [label for _, label in part], _said_plainly(learner.scores, [x for x, _ in part], hypothesis)
+        kept, scores = found.sound(part, lambda X: learner.scores(X, hypothesis))
+        return [one.label for one in kept], scores
 
     for one in found:
         part.append(one)
         if len(part) == PART:
-            yield score()
+            labels, scores = score()
+            if labels:
+                yield labels, scores
             part = []
     if part:
-        yield score()
+        labels, scores = score()
+        if labels:
+            yield labels, scores
 
 
 def evaluated(learner: KernelLearner, found: Objects, hypothesis: str | None) -> Iterator[tuple[Any, Any, Any]]:
@@ -200,7 +211,7 @@ def certify(options: argparse.Namespace, learner: KernelLearner, stream: Stream 
     """The certificate of a kernel model's run."""
     from perceptive.dual_certificate import certify_kernel
 
-    X, y, weights, log = _labelled(options) if stream is None else _rows(stream, learner)
+    X, y, weights, log = _labelled(options, learner) if stream is None else _rows(stream, learner)
     _tell_skipped(log)
     certificate: Certificate = _said_plainly(certify_kernel, learner, X, y, weights)
     return certificate

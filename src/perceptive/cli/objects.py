@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 LABEL = "label"
 COMPLAINTS = 10  # are shown
 
 
+class Found(NamedTuple):
+    """An object, its label (None where there is none), and the file and line where it stands."""
+
+    x: dict[str, Any]
+    label: Any
+    path: str
+    line: int
+
+
 class Objects:
-    """The objects of files, each with its label (None where there is none).
+    """The objects of files.
 
     Parameters
     ----------
@@ -29,7 +39,7 @@ class Objects:
         self.skipped = 0
         self.complaints: list[str] = []
 
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], Any]]:
+    def __iter__(self) -> Iterator[Found]:
         from perceptive.streams.blocks import blocks, expand, shown
 
         for path in expand(self.paths):
@@ -44,8 +54,32 @@ class Objects:
                     except ValueError as error:
                         self._complain(f"{shown(path)}:{number}: {error}")
                     else:
-                        yield found
+                        yield Found(*found, shown(path), number)
                 block.release()
+
+    def sound(self, found: list[Found], attempt: Callable[[list[dict[str, Any]]], Any]) -> tuple[list[Found], Any]:
+        """Those that ``attempt`` takes, and what it makes of them; about the others there is a complaint.
+
+        They are tried one by one, and beside the first, only where not all of them can be taken at once.
+        """
+        while found:
+            try:
+                return found, attempt([one.x for one in found])
+            except (TypeError, ValueError) as raised:
+                error = str(raised)  # of objects of another kind, too: that is the files' fault, not the program's
+            faults = {i: fault for i, one in enumerate(found) if (fault := _fault(attempt, [one.x]))}
+            if not faults:  # each is good alone, but not beside the others: the fewer are wrong
+                beside = {i: _fault(attempt, [found[0].x, one.x]) for i, one in enumerate(found)}
+                strange = {i: fault for i, fault in beside.items() if fault}
+                alone = 2 * len(strange) >= len(found) > 2
+                faults = {0: next(iter(strange.values()))} if alone else strange
+            if not faults:
+                raise ValueError(error)
+            for i, fault in faults.items():
+                said = re.sub(r"^(example|tree) 0\b", r"the \1", fault)
+                self._complain(f"{found[i].path}:{found[i].line}: {said}")
+            found = [one for i, one in enumerate(found) if i not in faults]
+        return found, None
 
     def _complain(self, what: str) -> None:
         if not self.skips:
@@ -73,3 +107,12 @@ class Objects:
         if not isinstance(label, str | int | float) or is_missing(label):
             raise ValueError(f"the label {str(label)[:60]} is no label; give a string, a number, true or false")
         return found, label
+
+
+def _fault(attempt: Callable[[list[dict[str, Any]]], Any], objects: list[dict[str, Any]]) -> str:
+    """What is wrong with these objects; nothing where nothing is."""
+    try:
+        attempt(objects)
+    except (TypeError, ValueError) as error:
+        return str(error) or type(error).__name__
+    return ""

@@ -214,7 +214,10 @@ def _train_kernel(options: argparse.Namespace) -> int:
 
     check_target(options.output, options.data)
     if not options.model:
-        rows = _stream(options) if as_kernel(options.kernel).vectors else None
+        kernel = as_kernel(options.kernel)
+        if kernel.one_way:
+            raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+        rows = _stream(options) if kernel.vectors else None
         _read_labels(options, rows)
         return train(options, rows, None)
     from perceptive.cli.model import load_any, stream_for

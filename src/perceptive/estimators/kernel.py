@@ -211,6 +211,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         with progress_bar(self.progress, self.epochs * len(lesson)) as report:
             train_kernel(lesson, training.epochs, training.shuffle, report, history)
         self._keep_support_vectors()
+        self._signs = np.where(which[self.support_] == 1, 1.0, -1.0)
         if self.certify:
             self.certificate_ = certify_kernel(learner, X, labels, weights)
         return self
@@ -252,7 +253,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         self._history.updates.append(learner.updates - before[1])
         self._history.loss.append(learner.loss - before[2])
         self.__dict__.pop("certificate_", None)
-        self.__dict__.pop("_support_vectors", None)
+        self._forget_supports()
         return self
 
     @available_if(_can_go_on)  # type: ignore[untyped-decorator]
@@ -264,9 +265,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             self.learner_, self._history = learner, History()
         else:
             self.learner_.learn(x, y, w)
-        self.classes_ = np.array(self.learner_.classes)
+        classes = self.learner_.classes
+        self.classes_ = np.array(classes, dtype=None if len(set(map(type, classes))) == 1 else object)
         self.__dict__.pop("certificate_", None)
-        self.__dict__.pop("_support_vectors", None)
+        self._forget_supports()
         return self
 
     def _check_parameters(self) -> tuple[dict[str, Any], KernelTrainingParameters]:
@@ -324,6 +326,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             weights *= per_class[np.searchsorted(classes, y)]
         return weights
 
+    def _forget_supports(self) -> None:
+        for name in ("_support_vectors", "_signs"):
+            self.__dict__.pop(name, None)
+
     def _keep_support_vectors(self) -> None:
         X, index = self.__dict__.pop("_X"), self.support_
         assert self.learner_.dual is not None
@@ -374,8 +380,25 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def alpha_counts_(self) -> NDArray[np.float64]:
-        """The other spelling: how often (times the step) each support was learned from, beside its own y."""
-        return np.abs(self.alpha_)
+        """The other spelling: ``alpha_counts_ * y[support_]`` is `alpha_`, with y as ±1.
+
+        That is how often (times the step) each support was learned from; where equal examples have both labels, those
+        with the other label count against it. For more than two classes, the sizes of the coefficients.
+        """
+        alpha = self.alpha_
+        return alpha * self._support_signs() if self.learner_.binary else np.abs(alpha)
+
+    def _support_signs(self) -> NDArray[np.float64]:
+        """y of each support as ±1: from `fit`, else from the first update that each one made."""
+        if hasattr(self, "_signs"):
+            return self._signs
+        assert self.learner_.dual is not None
+        dual = self.learner_.dual
+        signs = np.where(dual.alpha[:, 0] < 0, -1.0, 1.0)  # within a budget, runs are not written down
+        run = dual.runs[0]
+        slots, first = np.unique(np.array(run.slot, dtype=np.int64), return_index=True)
+        signs[slots] = np.sign(np.array(run.step, dtype=np.float64)[first])
+        return signs
 
     # ------------------------------------------------------------ predicting
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
+from perceptive.kernels.feature_maps import check_size
 from perceptive.kernels.kernel import Kernel, Values, number
 
 
@@ -105,7 +106,7 @@ class Power(_Pointwise):
         self.k, self.p = k, p
         if not isinstance(p, Integral) or isinstance(p, bool) or p < 1:
             raise ValueError(
-                f"k ** {p!r}: the power must be 1, 2, 3, …; others do not keep a kernel positive semidefinite"
+                f"k ** {shown(p)}: the power must be 1, 2, 3, …; others do not keep a kernel positive semidefinite"
             )
 
     def _apply(self, K: Values) -> Values:
@@ -113,6 +114,10 @@ class Power(_Pointwise):
 
     def feature_map(self, X: Any) -> Any:
         phi = one = self.k.feature_map(X)
+        features = 1
+        for _ in range(int(self.p) if one.shape[1] > 1 else 1):
+            features *= one.shape[1]
+            check_size(one.shape[0], features)  # before the first of these products is made
         for _ in range(int(self.p) - 1):
             phi = _products(phi, one)
         return phi
@@ -126,6 +131,8 @@ class PolynomialOf(_Pointwise):
 
     def __init__(self, k: Kernel, coefficients: Sequence[float]) -> None:
         self.k, self.coefficients = k, coefficients
+        if np.ndim(coefficients) != 1:
+            raise TypeError(f"polynomial({shown(coefficients)}): give a list of coefficients, [a₀, a₁, …]")
         for j, a in enumerate(coefficients):
             _check_not_negative(a, f"coefficient {j} of a polynomial of a kernel")
         if len(coefficients) == 0:
@@ -156,7 +163,7 @@ class Exponential(_Pointwise):
         return f"{_factor(self.k)}.exp()"
 
 
-class _Pair(Kernel):
+class Pair(Kernel):
     """A function of the values of two kernels."""
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
@@ -170,7 +177,8 @@ class _Pair(Kernel):
         return self.k1.vectors and self.k2.vectors
 
     @property
-    def _shared(self) -> bool:
+    def shared(self) -> bool:
+        """Whether both see the same of an example."""
         return self.k1.view == self.k2.view
 
     @property
@@ -179,24 +187,24 @@ class _Pair(Kernel):
         return one if one == two else (one, two)
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        if self._shared:
+        if self.shared:
             return self.k1.prepare(X, dtype)
         return Parts([self.k1.prepare(X, dtype), self.k2.prepare(X, dtype)])
 
     def compare(self, A: Any, B: Any) -> Values:
-        if self._shared:
+        if self.shared:
             return self._join(self.k1.compare(A, B), self.k2.compare(A, B))
         return self._join(self.k1.compare(A.parts[0], B.parts[0]), self.k2.compare(A.parts[1], B.parts[1]))
 
     def norms(self, A: Any) -> NDArray[np.float64]:
-        one, two = (A, A) if self._shared else A.parts
+        one, two = (A, A) if self.shared else A.parts
         return self._join(self.k1.norms(one), self.k2.norms(two))
 
     def _join(self, one: Values, two: Values) -> Values:
         raise NotImplementedError
 
 
-class Sum(_Pair):
+class Sum(Pair):
     """k₁ + k₂."""
 
     def _join(self, one: Values, two: Values) -> Values:
@@ -215,7 +223,7 @@ class Sum(_Pair):
         return f"{self.k1!r} + {self.k2!r}"
 
 
-class Product(_Pair):
+class Product(Pair):
     """k₁·k₂."""
 
     def _join(self, one: Values, two: Values) -> Values:
@@ -234,6 +242,7 @@ class ScaledBy(Kernel):
 
     def __init__(self, k: Kernel, f: Callable[[Any], float]) -> None:
         self.k, self.f = k, f
+        _check_callable("scaled_by", f)
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -244,11 +253,19 @@ class ScaledBy(Kernel):
         return ("scaled by", self.f, self.k.view)
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
-        factors = [float(self.f(x)) for x in as_list(X)]
-        bad = [i for i, value in enumerate(factors) if not np.isfinite(value)]
-        if bad:
-            raise ValueError(f"example {bad[0]}: f gives {factors[bad[0]]}; scaled_by needs finite numbers")
-        return Parts([self.k.prepare(X, dtype), numbers(factors)])
+        return Parts([self.k.prepare(X, dtype), numbers(self._factors(X))])
+
+    def _factors(self, X: Any) -> list[float]:
+        factors = []
+        for i, x in enumerate(as_list(X)):
+            found = self.f(x)
+            try:
+                factors.append(float(found))
+            except (TypeError, ValueError, OverflowError):
+                factors.append(np.nan)
+            if not np.isfinite(factors[-1]):
+                raise ValueError(f"example {i}: f gives {shown(found)}; scaled_by needs finite numbers")
+        return factors
 
     def compare(self, A: Parts, B: Parts) -> Values:
         K = self.k.compare(A.parts[0], B.parts[0])
@@ -258,7 +275,7 @@ class ScaledBy(Kernel):
         return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] ** 2)
 
     def feature_map(self, X: Any) -> Any:
-        factors, phi = np.array([float(self.f(x)) for x in as_list(X)])[:, None], self.k.feature_map(X)
+        factors, phi = np.array(self._factors(X))[:, None], self.k.feature_map(X)
         return phi.multiply(factors).tocsr() if hasattr(phi, "tocsr") else factors * phi
 
     def __repr__(self) -> str:
@@ -291,10 +308,15 @@ class Normalized(Kernel):
         self._check()  # parameters within may have changed
         prepared = self.k.prepare(X, dtype)
         lengths = np.sqrt(np.maximum(self.k.norms(prepared), 0.0))
-        return Parts([prepared, numbers(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0))])
+        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return Parts([prepared, numbers(inverse)], derived=True)
 
     def compare(self, A: Parts, B: Parts) -> Values:
-        return _scale(self.k.compare(A.parts[0], B.parts[0]), A.parts[1].array, B.parts[1].array)
+        one, two = A.parts[0], B.parts[0]
+        if not (_is_mild(A.parts[1].array) and _is_mild(B.parts[1].array)):  # lengths that float32 may not hold
+            one = in_double(one)
+            two = one if A is B else in_double(two)
+        return _scale(self.k.compare(one, two), A.parts[1].array, B.parts[1].array)
 
     def norms(self, A: Parts) -> NDArray[np.float64]:
         return np.asarray(A.parts[1].array[:, 0] > 0, dtype=np.float64)
@@ -335,12 +357,13 @@ class Centered(Kernel):
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
         self._check()  # parameters within may have changed
         prepared = self.k.prepare(X, dtype)
-        return Parts([prepared, numbers(self._means(prepared))])
+        return Parts([prepared, numbers(self._means(prepared))], derived=True)
 
     def compare(self, A: Parts, B: Parts) -> Values:
-        K = self.k.compare(A.parts[0], B.parts[0])
-        K -= A.parts[1].array.astype(K.dtype)
-        K -= B.parts[1].array.astype(K.dtype).T
+        one = in_double(A.parts[0])  # what is left may be small beside what is taken away
+        K = self.k.compare(one, one if A is B else in_double(B.parts[0])).astype(np.float64, copy=False)
+        K -= A.parts[1].array
+        K -= B.parts[1].array.T
         return K
 
     def norms(self, A: Parts) -> NDArray[np.float64]:
@@ -370,7 +393,7 @@ class _Elsewhere(Kernel):
 
     def resolved(self, X: Any) -> Kernel:
         k = self.k.resolved(self._moved(X))
-        return self if k is self.k else self._with({"k": k})
+        return self if k is self.k else self.changed({"k": k})
 
     def feature_map(self, X: Any) -> Any:
         return self.k.feature_map(self._moved(X))
@@ -381,6 +404,7 @@ class After(_Elsewhere):
 
     def __init__(self, k: Kernel, phi: Callable[[Any], Any]) -> None:
         self.k, self.phi = k, phi
+        _check_callable("after", phi)
 
     @property
     def view(self) -> Hashable:
@@ -424,14 +448,21 @@ def integer_power(K: Values, p: int) -> Values:
     if p == 1:
         return K
     rest = None
-    while p > 1:
-        if p % 2:
-            rest = K.copy() if rest is None else np.multiply(rest, K, out=rest)
-        K *= K
-        p //= 2
-    if rest is not None:
-        K *= rest
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # whoever uses the values looks at them
+        while p > 1:
+            if p % 2:
+                rest = K.copy() if rest is None else np.multiply(rest, K, out=rest)
+            K *= K
+            p //= 2
+        if rest is not None:
+            K *= rest
     return K
+
+
+def _is_mild(inverse_lengths: Values) -> bool:
+    """Whether K(x, x) is far from what float32 cannot hold."""
+    some = inverse_lengths[inverse_lengths > 0]
+    return bool(some.min(initial=1.0) > 1e-12 and some.max(initial=1.0) < 1e12)
 
 
 def _scale(K: Values, left: Values, right: Values) -> Values:
@@ -442,13 +473,19 @@ def _scale(K: Values, left: Values, right: Values) -> Values:
 
 def _products(one: Any, two: Any) -> Any:
     """All products of a feature of one with a feature of two, row by row."""
+    check_size(one.shape[0], one.shape[1] * two.shape[1])
     one, two = (phi.toarray() if hasattr(phi, "tocsr") else np.asarray(phi) for phi in (one, two))
     return (one[:, :, None] * two[:, None, :]).reshape(len(one), -1)
 
 
+def _check_callable(what: str, f: Any) -> None:
+    if not callable(f):
+        raise TypeError(f"{what}({shown(f)}): give a function of one example")
+
+
 def _check_not_negative(c: Any, what: str) -> None:
     if not 0 <= number(c) < np.inf:
-        raise ValueError(f"{what} is {c!r}; it must be a number ≥ 0, or the result is not positive semidefinite")
+        raise ValueError(f"{what} is {shown(c)}; it must be a number ≥ 0, or the result is not positive semidefinite")
 
 
 def _factor(k: Kernel) -> str:

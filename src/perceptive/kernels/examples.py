@@ -151,15 +151,16 @@ class Objects:
 class Parts:
     """The same examples as several kernels see them."""
 
-    def __init__(self, parts: Sequence[Any]) -> None:
+    def __init__(self, parts: Sequence[Any], derived: bool = False) -> None:
         self.parts = tuple(parts)
+        self.derived = derived  # the last part comes from the others, and tells no two examples apart
 
     def __len__(self) -> int:
         return len(self.parts[0])
 
     def take(self, index: Index) -> Parts:
         """Some of them."""
-        return Parts([part.take(index) for part in self.parts])
+        return Parts([part.take(index) for part in self.parts], self.derived)
 
     def extend(self, other: Parts) -> None:
         """Add others."""
@@ -179,7 +180,7 @@ def in_double(examples: Any) -> Any:
     if isinstance(examples, Sparse):
         return Sparse(examples.matrix.astype(np.float64))
     if isinstance(examples, Parts):
-        return Parts([in_double(part) for part in examples.parts])
+        return Parts([in_double(part) for part in examples.parts], examples.derived)
     if getattr(examples, "single", False):
         examples = examples.take(slice(None))
         examples.single = False
@@ -187,7 +188,10 @@ def in_double(examples: Any) -> Any:
 
 
 def contents(examples: Any) -> list[bytes | None]:
-    """A digest of each example, equal where examples are; None for objects whose content nobody knows."""
+    """A digest of each example, equal where examples are; objects whose content nobody knows are themselves alone.
+
+    The latter is true while the examples are held, and not of copies of them.
+    """
     if isinstance(examples, Dense):
         rows = examples.array + 0.0  # −0 is 0
         return [hashlib.blake2b(row.tobytes(), digest_size=SIZE).digest() for row in rows]
@@ -195,12 +199,17 @@ def contents(examples: Any) -> list[bytes | None]:
         rows = examples.matrix
         return [_content(rows.indices[a:b], rows.data[a:b]) for a, b in pairwise(rows.indptr.tolist())]
     if isinstance(examples, Parts):
-        parts = [contents(part) for part in examples.parts]
+        parts = [contents(part) for part in (examples.parts[:-1] if examples.derived else examples.parts)]
         return [None if None in each else digest(each) for each in zip(*parts, strict=True)]
     if hasattr(examples, "contents"):
         found: list[bytes | None] = examples.contents()
         return found
-    return [digest(item) for item in examples.items]
+    return [digest(item) or _identity(item) for item in examples.items]
+
+
+def _identity(item: Any) -> bytes:
+    """Who an object is, as long as somebody holds it."""
+    return b"object" + id(item).to_bytes(8, "little", signed=True)
 
 
 def _content(indices: NDArray[Any], values: NDArray[Any]) -> bytes:
@@ -257,10 +266,14 @@ def columns_of(X: Any, columns: Any) -> Any:
         if isinstance(columns, str):
             return X[columns].to_numpy()
         return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[:, [columns] if isinstance(columns, int) else columns]
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
-        return X[:, [columns] if isinstance(columns, int) else columns]
+    if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object):
+        rows = X.tocsr() if hasattr(X, "tocsr") else X
+        try:
+            return rows[:, [columns] if isinstance(columns, int) else columns]
+        except (IndexError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, and .on({shown(columns)}) is none of them ({error})"
+            ) from None
     picked = []
     for i, x in enumerate(as_list(X)):
         try:

@@ -34,7 +34,7 @@ def polynomial_features(X: Matrix, degree: int, c: float, spelling: str = "merge
     if spelling not in ("merged", "ordered"):
         raise ValueError(f"spelling={spelling!r}: give 'merged' or 'ordered'")
     n = X.shape[1]
-    _check_size(len(X), count_features(n, degree, spelling, constant=c > 0))
+    check_size(len(X), count_features(n, degree, spelling, constant=c > 0))
     degrees = range(degree + 1) if spelling == "merged" else range(degree, -1, -1)
     columns = []
     for k in degrees:
@@ -51,7 +51,7 @@ def polynomial_features(X: Matrix, degree: int, c: float, spelling: str = "merge
 def gaussian_features(X: Matrix, gamma: float, order: int) -> Matrix:
     """e^{−γ‖x‖²} √((2γ)^|m|/m!) x^m for every monomial m of total degree up to ``order``."""
     check_order(order)
-    _check_size(len(X), count_features(X.shape[1], order))
+    check_size(len(X), count_features(X.shape[1], order))
     damping = np.exp(-gamma * (X**2).sum(axis=1))
     columns = []
     for places in _monomials(X.shape[1], order):
@@ -82,7 +82,8 @@ def _orderings(places: tuple[int, ...]) -> int:
     return math.factorial(len(places)) // math.prod(math.factorial(times) for times in Counter(places).values())
 
 
-def _check_size(rows: int, columns: int) -> None:
+def check_size(rows: int, columns: int) -> None:
+    """Raise ValueError where a feature matrix would be too large."""
     if rows * columns > LARGEST:
         raise ValueError(
             f"φ has {columns:,} features; that is what the kernel is for: use it, or scikit-learn's Nystroem"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from perceptive.kernels.content import shown
 from perceptive.kernels.custom import Custom
 from perceptive.kernels.kernel import Kernel, Values
 
@@ -21,12 +22,25 @@ def blocked(kernel: Kernel, A: Any, B: Any, dtype: Any) -> Values:
     """K of all pairs, tile by tile."""
     check_memory(len(A), len(B), dtype)
     if len(A) <= TILE and len(B) <= TILE:
-        return kernel.compare(A, B).astype(dtype, copy=False)
+        return _tile(kernel, A, B, dtype)
     K = np.empty((len(A), len(B)), dtype)
     for i in range(0, len(A), TILE):
         rows = A.take(slice(i, i + TILE))
         for j in range(0, len(B), TILE):
-            K[i : i + TILE, j : j + TILE] = kernel.compare(rows, B.take(slice(j, j + TILE)))
+            K[i : i + TILE, j : j + TILE] = _tile(kernel, rows, B.take(slice(j, j + TILE)), dtype, i, j)
+    return K
+
+
+def _tile(kernel: Kernel, A: Any, B: Any, dtype: Any, row: int = 0, column: int = 0) -> Values:
+    """Finite values of one tile, whose first pair is (row, column)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = kernel.compare(A, B).astype(dtype, copy=False)
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(
+            f"K[{row + i}, {column + j}] is {K[i, j]}: {shown(kernel)} of these examples is beyond all numbers of "
+            f"{np.dtype(dtype)}; rescale them, or take normalized()"
+        )
     return K
 
 
@@ -34,14 +48,14 @@ def symmetric(kernel: Kernel, A: Any, dtype: Any) -> Values:
     """The Gram matrix: by halves, the other mirrored; the diagonal of vectors from their norms."""
     check_memory(len(A), len(A), dtype)
     if kernel.vectors and len(A) <= WHOLE:  # one large matrix product is faster than many, and its halves are alike
-        K = kernel.compare(A, A).astype(dtype, copy=False)
+        K = _tile(kernel, A, A, dtype)
         np.fill_diagonal(K, kernel.norms(A))
         return K
     K = np.empty((len(A), len(A)), dtype)
     for i in range(0, len(A), TILE):
         rows = A.take(slice(i, i + TILE))
         for j in range(0, i + 1, TILE):
-            tile = kernel.compare(rows, rows if i == j else A.take(slice(j, j + TILE)))
+            tile = _tile(kernel, rows, rows if i == j else A.take(slice(j, j + TILE)), dtype, i, j)
             K[i : i + TILE, j : j + TILE] = tile
             if i != j:
                 K[j : j + TILE, i : i + TILE] = tile.T
@@ -166,11 +180,17 @@ def mercer_report(k: Kernel, X: Any) -> MercerReport:
     >>> print(mercer_report(Custom(lambda a, b: -a * b), [1.0, 2.0]))
     it is not positive semidefinite: its smallest eigenvalue is -5, and zᵀKz < 0 for z = [0.447 0.894]
     """
-    if isinstance(k, Custom):  # a function that people brought: its own check of symmetry would speak first
-        items = k.prepare(X).items
-        return _report(np.array([[float(k.f(a, b)) for b in items] for a in items], dtype=np.float64))
+    k = _unchecked(k)
     A = k.prepare(X, np.float64)
     return _report(_square(blocked(k, A, A, np.float64)))
+
+
+def _unchecked(k: Kernel) -> Kernel:
+    """The same kernel, whose functions may be asymmetric: it is the report that says so."""
+    same = k.changed({name: _unchecked(inner) for name, inner in k.kernels()})
+    if isinstance(same, Custom):
+        same.checks = False
+    return same
 
 
 def _square(K: ArrayLike) -> NDArray[np.float64]:

@@ -45,12 +45,12 @@ class Kernel:
     @property
     def one_way(self) -> bool:
         """Whether `compare` takes new examples on the left and those of training on the right only."""
-        return any(kernel.one_way for _, kernel in self._kernels())
+        return any(kernel.one_way for _, kernel in self.kernels())
 
     @property
     def pairwise(self) -> bool:
         """Whether X is a Gram matrix: its columns are examples, too."""
-        return any(kernel.pairwise for _, kernel in self._kernels())
+        return any(kernel.pairwise for _, kernel in self.kernels())
 
     @property
     def view(self) -> Hashable:
@@ -59,8 +59,8 @@ class Kernel:
 
     def resolved(self, X: Any) -> Kernel:
         """This kernel, with the parameters that come from the data (``gamma="scale"``) as numbers."""
-        found: dict[str, Any] = {name: k.resolved(X) for name, k in self._kernels()}
-        return self._with(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
+        found: dict[str, Any] = {name: k.resolved(X) for name, k in self.kernels()}
+        return self.changed(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
 
     # ------------------------------------------------------------ using it
 
@@ -147,20 +147,22 @@ class Kernel:
     def _parameter_names(cls) -> list[str]:
         return [name for name in inspect.signature(cls).parameters]
 
-    def _kernels(self) -> Iterator[tuple[str, Kernel]]:
+    def kernels(self) -> Iterator[tuple[str, Kernel]]:
+        """The kernels among its parameters, by name."""
         for name in self._parameter_names():
             value = getattr(self, name)
             if isinstance(value, Kernel):
                 yield name, value
 
-    def _with(self, changes: dict[str, Any]) -> Self:
+    def changed(self, changes: dict[str, Any]) -> Self:
+        """A kernel of this kind with some other parameters."""
         return type(self)(**{**self.get_params(deep=False), **changes})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep`` those of the kernels within, too."""
         found = {name: getattr(self, name) for name in self._parameter_names()}
         if deep:
-            for name, kernel in self._kernels():
+            for name, kernel in self.kernels():
                 found |= {f"{name}__{inner}": value for inner, value in kernel.get_params().items()}
         return found
 

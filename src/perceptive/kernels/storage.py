@@ -19,11 +19,13 @@ from perceptive.kernels.kernel import Kernel
 
 Arrays = dict[str, NDArray[Any]]
 Functions = Mapping[str, Callable[..., Any]]
+ABSTRACT = (Kernel, algebra.Pair, strings.StringKernel, trees.TreeKernel, vectors.VectorKernel)
 KINDS: dict[str, type[Kernel]] = {
     found.__name__: found
     for module in (algebra, custom, strings, trees, vectors)
     for found in vars(module).values()
     if isinstance(found, type) and issubclass(found, Kernel) and not found.__name__.startswith("_")
+    if found not in ABSTRACT
 }
 
 
@@ -150,7 +152,7 @@ def examples_to_arrays(examples: Any, prefix: str, arrays: Arrays) -> dict[str, 
         return {"kind": "sparse", "shape": list(matrix.shape)}
     if isinstance(examples, Parts):
         parts = [examples_to_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(examples.parts)]
-        return {"kind": "parts", "parts": parts}
+        return {"kind": "parts", "parts": parts, "derived": examples.derived}
     forest = isinstance(examples, trees.Trees)
     plain = examples.layouts() if forest else [_item_to_plain(item, i) for i, item in enumerate(examples.items)]
     lines = [json.dumps(item, separators=(",", ":")).encode() for item in plain]
@@ -172,12 +174,13 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
     if kind == "sparse":
         import scipy.sparse as sp
 
-        parts = tuple(np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
-        matrix = sp.csr_array(parts, shape=tuple(about["shape"]))
+        stored = tuple(np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(stored, shape=tuple(about["shape"]))
         matrix.check_format(full_check=True)
         return Sparse(matrix)
     if kind == "parts":
-        return Parts([examples_from_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(about["parts"])])
+        parts = [examples_from_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(about["parts"])]
+        return Parts(parts, bool(about.get("derived", False)))
     text, ends = np.asarray(arrays[f"{prefix}.text"]).tobytes(), np.asarray(arrays[f"{prefix}.ends"])
     borders = [0, *ends.tolist()]
     if borders != sorted(borders) or borders[-1] != len(text):
@@ -192,6 +195,55 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
     if kind != "objects":
         raise ValueError(f"examples of an unknown kind {kind!r}")
     return Objects(items)
+
+
+def check_fit(kernel: Kernel, examples: Any) -> None:
+    """Raise ValueError where these are no examples as this kernel prepares them."""
+    if isinstance(examples, Parts) and len({len(part) for part in examples.parts}) != 1:
+        raise ValueError("parts of different lengths")
+    if isinstance(kernel, algebra.Pair) and not kernel.shared:
+        _check_parts(examples, [kernel.k1, kernel.k2])
+    elif isinstance(kernel, algebra.Pair):
+        for one in (kernel.k1, kernel.k2):
+            check_fit(one, examples)
+    elif isinstance(kernel, algebra.ScaledBy | algebra.Normalized | algebra.Centered):
+        _check_parts(examples, [kernel.k, None])
+    elif isinstance(kernel, custom.Precomputed):
+        _check_parts(examples, [None, None])
+        rows, index = examples.parts[0].array, examples.parts[1].array[:, 0]
+        if not (np.isin(index, np.arange(rows.shape[1])).all()):
+            raise ValueError("examples beyond the Gram matrix")
+    elif isinstance(kernel, vectors.VectorKernel):
+        _check_numbers(examples)
+    elif isinstance(kernel, strings.StringKernel | trees.TreeKernel | custom.Custom | algebra.Constant):
+        wanted = {strings.StringKernel: strings.Texts, trees.TreeKernel: trees.Trees}
+        kind = next((kind for of, kind in wanted.items() if isinstance(kernel, of)), Objects)
+        if type(examples) is not kind:
+            raise ValueError(f"the supports are no examples of {kernel!r}")
+    else:
+        for _, inner in kernel.kernels():  # the one that it is a function of, or compares parts with
+            check_fit(inner, examples)
+
+
+def _check_parts(examples: Any, kernels: list[Kernel | None]) -> None:
+    """None stands for numbers."""
+    if not isinstance(examples, Parts) or len(examples.parts) != len(kernels):
+        raise ValueError("supports that have not the parts that the kernel compares")
+    for part, kernel in zip(examples.parts, kernels, strict=True):
+        if kernel is None:
+            _check_numbers(part)
+        else:
+            check_fit(kernel, part)
+    if kernels[-1] is None and examples.parts[-1].array.shape[1] != 1:
+        raise ValueError("more than one number for a support")
+
+
+def _check_numbers(examples: Any) -> None:
+    if not isinstance(examples, Dense | Sparse):
+        raise ValueError("supports that should be rows of numbers, and are not")
+    values = examples.array if isinstance(examples, Dense) else examples.matrix.data
+    if values.dtype not in (np.float32, np.float64) or not np.isfinite(values).all():
+        raise ValueError("supports with numbers that are none")
 
 
 def _item_to_plain(item: Any, i: int) -> Any:

@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.kernels.examples import Objects, as_list
+from perceptive.kernels.content import shown
+from perceptive.kernels.examples import Objects, as_list, in_double
 from perceptive.kernels.kernel import Kernel, Values, number
+
+PIECE = 2**31  # cells of the tables of a call: seconds
+MOST_CELLS = 2**34  # of one pair: half a minute
 
 
 class Texts(Objects):
@@ -44,6 +48,7 @@ class StringKernel(Kernel):
         return texts
 
     def norms(self, A: Texts) -> NDArray[np.float64]:
+        A = in_double(A)  # norms are float64 whatever the values are
         ones = (A.take([i]) for i in range(len(A)))
         return np.array([self.compare(one, one)[0, 0] for one in ones], dtype=np.float64)
 
@@ -54,11 +59,20 @@ def _symbols(item: Any, i: int, kernel: Kernel) -> tuple[Hashable, ...]:
         try:
             hash(symbols)
         except TypeError:
+            wrong = next(symbol for symbol in symbols if not _is_hashable(symbol))
             raise TypeError(
-                f"example {i}: {kernel!r} takes sequences of hashable symbols, not of {item[0]!r}"
+                f"example {i}: {kernel!r} takes sequences of hashable symbols, not of {shown(wrong)}"
             ) from None
         return symbols
     raise TypeError(f"example {i} is a {type(item).__name__}; {kernel!r} takes strings, or lists of symbols")
+
+
+def _is_hashable(symbol: Any) -> bool:
+    try:
+        hash(symbol)
+    except TypeError:
+        return False
+    return True
 
 
 def encode(*many: Texts) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
@@ -177,9 +191,9 @@ class Subsequence(StringKernel):
         self.n, self.decay = n, decay
         _check_length(n)
         if n > _core.LONGEST_SUBSEQUENCE:
-            raise ValueError(f"n={n!r}: subsequences may have up to {_core.LONGEST_SUBSEQUENCE} symbols")
+            raise ValueError(f"n={shown(n)}: subsequences may have up to {_core.LONGEST_SUBSEQUENCE} symbols")
         if not 0 < number(decay) <= 1:
-            raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")
+            raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")
 
     def compare(self, A: Texts, B: Texts) -> Values:
         return _compare(A, B, int(self.n), float(self.decay), A.single)
@@ -212,12 +226,42 @@ class AllSubsequences(StringKernel):
 
 
 def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
-    K = np.empty((len(A), len(B)))
-    coded = encode(A) * 2 if A is B else encode(A, B)
-    _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, threads(), K)
-    return K.astype(np.float32) if single else K
+    """In pieces that do not take long, since a call of the core cannot be interrupted."""
+    longest = [max(map(len, texts.items), default=0) for texts in (A, B)]
+    if max(n, 1) * longest[0] * longest[1] > MOST_CELLS:
+        raise ValueError(
+            f"sequences of {longest[0]:,} and {longest[1]:,} symbols are too long to be compared; take Spectrum, or "
+            "cut them into parts"
+        )
+    K = np.empty((len(A), len(B)), np.float32 if single else np.float64)
+    _fill(K, A, B, n, decay, single)
+    return K
+
+
+def _fill(K: Values, A: Texts, B: Texts, n: int, decay: float, single: bool) -> None:
+    cells = max(n, 1) * sum(map(len, A.items)) * sum(map(len, B.items))
+    if cells <= PIECE or len(A) <= 1 >= len(B):
+        values = np.empty(K.shape)
+        coded = encode(A) * 2 if A is B else encode(A, B)
+        _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, threads(), values)
+        K[:] = values
+    elif A is B:
+        half = len(A) // 2
+        one, two = A.take(slice(half)), A.take(slice(half, None))
+        _fill(K[:half, :half], one, one, n, decay, single)
+        _fill(K[half:, half:], two, two, n, decay, single)
+        _fill(K[half:, :half], two, one, n, decay, single)
+        K[:half, half:] = K[half:, :half].T
+    elif len(A) >= len(B):
+        half = len(A) // 2
+        _fill(K[:half], A.take(slice(half)), B, n, decay, single)
+        _fill(K[half:], A.take(slice(half, None)), B, n, decay, single)
+    else:
+        half = len(B) // 2
+        _fill(K[:, :half], A, B.take(slice(half)), n, decay, single)
+        _fill(K[:, half:], A, B.take(slice(half, None)), n, decay, single)
 
 
 def _check_length(n: Any) -> None:
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n={n!r}: the length n must be 1, 2, 3, …")
+        raise ValueError(f"n={shown(n)}: the length n must be 1, 2, 3, …")

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.kernels.content import digest
+from perceptive.kernels.content import digest, shown
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
 
+MOST_PARTS = 2**22  # of a nested tree: one that contains itself has no end
 TOO_MANY = "have too many common parts for a number; take a smaller decay, or smaller trees"
 
 
@@ -92,6 +93,8 @@ def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
     texts: list[str] = []
     waiting: list[Any] = [tree]
     while waiting:
+        if len(kinds) > MOST_PARTS:
+            raise ValueError(f"tree {number} has more than {MOST_PARTS:,} nodes and words, or contains itself")
         node = waiting.pop()
         if node is None:
             kinds.append("c")
@@ -204,4 +207,4 @@ class Subtree(TreeKernel):
 
 def _check_decay(decay: Any) -> None:
     if not 0 < number(decay) <= 1:
-        raise ValueError(f"decay={decay!r}: decay must be a number in (0, 1]")
+        raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
+from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Dense, Sparse, in_double
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
@@ -144,7 +145,7 @@ class Polynomial(VectorKernel):
     def __init__(self, degree: int = 3, c: float = 1.0) -> None:
         self.degree, self.c = degree, c
         if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 1:
-            raise ValueError(f"degree={degree!r}: the degree of a polynomial kernel must be 1, 2, 3, …")
+            raise ValueError(f"degree={shown(degree)}: the degree of a polynomial kernel must be 1, 2, 3, …")
         _check_c(c)
 
     def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
@@ -298,9 +299,9 @@ def _dense(X: Any) -> NDArray[np.float64]:
 
 def _check_c(c: Any) -> None:
     if not 0 <= number(c) < math.inf:
-        raise ValueError(f"c={c!r}: c must be a number ≥ 0, or the kernel is not positive semidefinite")
+        raise ValueError(f"c={shown(c)}: c must be a number ≥ 0, or the kernel is not positive semidefinite")
 
 
 def _check_positive(value: Any, name: str) -> None:
     if not 0 < number(value) < math.inf:
-        raise ValueError(f"{name}={value!r}: {name} must be a number > 0")
+        raise ValueError(f"{name}={shown(value)}: {name} must be a number > 0")

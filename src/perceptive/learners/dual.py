@@ -18,6 +18,7 @@ from perceptive.parameters import KernelParameters, KernelRankingParameters
 
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
 SMALL = 2**18  # numbers in the supports of a small model
+BEYOND = "the scores have grown beyond all numbers; rescale X, or take dtype='float64'"
 Weights = NDArray[np.float64]
 
 
@@ -90,7 +91,9 @@ class Dual:
         self._margin, self._tau = np.zeros(len(self.runs)), np.zeros(len(self.runs))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**{name: value for name, value in self.__dict__.items() if name != "_player"}, "_predictor": None}
+        state = {name: value for name, value in self.__dict__.items() if name != "_player"}
+        # Objects of a copy are others; contents are made again when they are asked for.
+        return {**state, "_predictor": None, "_contents": [], "_slot_of_content": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -118,7 +121,8 @@ class Dual:
 
     def values(self, A: Any, B: Any) -> NDArray[Any]:
         """K + b² of all pairs."""
-        K = self.kernel.compare(A, B).astype(self.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # scores that are no numbers are refused later
+            K = self.kernel.compare(A, B).astype(self.dtype, copy=False)
         if self.bias2:
             K += self.dtype.type(self.bias2)
         return K
@@ -130,7 +134,8 @@ class Dual:
 
     def norms(self, A: Any) -> Weights:
         """K(x, x) + b²."""
-        return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
 
     def table(self, A: Any) -> NDArray[Any]:
         """K + b² of all supports with all of A."""
@@ -151,7 +156,7 @@ class Dual:
                     K = self.values(columns, rows)
                 _core.dual_scores(K, coefficients[j : j + COLUMNS], out[i : i + ROWS])
         if not np.isfinite(out).all():
-            raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
+            raise ValueError(BEYOND)
         return out
 
     # ------------------------------------------------------------ learning
@@ -240,7 +245,7 @@ class Dual:
         """What tells examples apart: their contents, or nothing but their numbers where each has its id feature."""
         if self.parameters.delta:
             return [None] * len(examples)
-        if len(self._contents) < len(self.ids):  # of a model that was loaded
+        if len(self._contents) < len(self.ids):  # of a model that was loaded or copied
             self._contents = contents(self.supports)
             self._slot_of_content = {content: i for i, content in enumerate(self._contents) if content is not None}
         return contents(examples)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.kernels.content import digest
+from perceptive.kernels.content import digest, plain_text
 from perceptive.learners.rows import as_rows
 
 
@@ -43,7 +43,7 @@ def hash_label(label: Any) -> int:
     """64 bits of a label."""
     if isinstance(label, np.generic):
         label = label.item()
-    return int.from_bytes(hashlib.blake2b(repr(label).encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(plain_text(label).encode(), digest_size=8).digest(), "little")
 
 
 def hash_examples(X: Any) -> NDArray[np.uint64]:

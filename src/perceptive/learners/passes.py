@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.learners.dual import Dual, Updates, Weights
+from perceptive.learners.dual import BEYOND, Dual, Updates, Weights
 
 BLOCK = 512
+LEAST = 16  # of a small budget
 BUSY = 32  # at a mistake in so many, kernel values of the whole block are made at once
 
 
@@ -69,12 +70,20 @@ class Passes:
         self, dual: Dual, X: Any, targets: NDArray[np.int32], weights: Weights | None, first_id: int, several: bool
     ) -> None:
         self.dual, self.X, self.targets, self.weights, self.first_id = dual, X, targets, weights, first_id
-        self.q = dual.norms(X) + dual.parameters.delta**2
+        lengths = dual.norms(X)
+        self.q = lengths + dual.parameters.delta**2
         # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.
         good = np.isfinite(self.q) & ((self.q >= 0) | dual.kernel.one_way)
         if not good.all():
             i = int(np.argmin(good))
             raise ValueError(f"K(x, x) of example {i} is {self.q[i]:g}; a kernel gives finite numbers ≥ 0 there")
+        lost = (lengths > 0) & (lengths.astype(dual.dtype) == 0)
+        if lost.any():
+            i = int(np.argmax(lost))
+            raise ValueError(
+                f"K(x, x) of example {i} is {lengths[i]:g}, which is 0 in {dual.dtype}; take dtype='float64', or "
+                f"({dual.kernel!r}).normalized()"
+            )
         self.several = several and dual.forgetting is None
         self.scores: Weights | None = None
         self._played: list[tuple[NDArray[np.int64], NDArray[np.int64], Weights]] = []  # rows, then slots and steps
@@ -84,6 +93,9 @@ class Passes:
         # A matrix product makes kernel values of vectors faster than a cache would find them.
         self.cached = self.several and fits and not dual.kernel.vectors
         self.block = len(X) if self.cached else BLOCK
+        if dual.forgetting is not None and not dual.kernel.vectors:
+            # Each mistake is compared with the rest of its block, each example with the supports: no more of the first.
+            self.block = min(BLOCK, max(LEAST, dual.forgetting.budget))
 
     def play(self, order: NDArray[np.int64], report: Callable[[int], None] | None = None) -> None:
         """One pass in this order."""
@@ -125,7 +137,7 @@ class Passes:
         else:
             updates = self._play_by_rows(X, scores, targets, q, weights, chunk)
         if not np.isfinite(scores).all():
-            raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
+            raise ValueError(BEYOND)
         slots = dual.learn(X, numbers, updates, q, weights)
         self._busy = dual.kernel.vectors and len(slots) * BUSY >= n
         if changed is not None:
@@ -158,6 +170,8 @@ class Passes:
             begin = i + 1
             weight = 1.0 if weights is None else float(weights[i])
             scores[begin:] += self.dual.learn_within_budget(X, i, int(numbers[i]), float(q[i]), weight)
+            if not np.isfinite(scores).all():
+                raise ValueError(BEYOND)
 
     def _own(self, chunk: NDArray[np.int64]) -> Weights | None:
         """Δ-trick: what the id features of the examples add to their own scores."""
