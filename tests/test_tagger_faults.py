@@ -100,6 +100,16 @@ def test_a_model_that_changed_is_said_to_have():
             ask(vector)
 
 
+def test_a_vector_made_while_others_learn_is_made_again():
+    learner = SequenceLearner(template="word\n@label[-1]")
+    learner.learn_many(X, Y)
+    old, kept = learner.vector(), dict(learner._vectors)
+    learner.learn_many(X, Y)
+    learner._vectors.update(kept)  # as a thread does that was late
+    assert learner.vector() is not old
+    assert learner.vector() is learner.vector()
+
+
 def test_threads_may_unpack_a_model_at_once(tmp_path):
     """A pruned file stays packed for 50,000 tokens; then the first thread to see it unpacks it under the others."""
     tagger = SequenceTagger(template="word\n@label[-1]", epochs=2).fit(X, Y).prune()
@@ -186,6 +196,15 @@ def test_arrays_of_another_type_are_refused(saved, tmp_path):
     changed(tmp_path / "b.model", lambda _, arrays: arrays.update({"tagger/model.run": np.zeros(7, np.int16)}))
     with pytest.raises(ModelFileError, match="another type"):
         perceptive.load(tmp_path / "b.model")
+
+
+def test_a_file_that_asks_for_too_much_memory_is_refused(saved, monkeypatch):
+    def scarce(*arguments, **named):
+        raise MemoryError
+
+    monkeypatch.setattr(SequenceLearner, "meet_labels", scarce)
+    with pytest.raises(ModelFileError, match="more memory than there is"):
+        perceptive.load(saved)
 
 
 def test_what_was_trained_is_saved_whatever_became_of_the_file(tmp_path):

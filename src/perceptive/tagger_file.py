@@ -56,15 +56,17 @@ def tagger_together(
     meta: dict[str, Any], arrays: dict[str, NDArray[Any]], dressed: bool = True
 ) -> SequenceTagger | SequenceLearner:
     """What `tagger_apart` gave, or the learner of it; raises where it does not fit together."""
-    learner = _put_together(meta, arrays)
-    return _dress(learner, meta) if dressed else learner
+    try:
+        learner = _put_together(meta, arrays)
+        return _dress(learner, meta) if dressed else learner
+    except MemoryError:
+        raise ValueError("it needs more memory than there is") from None
 
 
 def load_tagger(path: str | os.PathLike[str], kind: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     """Make again what `save_tagger` took apart."""
     try:
-        learner = _put_together(meta, arrays)
-        return learner if kind == "SequenceLearner" else _dress(learner, meta)
+        return tagger_together(meta, arrays, kind != "SequenceLearner")
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RuntimeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
 
@@ -141,10 +143,8 @@ def _put_together(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sequ
         raise ValueError("labels are not all different")
     try:
         learner.core.restore({name[len(MODEL) :]: array for name, array in arrays.items() if name.startswith(MODEL)})
-    except RuntimeError:
+    except RuntimeError:  # a cast of the core's
         raise ValueError("an array of another type than it should have") from None
-    except MemoryError:
-        raise ValueError("it needs more memory than there is") from None
     learner.core.fingerprint = int(meta["fingerprint"]) % 2**64
     learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
     learner.temperature = None if meta["temperature"] is None else float(meta["temperature"])

@@ -59,7 +59,7 @@ class SequenceLearner:
         self.label_column: int | None = None  # of files in columns, and how many columns there were
         self.n_columns: int | None = None
         self.longest = self.parameters.max_segment  # tokens of the longest segment
-        self._vectors: dict[str, Any] = {}
+        self._vectors: dict[str, tuple[Any, Any]] = {}  # each with the state of the model it was made in
         self.features: Features | None = None  # a function of the user's
         if callable(self.parameters.template) and not isinstance(self.parameters.template, Template):
             self.features = self.parameters.template
@@ -314,17 +314,22 @@ class SequenceLearner:
             return None
         if hypothesis == "voted":
             raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
-        if hypothesis not in self._vectors:
-            if hypothesis == "averaged" and self.core.clock == 0:
-                return None  # nothing was learned since the vector was loaded
-            if hypothesis == "averaged":
-                self._vectors[hypothesis] = self.core.average()
-            elif hypothesis == "best":
-                self._need_log()
-                self._vectors[hypothesis] = self.core.voter(int(np.argmax(self.core.survival)))
-            else:
-                raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
-        return self._vectors[hypothesis]
+        core = self.core
+        now = core, core.rounds, core.n_labels  # read first: another thread may learn while a vector is made
+        made, vector = self._vectors.get(hypothesis, (None, None))
+        if made == now:
+            return vector
+        if hypothesis == "averaged" and core.clock == 0:
+            return None  # nothing was learned since the vector was loaded
+        if hypothesis == "averaged":
+            vector = core.average()
+        elif hypothesis == "best":
+            self._need_log()
+            vector = core.voter(int(np.argmax(core.survival)))
+        else:
+            raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
+        self._vectors[hypothesis] = now, vector
+        return vector
 
     def _need_log(self) -> None:
         if not self.parameters.keeps_log:
