@@ -258,6 +258,13 @@ class SequenceModel {
         return types.on() ? path_score(x.trellis, types, segment_scores(x), path) : path_score(x.trellis, path);
     }
 
+    // Whether v is a vector of this model, perhaps of before it had all of its features.
+    bool has(const LabelWeights& v) const {
+        return v.state.size() <= w.state.size() && v.edge.size() <= w.edge.size() &&
+               v.state.width() == w.state.width() && v.edge.width() == w.edge.width() &&
+               v.triple.width() == w.triple.width();
+    }
+
     // v's weights of label pairs, −∞ where constraints forbid and in the padding.
     std::vector<float> masked_edges(const LabelWeights& v) const {
         std::vector<float> edge(mask_);
@@ -388,7 +395,7 @@ class SequenceModel {
     }
 
     void add_segment(std::int32_t row, const LabelWeights& v, float* to) const {
-        if (row < 0) return;
+        if (row < 0 || row >= v.state.size()) return;  // v may be older than the model
         const float* from = v.state.row(row);
         for (i64 X = 0; X < types.size(); ++X) to[X] += from[types.begin[X]];
     }
@@ -435,7 +442,7 @@ class SequenceModel {
     }
 
     void add_edge(Potentials& x, i64 t, std::int32_t row, const LabelWeights& v, const float* edge) const {
-        if (row < 0) return;
+        if (row < 0 || row >= v.edge.size()) return;  // v may be older than the model
         i64& offset = x.offsets[t];
         if (offset < 0) {
             offset = static_cast<i64>(x.edges.size());

@@ -51,8 +51,9 @@ void bind_sequence(nb::module_& m) {
              "beam"_a)
         .def("predict_kbest", &Tagger::predict_kbest, "X"_a, "k"_a, "labels"_a, "vector"_a.none(), "forced"_a.none(),
              "index"_a.none())
-        .def("max_marginals", &Tagger::max_marginals_of, "X"_a, "vector"_a.none(), "forced"_a.none(), "index"_a.none())
-        .def("trellis", &Tagger::trellis, "X"_a, "vector"_a.none())
+        .def("max_marginals", &Tagger::max_marginals_of, "X"_a, "n_labels"_a, "vector"_a.none(), "forced"_a.none(),
+             "index"_a.none())
+        .def("trellis", &Tagger::trellis, "X"_a, "n_labels"_a, "vector"_a.none())
         .def("vote", &Tagger::vote, "X"_a, "labels"_a)
         .def_prop_ro("rounds", [](Tagger& t) { return t.run().rounds; })
         .def_prop_ro("mistakes", [](Tagger& t) { return t.run().mistakes; })

@@ -241,7 +241,9 @@ void restore_weights(const nb::dict& state, const std::string& prefix, RowStore&
     for (std::size_t i = 0; i < end; ++i) {
         const std::int32_t y = label[i];
         require(y >= 0 && y < labels, "no such label");
-        rows.entry[i].weight = weight.data()[i];
+        const float value = weight.data()[i];
+        require(std::isfinite(value), "a weight is not finite");
+        rows.entry[i].weight = value;
         rows.entry[i].column = static_cast<std::int32_t>(pairs ? y / L * S + y % L : y);
     }
     if (sums) {
@@ -249,8 +251,11 @@ void restore_weights(const nb::dict& state, const std::string& prefix, RowStore&
         require(less.size() == end, "weights and rows do not match");
         sum.resize(n);
         for (i64 r = 0; r < n; ++r)
-            for (std::uint32_t i = rows.start[r]; i < rows.start[r + 1]; ++i)
-                sum.row(r)[rows.entry[i].column] = less.data()[i];
+            for (std::uint32_t i = rows.start[r]; i < rows.start[r + 1]; ++i) {
+                const float value = less.data()[i];
+                require(std::isfinite(value), "a weight is not finite");
+                sum.row(r)[rows.entry[i].column] = value;
+            }
     }
     w.set_packed(std::move(rows));
     if (packed) return;
@@ -263,8 +268,10 @@ void restore_weights(const nb::dict& state, const std::string& prefix, RowStore&
 nb::dict state_of(Tagger& tagger, const Hypothesis* vector, double threshold) {
     tagger.unpack();
     nb::dict state;
+    const auto lock = tagger.reading();
     const SequenceModel& model = tagger.model();
     const LabelWeights& w = vector ? vector->v : model.w;
+    if (!model.has(w)) throw std::runtime_error(CHANGED);
     const LabelWeights* sum = vector ? nullptr : &model.sum;
     if (!vector) threshold = 0.0;
     put(state, "state",
@@ -301,6 +308,7 @@ nb::dict state_of(Tagger& tagger, const Hypothesis* vector, double threshold) {
 }
 
 void restore_state(Tagger& tagger, const nb::dict& state) {
+    const auto lock = tagger.writing();
     SequenceModel& model = tagger.model();
     require(model.w.state.size() == 0, "only a new model can be restored");
     std::vector<Symbols> symbols;
@@ -323,6 +331,7 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
         const auto copy = [&](const char* name, RowStore& to) {
             const auto values = take<float>(state, name);
             require(static_cast<i64>(values.size()) == to.width(), "triples of the wrong size");
+            for (const float value : values) require(std::isfinite(value), "a weight is not finite");
             std::copy(values.begin(), values.end(), to.row(0));
         };
         copy("triple.weight", model.w.triple);
@@ -345,6 +354,7 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
                 log.first.front() == 0 && log.first.back() == static_cast<i64>(log.place.size()) &&
                 std::is_sorted(log.first.begin(), log.first.end()),
             "an impossible log");
+    for (const float step : log.step) require(std::isfinite(step), "a weight is not finite");
     for (const i64 m : log.survival) require(m >= 0, "an impossible log");
     for (const Place place : log.place) {
         require((place >> 62) <= 2, "an impossible log");
@@ -363,8 +373,10 @@ void restore_state(Tagger& tagger, const nb::dict& state) {
 
 nb::list heaviest(Tagger& tagger, const Hypothesis* vector, i64 n) {
     tagger.unpack();
+    const auto lock = tagger.reading();
     const SequenceModel& model = tagger.model();
     const LabelWeights& w = vector ? vector->v : model.w;
+    if (!model.has(w)) throw std::runtime_error(CHANGED);
     struct Item {
         float weight;
         bool pairs;

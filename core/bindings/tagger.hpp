@@ -1,6 +1,7 @@
 // A sequence model as Python sees it: checked arguments, the GIL let go, many readers or one writer.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <shared_mutex>
@@ -19,6 +20,7 @@ struct Hypothesis {
 
 constexpr i64 BATCH = 64;                // sentences read at once
 constexpr i64 WORTH_UNPACKING = 50'000;  // tokens: rows add up faster than packed ones, by what unpacking costs
+constexpr const char* CHANGED = "the model has changed while it was predicting; ask again";
 constexpr double NO_PATH = -std::numeric_limits<double>::infinity();
 
 class Tagger {
@@ -33,22 +35,28 @@ class Tagger {
 
     // ------------------------------------------------------------ set-up
 
-    void set_labels(i64 n) { model_.set_labels(n); }
+    void set_labels(i64 n) {
+        const auto lock = writing();
+        model_.set_labels(n);
+    }
     i64 n_labels() const { return model_.L; }
 
     void set_constraints(Vector<const std::uint8_t> pair, Vector<const std::uint8_t> start,
                          Vector<const std::uint8_t> stop) {
         const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
+        const auto lock = writing();
         model_.set_constraints({chars(pair), chars(start), chars(stop)});
     }
 
     void set_same_name(std::vector<int> names) {
+        const auto lock = writing();
         require(static_cast<i64>(names.size()) == model_.L, "one number a label");
         model_.same_name = std::move(names);
     }
 
     // which set each template has (−1: none), and the labels (or pairs) of each
     void set_label_sets(std::vector<int> state, std::vector<int> edge, const std::vector<std::vector<i64>>& sets) {
+        const auto lock = writing();
         std::vector<LabelSet> made;
         std::vector<char> of_pairs(sets.size(), 0);
         require(state.size() == model_.state_templates.size() && edge.size() == model_.edge_templates.size(),
@@ -99,6 +107,7 @@ class Tagger {
 
     // Segments of at most `longest` tokens; labels B-X, I-X (−1: none) of each type, and O (−1: none).
     void set_segments(i64 longest, std::vector<int> begin, std::vector<int> inside, int outside) {
+        const auto lock = writing();
         const auto label = [&](int y) { return y >= -1 && y < model_.L; };
         require(longest >= 1 && longest < (1 << 16) && begin.size() == inside.size() && label(outside), "bad segments");
         for (std::size_t X = 0; X < begin.size(); ++X)
@@ -150,29 +159,34 @@ class Tagger {
         options.beam = beam;
         for (std::size_t i = 0; i < order.size(); ++i)
             require(order.data()[i] >= 0 && order.data()[i] < lesson.size(), "order: no such sentence");
-        need_fitting(lesson);
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
+        need_fitting(lesson);
         model_.unpack();
         training_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
     }
 
     nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) {
         unpack();
-        need_fitting(lesson);
         for (const std::int32_t label : lesson.label) require(label >= 0, "every token needs a label");
         std::vector<double> found;
         {
             nb::gil_scoped_release release;
             std::shared_lock lock(mutex_);
-            found = model_.leads(lesson, vector ? vector->v : model_.w);
+            need_fitting(lesson);
+            const LabelWeights& v = vector ? vector->v : model_.w;
+            const bool whole = v.state.size() == model_.w.state.size() && v.edge.size() == model_.w.edge.size();
+            if (!model_.has(v) || !whole) throw std::runtime_error(CHANGED);
+            found = model_.leads(lesson, v);
         }
         return to_numpy(std::move(found));
     }
     double squared_norm(const Hypothesis* vector) {
         unpack();
-        std::shared_lock lock(mutex_);
-        return model_.squared_norm(vector ? vector->v : model_.w);
+        const auto lock = reading();
+        const LabelWeights& v = vector ? vector->v : model_.w;
+        if (!model_.has(v)) throw std::runtime_error(CHANGED);
+        return model_.squared_norm(v);
     }
     std::uint64_t fingerprint() const { return model_.fingerprint; }
     void set_fingerprint(std::uint64_t value) { model_.fingerprint = value; }
@@ -194,9 +208,9 @@ class Tagger {
 
     // v_k of the log
     Hypothesis* voter(i64 k) const {
-        require(k >= 0 && k < log_.voters(), "no such voter");
         nb::gil_scoped_release release;
         std::shared_lock lock(mutex_);
+        require(k >= 0 && k < log_.voters(), "no such voter");
         auto made = std::make_unique<Hypothesis>(Hypothesis{LabelWeights(model_.L, model_.trigrams), {}});
         made->v.state.resize(model_.w.state.size());
         made->v.edge.resize(model_.w.edge.size());
@@ -210,9 +224,9 @@ class Tagger {
     // for each sentence a list of (labels, score)
     nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index);
     // for each sentence (path, max-marginals as a flat array of tokens × labels)
-    nb::list max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index);
+    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index);
     // The trellis of one sentence: unary scores, and the matrices of pairs.
-    nb::tuple trellis(nb::list X, Hypothesis* vector);
+    nb::tuple trellis(nb::list X, i64 n_labels, Hypothesis* vector);
     // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.
     nb::list vote(nb::list X, nb::list labels);
 
@@ -231,7 +245,16 @@ class Tagger {
     SequenceModel& model() { return model_; }
     const SequenceModel& model() const { return model_; }
     const UpdateLog& log() const { return log_; }
-    std::shared_mutex& mutex() const { return mutex_; }
+
+    // A lock is waited for without the GIL, so that whoever holds one may wait for the GIL.
+    std::shared_lock<std::shared_mutex> reading() const {
+        nb::gil_scoped_release release;
+        return std::shared_lock(mutex_);
+    }
+    std::unique_lock<std::shared_mutex> writing() const {
+        nb::gil_scoped_release release;
+        return std::unique_lock(mutex_);
+    }
 
   private:
     struct Decoder {
@@ -320,11 +343,12 @@ class Tagger {
         }
     }
 
-    // decode(decoder, n) for each sentence without the GIL, which says whether there is a path; then collect(reader)
-    // for each batch with it
+    // decode(decoder, n) for each sentence without the GIL, which gives the score of the best path; then
+    // collect(reader) for each batch with it. Between batches others may learn: a batch is decoded for `n_labels`
+    // labels or not at all. `scored`: a best path whose score is not finite is an error.
     template <class Decode, class Collect>
-    void each_batch(nb::list X, Hypothesis* vector, nb::object forced, nb::object index, Decode decode,
-                    Collect collect) {
+    void each_batch(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index, bool scored,
+                    Decode decode, Collect collect) {
         CellReader reader(model_.columns.base());
         Decoder decoder;
         std::vector<std::int32_t> wanted;
@@ -332,8 +356,6 @@ class Tagger {
         const bool forcing = !forced.is_none();
         if (forcing) require(nb::len(forced) == nb::len(X), "forced: one list of labels a sentence");
         const LabelWeights& v = vector ? vector->v : model_.w;
-        const std::vector<float> edge = model_.masked_edges(v);
-        require(v.state.size() <= model_.w.state.size() && v.state.width() == model_.S, "a vector of another model");
         for (i64 begin = 0; begin < n; begin += BATCH) {
             reader.clear();
             wanted.clear();
@@ -347,6 +369,10 @@ class Tagger {
             {
                 nb::gil_scoped_release release;
                 std::shared_lock lock(mutex_);
+                if (model_.L != n_labels || !model_.has(v)) throw std::runtime_error(CHANGED);
+                for (const std::int32_t y : wanted)
+                    if (y >= n_labels) throw std::runtime_error(CHANGED);
+                const std::vector<float> edge = model_.masked_edges(v);
                 const std::int32_t* label = wanted.data();
                 for (i64 i = 0; i < reader.size(); ++i) {
                     const i64 m = reader.tokens(i);
@@ -354,9 +380,13 @@ class Tagger {
                     if (forcing)
                         for (i64 t = 0; t < m; ++t, ++label)
                             if (*label >= 0) model_.force(decoder.x, t, *label);
-                    if (!decode(decoder, m) && forcing)
+                    const double best = decode(decoder, m);
+                    if (forcing && !(best > NO_PATH))
                         throw std::invalid_argument("forced, sentence " + std::to_string(begin + i) +
                                                     ": no labels that keep to the scheme fit those given");
+                    if (scored && m > 0 && !std::isfinite(best))
+                        throw std::invalid_argument("sentence " + std::to_string(begin + i) +
+                                                    ": no labels have a finite score; learn with smaller steps");
                 }
             }
             collect(reader);

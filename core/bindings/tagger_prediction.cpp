@@ -6,15 +6,15 @@ namespace perceptive {
 nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index,
                          i64 beam) {
     nb::list found;
-    require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
+    const auto n_labels = static_cast<i64>(nb::len(labels));
     std::vector<int> paths;
     each_batch(
-        X, vector, forced, index,
+        X, n_labels, vector, forced, index, false,
         [&](Decoder& decoder, i64 n) {
             decoder.x.trellis.beam = beam;
             const std::size_t at = paths.size();
             paths.resize(at + static_cast<std::size_t>(n));
-            return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at) > NO_PATH;
+            return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
         },
         [&](const CellReader& reader) {
             std::size_t at = 0;
@@ -37,14 +37,14 @@ nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, nb::ob
 nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced,
                                nb::object index) {
     require(k >= 1, "k must be at least 1");
-    require(static_cast<i64>(nb::len(labels)) == model_.L, "labels: one name a label");
+    const auto n_labels = static_cast<i64>(nb::len(labels));
     nb::list found;
     std::vector<std::vector<ScoredPath>> all;
     each_batch(
-        X, vector, forced, index,
+        X, n_labels, vector, forced, index, true,
         [&](Decoder& decoder, i64) {
             all.push_back(model_.best_paths(decoder.x, k));
-            return !all.back().empty() && all.back().front().score > NO_PATH;
+            return all.back().empty() ? NO_PATH : all.back().front().score;
         },
         [&](const CellReader&) {
             for (const auto& paths : all) {
@@ -61,16 +61,16 @@ nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* v
     return found;
 }
 
-nb::list Tagger::max_marginals_of(nb::list X, Hypothesis* vector, nb::object forced, nb::object index) {
+nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index) {
     nb::list found;
     std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
     each_batch(
-        X, vector, forced, index,
+        X, n_labels, vector, forced, index, false,
         [&](Decoder& decoder, i64 n) {
             std::vector<int> path(static_cast<std::size_t>(n));
             const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
             all.emplace_back(std::move(path), model_.marginals(decoder.x));
-            return best > NO_PATH;
+            return best;
         },
         [&](const CellReader&) {
             for (auto& [path, scores] : all) found.append(nb::make_tuple(path, to_numpy(std::move(scores))));
@@ -79,10 +79,10 @@ nb::list Tagger::max_marginals_of(nb::list X, Hypothesis* vector, nb::object for
     return found;
 }
 
-nb::tuple Tagger::trellis(nb::list X, Hypothesis* vector) {
+nb::tuple Tagger::trellis(nb::list X, i64 n_labels, Hypothesis* vector) {
     std::vector<double> unary, edges;
     each_batch(
-        X, vector, nb::none(), nb::none(),
+        X, n_labels, vector, nb::none(), nb::none(), false,
         [&](Decoder& decoder, i64 n) {
             const Trellis& x = decoder.x.trellis;
             for (i64 t = 0; t < n; ++t)
@@ -92,7 +92,7 @@ nb::tuple Tagger::trellis(nb::list X, Hypothesis* vector) {
             for (i64 t = 1; t < n; ++t)
                 for (i64 p = 0; p < x.L; ++p)
                     for (i64 y = 0; y < x.L; ++y) edges.push_back(static_cast<double>(x.edge_at(t)[p * x.S + y]));
-            return true;
+            return 0.0;
         },
         [](const CellReader&) {});
     return nb::make_tuple(to_numpy(std::move(unary)), to_numpy(std::move(edges)));
@@ -100,24 +100,36 @@ nb::tuple Tagger::trellis(nb::list X, Hypothesis* vector) {
 
 nb::list Tagger::vote(nb::list X, nb::list labels) {
     nb::list found;
-    LabelWeights v(model_.L, model_.trigrams);
-    v.state.resize(model_.w.state.size());
-    v.edge.resize(model_.w.edge.size());
+    const auto n_labels = static_cast<i64>(nb::len(labels));
+    LabelWeights v(n_labels, model_.trigrams);
+    i64 voters = 0, rounds = 0;
+    {
+        const auto lock = reading();
+        voters = log_.voters(), rounds = model_.run.rounds;
+        v.state.resize(model_.w.state.size());
+        v.edge.resize(model_.w.edge.size());
+    }
     struct Ballot {
         std::vector<int> path;
         i64 votes;
     };
     std::vector<std::vector<Ballot>> ballots(nb::len(X));
-    for (i64 k = 0; k < log_.voters(); ++k) {
-        replay(k > 0 ? k - 1 : 0, k, v);
-        const i64 weight = log_.survival[k];
+    for (i64 k = 0; k < voters; ++k) {
+        i64 weight = 0;
+        {
+            const auto lock = reading();
+            if (model_.L != n_labels || model_.run.rounds != rounds || !model_.has(v))
+                throw std::runtime_error(CHANGED);
+            replay(k > 0 ? k - 1 : 0, k, v);
+            weight = log_.survival[k];
+        }
         if (weight == 0) continue;
         Hypothesis voter{LabelWeights(0, false), {}};
         std::swap(voter.v, v);
         std::size_t i = 0;
         std::vector<int> path;
         each_batch(
-            X, &voter, nb::none(), nb::none(),
+            X, n_labels, &voter, nb::none(), nb::none(), false,
             [&](Decoder& decoder, i64 n) {
                 path.resize(static_cast<std::size_t>(n));
                 model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
@@ -125,10 +137,10 @@ nb::list Tagger::vote(nb::list X, nb::list labels) {
                 for (Ballot& ballot : mine)
                     if (ballot.path == path) {
                         ballot.votes += weight;
-                        return true;
+                        return 0.0;
                     }
                 mine.push_back({path, weight});
-                return true;
+                return 0.0;
             },
             [](const CellReader&) {});
         std::swap(voter.v, v);

@@ -321,7 +321,9 @@ class SequenceParameters(_Checked):
     rule: str = _parameter(
         "perceptron", "how far to move on a sentence", _one_of("perceptron", "pa", "pa1", "pa2", "mira")
     )
-    learning_rate: float = _parameter(1.0, "η of the perceptron", _positive)
+    learning_rate: float = _parameter(
+        1.0, "η of the perceptron", _number("a number from 1e-30 to 1e30", lambda value: 1e-30 <= value <= 1e30)
+    )  # weights are of single precision
     margin: float = _parameter(0.0, "β: the perceptron also updates where the second best is this close", _not_negative)
     C: float = _parameter(0.03, "aggressiveness of pa1, pa2 and mira", _positive)
     cost: str | None = _parameter(

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if not any(argument.startswith("--kernel") for argument in arguments):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
+    options = None
     try:
         signal.signal(signal.SIGTERM, _terminated)
         options = parser(arguments).parse_args(arguments)
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: say no more
         return 0
     except (OSError, ValueError, ImportError, MemoryError) as error:
-        print(f"perceptive: {_message(error)}", file=sys.stderr)
+        print(f"perceptive: {_message(error, options)}", file=sys.stderr)
         if isinstance(error, OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -84,9 +85,10 @@ def _module(command: str) -> Any:
     return import_module(f"perceptive.cli.{MODULES.get(command, command)}")
 
 
-def _message(error: BaseException) -> str:
+def _message(error: BaseException, options: argparse.Namespace | None = None) -> str:
     if isinstance(error, MemoryError):
-        return "there is not enough memory; hash the features into fewer with --bits"
+        linear = getattr(options, "task", None) in ("classify", "rank") and getattr(options, "kernel", None) is None
+        return "there is not enough memory" + ("; hash the features into fewer with --bits" if linear else "")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""

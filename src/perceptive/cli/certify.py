@@ -70,9 +70,12 @@ def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:
     from perceptive.cli.ranking import certify_ranker
     from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.ranking import RankingLearner
+    from perceptive.learners.sequence import SequenceLearner
 
     if isinstance(learner, RankingLearner):
         return certify_ranker(options)
+    if isinstance(learner, SequenceLearner):
+        raise ValueError(f"{options.model}: is a tagger, which no command certifies; use certify() from Python")
     kernel = of_examples(learner, options.model)
     assert isinstance(kernel, KernelLearner)
     return certify(options, kernel, stream_for(kernel, options, fixed=True) if kernel.kernel.vectors else None)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from perceptive.cli.options import add_parameters, given, option_of
+from perceptive.cli.options import add_parameters, check_target, given, option_of
 from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ def train_tag(options: argparse.Namespace) -> int:
 
     began = time.monotonic()
     _refuse(options)
+    check_target(options.output, [*options.data, *([options.dev] if options.dev else [])])
+    if options.prune is not None and not options.prune >= 0:
+        raise ValueError(f"--prune {options.prune}: give a number ≥ 0")
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
     if options.model:
         learner = load_base(options.model)
@@ -194,10 +197,15 @@ def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | Rera
         print(result)
         return
     names = ("precision", "recall", "f1")
-    kinds = {kind: dict(zip(names, result.measures(kind), strict=True)) for kind in result.there}
+    counts = {"phrases": result.there, "found": result.found, "correct": result.right}
+    kinds = {
+        kind: dict(zip(names, result.measures(kind), strict=True)) | {name: n[kind] for name, n in counts.items()}
+        for kind in sorted({*result.there, *result.found})
+    }
     precision, recall, f1 = result.measures()
     told = {"sentences": len(X), "tokens": result.tokens, "accuracy": result.accuracy, "precision": precision}
-    print(json.dumps({**told, "recall": recall, "f1": f1, "types": kinds}))
+    told |= {"recall": recall, "f1": f1, **{name: n.total() for name, n in counts.items()}}
+    print(json.dumps({**told, "types": kinds}))
 
 
 def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> None:

@@ -62,6 +62,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Features seen less often in `fit` are left out.
     constraints : {"auto", "bio", "iob1", "bioes", None}
         Scheme that every prediction keeps to; "auto" recognises it, and warns where labels look like one but break it.
+        What breaks a scheme recognised by `fit` is refused later.
     encoding : {None, "bioes"}
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
         chunks and names; BIO or IOB1 labels go in and come out.
@@ -232,9 +233,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
             self.learner_, self._history = self._new_learner(), History()
         learner = self.learner_
         before = (learner.mistakes, learner.updates, learner.loss) if learner.model is not None else (0, 0, 0.0)
-        if classes is not None:
-            learner.meet_labels(classes)
-        learner.learn_many(X, y)
+        learner.learn_many(X, y, () if classes is None else classes)
         self._history.mistakes.append(learner.mistakes - before[0])
         self._history.updates.append(learner.updates - before[1])
         self._history.loss.append(learner.loss - before[2])

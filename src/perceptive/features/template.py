@@ -9,6 +9,7 @@ from typing import Any
 
 MAX_OFFSET = 15  # of core/columns.hpp
 LONGEST_AFFIX = 15
+LAST_COLUMN = 9_999
 PLAIN = ("lower", "norm", "shape", "pattern", "length")  # functions of a column alone
 KINDS = {
     "has": ("digit", "hyphen", "upper", "lower", "punctuation", "dot"),
@@ -28,6 +29,11 @@ class Term:
     joined: bool = False  # the places are read together
 
     def __post_init__(self) -> None:
+        for place in (self.first, self.last):
+            if not _is_whole(place):
+                raise TypeError(f"{self.base()}[{place!r}]: an offset is a whole number")
+        if isinstance(self.of, int) and self.of > LAST_COLUMN:
+            raise ValueError(f"column {self.of}: the last that can be read is {LAST_COLUMN}")
         if self.last < self.first:
             raise ValueError(f"{str(self)!r}: the offsets run backwards")
         if max(-self.first, self.last) > MAX_OFFSET:
@@ -39,6 +45,8 @@ class Term:
                     raise ValueError(f"{self.function}({kind}): choose from {', '.join(KINDS[self.function])}")
         if self.function in ("prefix", "suffix"):
             low, high = self.argument
+            if not (_is_whole(low) and _is_whole(high)):
+                raise TypeError(f"{self.function}({low!r}, {high!r}): a number of characters is a whole number")
             if not 1 <= low <= high <= LONGEST_AFFIX:
                 raise ValueError(
                     f"{self.function}({_range(low, high)}): give a number of characters, as 3 or 1..4, "
@@ -92,6 +100,8 @@ class Template:
             raise ValueError(f"{str(self)!r}: features cannot have the value {self.value}")
         if self.value != 1.0 and (self.pairs or self.before):
             raise ValueError("pairs of labels cannot be scaled")
+        if self.bagged and not self.terms:
+            raise ValueError(f"{str(self)!r}: a bag holds what is read, and labels are not")
         if self.pairs == -2 and (self.terms or self.labels or self.before):
             raise ValueError("@label[-2] stands alone: triples are not joined with what is seen")
 
@@ -202,9 +212,15 @@ def column_of(of: Template | str | int) -> str | int:
         return term.of
     if isinstance(of, str) and not re.fullmatch(r"\w+", of):
         raise ValueError(f"column {of!r} cannot be named in a template; use letters, digits and _, or column(2)")
+    if not isinstance(of, str) and not _is_whole(of):
+        raise TypeError(f"column {of!r}: give its name, or its number from 0")
     if not isinstance(of, str) and of < 0:
         raise ValueError(f"column {of}: columns are numbered from 0")
     return of
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _range(low: int, high: int) -> str:

@@ -26,7 +26,9 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
 
 from __future__ import annotations
 
+import copy
 import itertools
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -35,11 +37,23 @@ from pathlib import Path
 from typing import Any
 
 from perceptive.features.presets import PRESETS
-from perceptive.features.template import KINDS, MAX_OFFSET, Columns, CrfppLine, Line, SegmentIn, Template, Term
+from perceptive.features.template import (
+    KINDS,
+    LAST_COLUMN,
+    MAX_OFFSET,
+    Columns,
+    CrfppLine,
+    Line,
+    SegmentIn,
+    Template,
+    Term,
+)
 from perceptive.features.template_language import COLUMNS, template
 
 __all__ = ["PRESETS", "Templates"]
 
+MOST_OF_LINE = 1_000
+MOST = 10_000  # templates; model files number them in 16 bits
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 Part = tuple[int, int]  # column, offset
@@ -60,6 +74,8 @@ class Templates:
         What to call the text in messages.
     words : mapping, optional
         The words of the files that ``in(…)`` names; those not given are read.
+    reads : bool
+        Whether files may be read; if not, all words must be given.
 
     Examples
     --------
@@ -76,6 +92,7 @@ class Templates:
     text: str
     where: str = "template"
     words: Mapping[str, list[str]] = field(default_factory=dict)
+    reads: bool = True
 
     def __post_init__(self) -> None:
         self.columns = list(COLUMNS)
@@ -102,6 +119,17 @@ class Templates:
             except ValueError as error:
                 raise ValueError(f"{self.where}, line {number}: {error}") from None
         self._settle()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is read, and no label is looked at beside another."""
+        return not (self._read or self.bigrams or self.phrases)
+
+    def copy(self) -> Templates:
+        """The same templates; columns that are needed from the copy are not made here."""
+        made = copy.copy(self)
+        made.derived = list(self.derived)
+        return made
 
     @classmethod
     def of(cls, given: Any) -> Templates:
@@ -130,7 +158,7 @@ class Templates:
     def read(cls, path: str | os.PathLike[str]) -> Templates:
         """Templates from a file; the files that ``in(…)`` names are sought beside it."""
         folder = Path(path).parent
-        text = Path(path).read_text(encoding="utf-8")
+        text = _text(Path(path), os.fspath(path))
         names = re.findall(r"\bin\(\s*([^(),]+?)\s*(?:,[^()]*)?\)", text)
         words = {name: _words(folder / name) for name in names if (folder / name).exists()}
         return cls(text, where=os.fspath(path), words=words)
@@ -169,7 +197,10 @@ class Templates:
         if pairs and not line.terms and not label_set:
             self.bigrams = True
             return
-        for choice in itertools.product(*map(self._alternatives, line.terms)):
+        alternatives = list(map(self._alternatives, line.terms))
+        if (n := math.prod(map(len, alternatives))) > MOST_OF_LINE:
+            raise ValueError(f"{n:,} templates in a line; at most {MOST_OF_LINE:,}: choose smaller windows")
+        for choice in itertools.product(*alternatives):
             parts = [part for _, some in choice for part in some]
             name = " & ".join(text for text, _ in choice)
             if label_set:
@@ -190,6 +221,8 @@ class Templates:
         label_set: LabelSet | None,
         value: float = 1.0,
     ) -> None:
+        if len(self._read) == MOST:
+            raise ValueError(f"more than {MOST:,} templates; leave some out")
         number = self._names.setdefault(key, len(self._names))
         self._read.append((self.edge if pairs else self.state, number, parts))
         if pairs:
@@ -207,9 +240,11 @@ class Templates:
         macros = [(int(row), int(column)) for row, column in MACRO.findall(line)]
         if "%" in MACRO.sub("", line):
             raise ValueError(f"{line!r}: a macro is written %x[row,column]")
-        for row, _ in macros:
+        for row, column in macros:
             if abs(row) > MAX_OFFSET:
                 raise ValueError(f"offset {row} is too far away; at most {MAX_OFFSET}")
+            if column > LAST_COLUMN:
+                raise ValueError(f"column {column}: the last that can be read is {LAST_COLUMN}")
         parts = [(("", 0, column), row) for row, column in macros]
         key = MACRO.sub(lambda macro: f"%x[{macro[2]}]", line)  # lines with one identifier share their features
         if line[0] == "B" and not parts:
@@ -246,7 +281,11 @@ class Templates:
         return [(term.base(kind), (function, KINDS[function].index(kind), base)) for kind in term.argument]
 
     def _words(self, name: str) -> list[str]:
-        return list(self.words[name]) if name in self.words else _words(Path(name))
+        if name in self.words:
+            return list(self.words[name])
+        if not self.reads:
+            raise ValueError(f"in({name}): its words are not given")
+        return _words(Path(name))
 
     def _settle(self) -> None:
         """Number the columns: first those of the data, then those derived from them."""
@@ -277,9 +316,16 @@ def _is_path(text: str) -> bool:
 
 def _words(path: Path) -> list[str]:
     try:
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [line.strip() for line in _text(path, f"in({path})").splitlines() if line.strip()]
     except FileNotFoundError:
         raise ValueError(f"in({path}): there is no such file") from None
+
+
+def _text(path: Path, where: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where}: byte {error.start} is not UTF-8; write the file in UTF-8") from None
 
 
 def matches(label: str, wanted: Iterable[str]) -> bool:

@@ -103,6 +103,8 @@ def bag(template: Template) -> Template:
     >>> bag(word[-3:3])
     template('bag(word[-3:3])')
     """
+    if not isinstance(template, Template):
+        raise TypeError(f"bag({template!r}): give a template, as in bag(word[-3:3])")
     if template.value != 1.0:
         raise ValueError(f"{str(template)!r}: make a bag first, then give it a value")
     return replace(template, bagged=True)
@@ -131,6 +133,8 @@ class _Label:
     def is_in(self, *labels: str) -> Template:
         """One weight for this set of labels; B is also B-NP, B-PP, …"""
         for name in labels:
+            if not isinstance(name, str):
+                raise TypeError(f"label {name!r}: give labels as strings")
             if LABEL.match(f"y=={name}") is None or AND.search(name) or OR.search(name) or re.search(r"[#*]", name):
                 raise ValueError(f"label {name!r} cannot be written in a template")
         if not labels:
@@ -145,12 +149,20 @@ def _function(name: str, argument: tuple[Any, ...], of: Template | str | int | N
 
 
 def _dictionary(name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"dictionary {name!r}: give its name as a string")
     if not name.strip() or name != name.strip() or re.search(r"[(),#*&\n]|\band\b", name):
         raise ValueError(f"dictionary {name!r} cannot be named in a template; rename it")
     return name
 
 
 def _sorted(name: str, words: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        raise TypeError(f"in({name}): the words are a {type(words).__name__}; give a set or a list of strings")
+    words = list(words)
+    for one in words:
+        if not isinstance(one, str):
+            raise TypeError(f"in({name}): {one!r} is no entry; give strings")
     words = sorted(set(words))
     for one in words:
         if one != one.strip() or "\n" in one or not one:

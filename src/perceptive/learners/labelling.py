@@ -33,20 +33,27 @@ class Labelling:
     scheme: str | None = None  # that labels within keep to
     given: str | None = None  # that of the user's labels, where those within are another's
     recognised: bool = False
+    settled: bool = False  # recognised in a whole training set: what breaks the scheme is refused
 
     def check(self, y: Sequence[Sequence[Any]]) -> None:
         """Raise where labels break the scheme that is wanted."""
-        if self.wanted not in schemes.SCHEMES or self.encoding is not None:
+        if self.wanted is None or self.wanted not in schemes.SCHEMES or self.encoding is not None:
             return
+        self._refuse(y, self.wanted)
+
+    def _refuse(self, y: Sequence[Sequence[Any]], scheme: str) -> None:
         for i, labels in enumerate(y):
-            t = schemes.violation(self.wanted, labels)
+            t = schemes.violation(scheme, labels)
             if t is not None:
                 raise ValueError(
-                    f"sentence {i}, token {t}: {misfit(labels[t], self.wanted)}; {CURE}{'' if self.fixed else LOOSE}"
+                    f"sentence {i}, token {t}: {misfit(labels[t], scheme)}; {CURE}{'' if self.fixed else LOOSE}"
                 )
 
-    def keep_to(self, y: Sequence[Sequence[Any]]) -> None:
-        """Recognise the scheme of labels; in the end every sequence of y is allowed."""
+    def keep_to(self, y: Sequence[Sequence[Any]], whole: bool = False) -> None:
+        """Recognise the scheme of labels; in the end every sequence of y is allowed.
+
+        ``whole``: y is a whole training set, and what comes later has to keep to its scheme.
+        """
         if self.given is not None or self.wanted is None or self.wanted == "none":
             return  # `encode` has seen to it, or there is nothing to see to
         if self.wanted != "auto":
@@ -56,6 +63,9 @@ class Labelling:
             self.recognised = self.scheme is not None or not _undecided(y)
             if self.recognised and self.scheme is None:
                 _warn(y, schemes.nearest(y))
+            self.settled = whole and self.scheme is not None
+        elif self.settled:
+            self._refuse(y, str(self.scheme))
         elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
             _warn(y, self.scheme)
             self.scheme = None  # labels of no scheme have come

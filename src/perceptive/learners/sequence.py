@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,8 +59,7 @@ class SequenceLearner:
         self.label_column: int | None = None  # of files in columns, and how many columns there were
         self.n_columns: int | None = None
         self.longest = self.parameters.max_segment  # tokens of the longest segment
-        self._columns = -1, -1
-        self._vectors: dict[str, Any] = {}
+        self._vectors: dict[str, tuple[Any, Any]] = {}  # each with the state of the model it was made in
         self.features: Features | None = None  # a function of the user's
         if callable(self.parameters.template) and not isinstance(self.parameters.template, Template):
             self.features = self.parameters.template
@@ -73,20 +72,30 @@ class SequenceLearner:
     # ------------------------------------------------------------ set-up
 
     def _open(self, templates: Templates) -> None:
-        self.templates = templates
+        if templates.empty:
+            raise ValueError(
+                f"{templates.where}: there are no templates; write at least one, such as word or @label[-1]"
+            )
+        templates = templates.copy()  # others may have them too, and segments add columns
+        self.templates, self.model = templates, self._new_model(templates)
+
+    def _new_model(self, templates: Templates) -> _core.SequenceModel:
+        """A model of these templates and of the labels there are, which has learned nothing."""
+        columns = -1, -1
         if self.parameters.segments:
             if templates.trigrams:
                 raise ValueError("@label[-2] does not go with segments=True")
-            self._columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
-        self.model = _core.SequenceModel(*templates.arguments())
+            columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
+        model = _core.SequenceModel(*templates.arguments())
         if self.parameters.segments:
-            self.model.set_segment_features(*self._columns, list(templates.phrases.values()))
+            model.set_segment_features(*columns, list(templates.phrases.values()))
         if any(scale != 1.0 for scale in templates.scale):
-            self.model.set_scale(templates.scale)
+            model.set_scale(templates.scale)
         if self.parameters.keeps_log:
-            self.model.keep_log(self.parameters.max_voters or 0)
+            model.keep_log(self.parameters.max_voters or 0)
         if self.labels:
-            self._tell_labels()
+            self._tell_labels(model, templates)
+        return model
 
     @property
     def core(self) -> _core.SequenceModel:
@@ -103,34 +112,34 @@ class SequenceLearner:
         self.labels += new
         self.index = {label: i for i, label in enumerate(self.labels)}
         if self.model is not None:
-            self._tell_labels()
+            assert self.templates is not None
+            self._tell_labels(self.model, self.templates)
 
-    def _tell_labels(self) -> None:
-        """Tell the core how many labels there are, which may follow which, and which share weights."""
-        self.core.set_labels(len(self.labels))
-        self.core.set_constraints(*schemes.constraints(self.scheme, self.labels))
+    def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
+        """Tell a model how many labels there are, which may follow which, and which share weights."""
+        model.set_labels(len(self.labels))
+        model.set_constraints(*schemes.constraints(self.scheme, self.labels))
         if self.given is not None:
             names = self.labelling.names(self.labels)
-            self.core.set_same_name([names.index(name) for name in names])
-        assert self.templates is not None
+            model.set_same_name([names.index(name) for name in names])
         sets: list[list[int]] = []
         numbers: list[list[int]] = [[], []]
-        for which, mine in enumerate((self.templates.state_sets, self.templates.edge_sets)):
+        for which, mine in enumerate((templates.state_sets, templates.edge_sets)):
             for label_set in mine:
                 numbers[which].append(-1 if label_set is None else len(sets))
                 if label_set is not None:
                     sets.append(self._members(*label_set, pairs=which == 1))
-        self.core.set_label_sets(numbers[0], numbers[1], sets)
+        model.set_label_sets(numbers[0], numbers[1], sets)
         if self.parameters.segments and self.longest:
-            self._tell_segments()
+            self._tell_segments(model)
         self._vectors.clear()
 
-    def _tell_segments(self) -> None:
+    def _tell_segments(self, model: _core.SequenceModel) -> None:
         assert self.longest is not None
         kinds = [schemes.split(label)[1] for label in self.labels if schemes.split(label)[0] == "B"]
         find = {schemes.split(label): i for i, label in enumerate(self.labels)}
         begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
-        self.core.set_segments(self.longest, begin, inside, self.index.get("O", -1))
+        model.set_segments(self.longest, begin, inside, self.index.get("O", -1))
 
     def _measure_segments(self, y: Sequence[Sequence[Any]], bound: int | None) -> int:
         """Tokens of the longest segment; raises where it is longer than a bound."""
@@ -168,10 +177,13 @@ class SequenceLearner:
 
     # ------------------------------------------------------------ learning
 
-    def prepare(self, X: Sequence[Any], y: Sequence[Sequence[Any]], *, first: bool = False) -> _core.Sentences:
+    def prepare(
+        self, X: Sequence[Any], y: Sequence[Sequence[Any]], *, first: bool = False, classes: Iterable[Any] = ()
+    ) -> _core.Sentences:
         """Check sentences and their labels and make them ready to be played.
 
-        With ``first`` (the whole training set) labels are numbered in sorted order and ``min_count`` applies.
+        With ``first`` (the whole training set) labels are numbered in sorted order, ``min_count`` applies, and a scheme
+        that is recognised is kept to. ``classes`` are labels to know beside those of y.
         """
         X, y = self.check(X, y)
         before = self.templates, self.model, self.labelling, self.longest
@@ -180,8 +192,8 @@ class SequenceLearner:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
             y = self.labelling.encode(y)
-            labels = different_labels(y)
-            self.labelling.keep_to(y)
+            labels = {**different_labels([list(classes)]), **different_labels(y)}
+            self.labelling.keep_to(y, first)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
             if self.parameters.segments:
@@ -201,7 +213,8 @@ class SequenceLearner:
         known = len(self.labels)
         self.meet_labels(every)
         if (self.scheme, self.longest) != (before[2].scheme, before[3]) and len(self.labels) == known:
-            self._tell_labels()
+            assert self.templates is not None
+            self._tell_labels(self.core, self.templates)
         return lesson
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
@@ -287,9 +300,9 @@ class SequenceLearner:
         self.play(lesson, np.zeros(1, np.int64))
         return bool(self.core.mistakes > before)
 
-    def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> None:
-        """Learn from many sentences, in the order given."""
-        lesson = self.prepare(X, y)
+    def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Iterable[Any] = ()) -> None:
+        """Learn from many sentences, in the order given; ``classes`` are labels to know beside those of y."""
+        lesson = self.prepare(X, y, classes=classes)
         self.play(lesson, np.arange(len(lesson)))
 
     # ------------------------------------------------------------ predicting
@@ -301,17 +314,22 @@ class SequenceLearner:
             return None
         if hypothesis == "voted":
             raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
-        if hypothesis not in self._vectors:
-            if hypothesis == "averaged" and self.core.clock == 0:
-                return None  # nothing was learned since the vector was loaded
-            if hypothesis == "averaged":
-                self._vectors[hypothesis] = self.core.average()
-            elif hypothesis == "best":
-                self._need_log()
-                self._vectors[hypothesis] = self.core.voter(int(np.argmax(self.core.survival)))
-            else:
-                raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
-        return self._vectors[hypothesis]
+        core = self.core
+        now = core, core.rounds, core.n_labels  # read first: another thread may learn while a vector is made
+        made, vector = self._vectors.get(hypothesis, (None, None))
+        if made == now:
+            return vector
+        if hypothesis == "averaged" and core.clock == 0:
+            return None  # nothing was learned since the vector was loaded
+        if hypothesis == "averaged":
+            vector = core.average()
+        elif hypothesis == "best":
+            self._need_log()
+            vector = core.voter(int(np.argmax(core.survival)))
+        else:
+            raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
+        self._vectors[hypothesis] = now, vector
+        return vector
 
     def _need_log(self) -> None:
         if not self.parameters.keeps_log:
@@ -346,8 +364,8 @@ class SequenceLearner:
     ) -> list[list[tuple[Labels, float]]]:
         """The k best label sequences of each sentence and their scores, the best first."""
         self._need_labels()
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k={k!r}: it must be a whole number ≥ 1")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
+            raise ValueError(f"k={k!r}: it must be a whole number from 1 to 2³¹ − 1")
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
         found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, *self._forced(forced))
         return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
@@ -360,8 +378,9 @@ class SequenceLearner:
         Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
         """
         self._need_labels()
-        found = self.core.max_marginals(self._tokens(X), self.vector(hypothesis), None, self.index)
-        found = [(np.array(path, np.int64), scores.reshape(len(path), len(self.labels))) for path, scores in found]
+        n = len(self.labels)
+        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis), None, self.index)
+        found = [(np.array(path, np.int64), scores.reshape(len(path), n)) for path, scores in found]
         names, classes = self.labelling.names(self.labels), self.classes
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
 
@@ -373,8 +392,8 @@ class SequenceLearner:
         self, x: Sequence[Any], hypothesis: str | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the labels of each token (n × L), and of the pairs from each token to the next (n − 1 × L × L)."""
-        unary, edges = self.core.trellis(self._tokens([x]), self.vector(hypothesis))
         n = len(self.labels)
+        unary, edges = self.core.trellis(self._tokens([x]), n, self.vector(hypothesis))
         return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
 
     def _need_labels(self) -> None:
@@ -392,7 +411,7 @@ class SequenceLearner:
         given = as_lists(forced)
         for i, labels in enumerate(given):
             for t, label in enumerate(labels):
-                if label is not None and label not in index:
+                if label is not None and (not isinstance(label, Hashable) or label not in index):
                     raise ValueError(
                         f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.classes!r}"
                     )
@@ -405,11 +424,14 @@ class SequenceLearner:
         pruned = self.core.clock == 0 and not self.parameters.keeps_log
         return self.core.state(self.core.last() if pruned else None, 0.0)
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot."""
+    def restore(self, state: dict[str, Any], fingerprint: int | None = None) -> None:
+        """Go back to a snapshot, and to the core's fingerprint of that time; without one the present one stays."""
         assert self.templates is not None
-        self._open(self.templates)
-        self.core.restore(state)
+        model = self._new_model(self.templates)
+        model.restore(state)
+        model.fingerprint = self.core.fingerprint if fingerprint is None else fingerprint
+        self.model = model
+        self._vectors.clear()
 
     def __getstate__(self) -> dict[str, Any]:
         mine = {name: value for name, value in self.__dict__.items() if name not in ("model", "_vectors")}

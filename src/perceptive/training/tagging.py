@@ -71,11 +71,11 @@ def train_tagger(
         if held_out is not None:
             score = history.held_out[-1]
             if score > best:
-                best, best_epoch, best_state = score, epoch, learner.snapshot()
+                best, best_epoch, best_state = score, epoch, (learner.snapshot(), learner.core.fingerprint)
             elif epoch - best_epoch >= parameters.patience:
                 break
         if history.converged:
             break
     if best_state is not None and best_epoch < history.epochs - 1:
-        learner.restore(best_state)
+        learner.restore(*best_state)
     return history
