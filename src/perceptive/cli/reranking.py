@@ -68,6 +68,7 @@ def train_rerank(options: argparse.Namespace) -> int:
         learner, history = train_reranker(
             base, X, y, ranker, training, base_epochs=options.base_epochs, report=report, **own
         )
+    ranker.check_finite()
     save(learner, options.output)
     told = {
         "model": options.output,
@@ -101,6 +102,7 @@ def _refuse(options: argparse.Namespace) -> None:
         name for name in (*OTHERS, "dev", "prune", "kernel", "budget", "forget") if getattr(options, name) is not None
     ]
     wrong += [name for name in ("follow", "certify", "invert_hash", "text") if getattr(options, name)]
+    wrong += [*(["on_error"] if options.on_error == "skip" else []), *(["threads"] if options.threads else [])]
     names = [*map(option_of, dict.fromkeys(wrong)), *(["--continue"] if options.model else [])]
     if names:
         raise ValueError(f"{', '.join(names)} does not go with --task rerank; leave it out")

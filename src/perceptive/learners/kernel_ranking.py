@@ -15,6 +15,7 @@ from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import COLUMNS, ROWS, Dual, Weights
 from perceptive.learners.fingerprint import hash_examples
+from perceptive.learners.kernel import check_gram
 from perceptive.learners.list_game import ListLearner, ListLesson
 from perceptive.learners.lists import candidates, check_grades, objects, starts_of
 from perceptive.parameters import KernelRankingParameters
@@ -87,6 +88,8 @@ class KernelRankingLearner(ListLearner):
             Whether there may be more than one pass.
         """
         kernel = self.asked_kernel.resolved(X) if self.dual is None else self.kernel
+        if kernel.pairwise:
+            check_gram(X, self.dual is None)
         dtype = np.dtype(self.parameters.dtype)
         lesson = self._lesson(kernel, kernel.prepare(X, dtype), X, grades, sizes, weights)
         if self.dual is None:
@@ -242,7 +245,7 @@ class KernelLists(ListLesson):
             t, rounds, mistakes, criterion, m, cost = self._player.scan(
                 scores, starts, grades, gains, weights, extra, begin, shares
             )
-            dual.rounds += rounds
+            dual.count(rounds)
             dual.mistakes[0] += mistakes
             dual.criterion[0] += criterion
             begin = t + 1

@@ -143,6 +143,8 @@ def check_grades(grades: Any, n: int) -> NDArray[np.float64]:
         raise ValueError(f"grades must be numbers: {error}") from None
     if array.shape != (n,):
         raise ValueError(f"grades have shape {array.shape}; give one for each of the {n} candidates")
+    if n and np.isfinite(array).all() and array.max() / 2.0 - array.min() / 2.0 > np.finfo(np.float64).max / 2.0:
+        raise ValueError("grades differ by more than any number; rescale them")
     if not np.isfinite(array).all():
         raise ValueError(f"grade {int(np.argmin(np.isfinite(array)))} is not finite; leave such candidates out")
     return array

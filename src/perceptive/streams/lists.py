@@ -3,7 +3,8 @@ r"""Lists of candidates from files: svmlight with ``qid:`` (SVM-rank, LETOR), or
 A line of JSON is ``{"candidates": [{…}, {…}], "best": 0}``; ``best`` may be a list of those equally good, or
 ``"grades"`` may say how good each is; without either the list has no answer. Candidates are read as JSON lines are.
 
-In svmlight the lines of a query stand together. Memory holds a few blocks and the list that is being read.
+In svmlight the lines of a query stand together, and in one file; a list with a broken line is broken as a whole.
+Memory holds a few blocks and the list that is being read.
 
 >>> import pathlib, tempfile
 >>> from perceptive import streams
@@ -17,22 +18,27 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.streams.blocks import blocks, shown
+from perceptive.streams.blocks import Block, blocks, shown
 from perceptive.streams.examples import UNLABELLED, Examples, join
-from perceptive.streams.parsing import BrokenLine
+from perceptive.streams.parsing import BrokenLine, in_order
 
 if TYPE_CHECKING:
     from perceptive.streams import Stream
 
 MAX_LIST = 2**20  # candidates: memory stays bounded also where all lines name one query
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
+MAX_SEEN = 2**20  # queries of a file that are remembered, to see whether they come back
+QUERY = re.compile(rb"(?:^|\s)qid:(\d{1,18})(?=\s|$)")
+KEYS = ("candidates", "best", "grades", "qid")
+NO_LABEL = "\0"  # no key of anybody: candidates have grades, and no labels
 
 
 @dataclass(frozen=True)
@@ -49,12 +55,15 @@ class CandidateLists:
         How good each is; nan where nobody says.
     names : list
         The query of each list; None where lists have no names.
+    skipped : list of int
+        For each list that was left out, how many of these stand before it.
     """
 
     examples: Examples
     starts: NDArray[np.int64]
     grades: NDArray[np.float64]
     names: list[Any]
+    skipped: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -84,35 +93,120 @@ def read_lists(stream: Stream) -> Iterator[CandidateLists]:
 
 
 def _query_lists(stream: Stream) -> Iterator[CandidateLists]:
-    waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
-    dtype = stream.dtype
-    for examples in stream.blocks(limit=MAX_FEATURES, queries=True):
-        if len(examples) == 0:
-            continue
-        assert examples.qid is not None
-        goes_on = bool(waiting) and waiting[-1].qid is not None and waiting[-1].qid[-1] == examples.qid[0]
-        if waiting and not goes_on:
-            yield _as_lists(join(waiting, dtype))
-            waiting = []
-        breaks = np.flatnonzero(np.diff(examples.qid)) + 1
-        last = int(breaks[-1]) if len(breaks) else 0
-        if last:
-            yield _as_lists(join([*waiting, examples.cut(0, last)], dtype))
-            waiting = []
-        waiting.append(examples.cut(last, len(examples)))
-        if sum(map(len, waiting)) > MAX_LIST:
-            place = f"by line {stream.log.lines:,}"
-            raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates {place}; break it up")
-    if waiting:
-        yield _as_lists(join(waiting, dtype))
+    stream.log.__init__()  # type: ignore[misc]
+    for path in stream.files:  # with a file its last list ends
+        waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
+        seen: set[int] = set()
+        before = stream.log.lines
+        for examples in _query_blocks(stream, path):
+            if len(examples) == 0:
+                continue
+            assert examples.qid is not None
+            goes_on = bool(waiting) and waiting[-1].qid is not None and waiting[-1].qid[-1] == examples.qid[0]
+            if waiting and not goes_on:
+                yield _as_lists(stream, path, before, waiting, seen)
+                waiting = []
+            breaks = np.flatnonzero(np.diff(examples.qid)) + 1
+            last = int(breaks[-1]) if len(breaks) else 0
+            if last:
+                yield _as_lists(stream, path, before, [*waiting, examples.cut(0, last)], seen)
+                waiting = []
+            waiting.append(examples.cut(last, len(examples)))
+            if sum(map(len, waiting)) > MAX_LIST:
+                place = f"by line {stream.log.lines - before:,} of {shown(path)}"
+                raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates {place}; break it up")
+        if waiting:
+            yield _as_lists(stream, path, before, waiting, seen)
 
 
-def _as_lists(examples: Examples) -> CandidateLists:
+def _query_blocks(stream: Stream, path: str) -> Iterator[Examples]:
+    """The lines of a file; broken ones that are skipped stand as candidates of weight 0."""
+    single, log = stream.dtype == np.float32, stream.log
+    parser = stream.reading.parser(limit=MAX_FEATURES, idf=stream.idf, queries=True)
+
+    def work(block: Block) -> tuple[Any, ...]:
+        try:
+            *arrays, lines, _, complaints, _ = parser.parse(block.text, single, stream.skip)
+            examples = Examples(*arrays)
+            if stream.skip and complaints:
+                examples, complaints = _with_broken(bytes(block.text), parser, single)
+            return examples, lines, complaints, block.offset, len(block.text)
+        finally:
+            block.release()
+
+    line = 0
+    for examples, lines, complaints, offset, size in in_order(work, blocks(path), stream.threads):
+        said = [
+            f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
+            for at, byte, column, message in complaints
+        ]
+        line += lines
+        log.lines += lines
+        log.bytes += size
+        yield examples
+        if said and not stream.skip:
+            raise BrokenLine(said[0])
+        log.complaints += said[: max(0, 10 - len(log.complaints))]
+
+
+def _with_broken(text: bytes, parser: Any, single: bool) -> tuple[Examples, list[Any]]:
+    """The examples of a block in which broken lines stand as candidates of weight 0, and what is wrong with them.
+
+    A broken line of which not even the query can be read counts for the lists before and behind it.
+    """
+    lines = text.split(b"\n")
+    queries = [QUERY.search(line.partition(b"#")[0]) for line in lines]
+    wrong: dict[int, Any] = {}
+    while True:  # the parser names but the first few
+        *_, found, _ = parser.parse(
+            b"\n".join(b"" if at in wrong else line for at, line in enumerate(lines)), single, True
+        )
+        if not found:
+            break
+        wrong |= {int(one[0]): one for one in found}
+    shown, weight = [], []
+    for at, line in enumerate(lines):
+        if at in wrong:
+            near = (
+                [queries[at]]
+                if queries[at]
+                else [_next(queries, range(at, -1, -1)), _next(queries, range(at, len(lines)))]
+            )
+            names = dict.fromkeys(query[1] for query in near if query is not None)
+            shown += [b"0 qid:" + name for name in names]
+            weight += [0.0] * len(names)
+        elif line.partition(b"#")[0].strip():
+            shown.append(line)
+            weight.append(1.0)
+    *arrays, _, _, _, _ = parser.parse(b"\n".join(shown), single, True)
+    return replace(Examples(*arrays), weight=np.array(weight)), [wrong[at] for at in sorted(wrong)]
+
+
+def _next(queries: list[Any], places: range) -> Any:
+    return next((queries[at] for at in places if queries[at]), None)
+
+
+def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], seen: set[int]) -> CandidateLists:
+    """Whole lists; those with a broken line are left out."""
+    examples = join(parts, stream.dtype)
     assert examples.qid is not None
     first = np.concatenate([[0], np.flatnonzero(np.diff(examples.qid)) + 1]).astype(np.int64)
+    names = examples.qid[first].astype(np.int64).tolist()
+    for name in names:
+        if name in seen:
+            said = f"{shown(path)}: query {name} comes back by line {stream.log.lines - before:,}"
+            stream.log.remark("query", f"{said}, as another list; sort the lines by query")
+        if len(seen) < MAX_SEEN:
+            seen.add(name)
     values = np.array([*map(float, examples.labels), np.nan])
     grades = values[np.where(examples.which == UNLABELLED, -1, examples.which)]
-    return CandidateLists(examples, np.append(first, len(examples)), grades, examples.qid[first].tolist())
+    found = CandidateLists(replace(examples, weight=None), np.append(first, len(examples)), grades, names)
+    if examples.weight is None:
+        return found
+    whole = np.minimum.reduceat(examples.weight, first) > 0
+    stream.log.skipped += int(np.count_nonzero(~whole))
+    skipped: list[int] = (np.cumsum(whole) - whole)[~whole].tolist()
+    return replace(found.take(np.flatnonzero(whole)), skipped=skipped)
 
 
 # ---------------------------------------------------------------- JSON lines
@@ -120,38 +214,49 @@ def _as_lists(examples: Examples) -> CandidateLists:
 
 def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
     stream.log.__init__()  # type: ignore[misc]
-    log, parser = stream.log, stream.reading.parser(idf=stream.idf)
+    log, parser = stream.log, replace(stream.reading, label=NO_LABEL).parser(idf=stream.idf)
     for path in stream.files:
         line = 0
         for block in blocks(path):
             text = bytes(block.text)
             log.bytes += len(text)
             block.release()
-            lists: list[tuple[list[bytes], list[float], Any]] = []
+            lists: list[tuple[list[bytes], list[float], Any] | None] = []  # None where a list is left out
             where: list[int] = []  # the line of each list
             for one in text.splitlines():
                 line += 1
                 if not one.strip():
                     continue
+                where.append(line)
                 try:
-                    lists.append(_list_of(one))
-                    where.append(line)
-                except ValueError as error:
-                    _complain(stream, f"{shown(path)}:{line}: {error}")
+                    *told, strange = _list_of(one)
+                    lists.append((told[0], told[1], told[2]))
+                except (ValueError, RecursionError) as error:
+                    said = "this is nested too deeply" if isinstance(error, RecursionError) else error
+                    _complain(stream, f"{shown(path)}:{line}: {said}")
+                    lists.append(None)
+                else:
+                    if strange:
+                        known = ", ".join(KEYS)
+                        log.remark("keys", f"{shown(path)}:{line}: {', '.join(strange)}: heeded are only {known}")
             log.lines = line
-            examples, broken = None, dict[int, str]()
-            while lists and (examples is None or broken):
-                examples, broken = _parsed(parser, lists, stream.dtype)
-                for t, message in broken.items():
-                    _complain(stream, f"{shown(path)}:{where[t]}: {message}")
-                lists = [one for t, one in enumerate(lists) if t not in broken]
-                where = [at for t, at in enumerate(where) if t not in broken]
-            if not lists or examples is None:
+            if not lists:
                 continue
-            sizes = [len(found) for found, _, _ in lists]
-            starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-            grades = np.array([grade for _, given, _ in lists for grade in given])
-            yield CandidateLists(examples, starts, grades, [name for _, _, name in lists])
+            good = [t for t, one in enumerate(lists) if one is not None]
+            while True:
+                kept = [one for one in lists if one is not None]
+                examples, broken = _parsed(parser, kept, stream.dtype)
+                for at, message in broken.items():
+                    _complain(stream, f"{shown(path)}:{where[good[at]]}: {message}")
+                    lists[good[at]] = None
+                if not broken:
+                    break
+                good = [t for t, one in enumerate(lists) if one is not None]
+            starts = np.cumsum([0, *(len(found) for found, _, _ in kept)], dtype=np.int64)
+            grades = np.array([grade for _, given, _ in kept for grade in given])
+            there = np.array([one is not None for one in lists])
+            skipped = (np.cumsum(there) - there)[~there].tolist()
+            yield CandidateLists(examples, starts, grades, [name for _, _, name in kept], skipped)
 
 
 def _parsed(
@@ -175,8 +280,8 @@ def _complain(stream: Stream, said: str) -> None:
     stream.log.complaints += [said][: max(0, 10 - len(stream.log.complaints))]
 
 
-def _list_of(line: bytes) -> tuple[list[bytes], list[float], Any]:
-    """The candidates of a line, each as JSON, their grades, and the query."""
+def _list_of(line: bytes) -> tuple[list[bytes], list[float], Any, list[str]]:
+    """The candidates of a line, each as JSON, their grades, the query, and keys that mean nothing."""
     try:
         row = json.loads(line)
     except ValueError as error:
@@ -188,11 +293,16 @@ def _list_of(line: bytes) -> tuple[list[bytes], list[float], Any]:
     if n == 0:
         raise ValueError("the list has no candidates; give at least one")
     grades = row.get("grades")
+    if grades is not None and row.get("best") is not None:
+        raise ValueError('there are both "best" and "grades"; give one of them')
     if grades is None:
         grades = _grades(row.get("best"), n)
     elif not isinstance(grades, list) or len(grades) != n or not all(map(_is_number, grades)):
         raise ValueError(f'"grades" must be a list of {n} numbers, one for each candidate')
-    return [json.dumps(one).encode() for one in found], [float(grade) for grade in grades], row.get("qid")
+    elif not math.isfinite(float(max(grades)) - float(min(grades))):
+        raise ValueError('"grades" differ by more than any number; rescale them')
+    strange = [json.dumps(key) for key in row if key not in KEYS]
+    return [json.dumps(one).encode() for one in found], [float(grade) for grade in grades], row.get("qid"), strange
 
 
 def _grades(best: Any, n: int) -> list[float]:
@@ -205,4 +315,7 @@ def _grades(best: Any, n: int) -> list[float]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
