@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -137,6 +138,9 @@ class Reranker(BaseEstimator):
             X, y, proposed, self.target, self.features, self._structure, hashing
         )
         del proposed
+        if hashing is not None:
+            indptr, indices, data = rows
+            rows = sp.csr_array((data, indices, indptr), shape=(len(grades), hashing.width))
         ranker.fit(rows, grades, qid=np.repeat(np.arange(len(sizes)), sizes))
         self.tagger_ = clone(base).fit(X, y) if fitted is None else fitted
         self.ranker_, self.oracle_ = ranker, oracle

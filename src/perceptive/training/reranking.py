@@ -8,9 +8,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.conlleval import evaluate
 from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
@@ -98,8 +98,8 @@ def lists_to_learn(
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.int64], float]:
     """The candidates of lists in which somebody is better, their grades, the sizes of the lists, and the oracle.
 
-    That is F of the best candidates of all lists (0 … 1). With ``hashing`` candidates are the rows of a sparse matrix,
-    which takes a tenth of the memory.
+    That is F of the best candidates of all lists (0 … 1). With ``hashing`` candidates are rows in CSR form (indptr,
+    indices, data), hashed as they are made: dicts of them all would take many times the memory.
     """
     graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
     told = [i for i, grades in enumerate(graded) if max(grades) > min(grades)]
@@ -112,10 +112,12 @@ def lists_to_learn(
         if hashing is None:
             rows += some
         else:
-            indptr, indices, data = hashing.encode(some)
-            rows.append(sp.csr_array((data, indices, indptr), shape=(len(some), hashing.width)))
+            rows.append(hashing.encode(some))
     if hashing is not None:
-        rows = sp.vstack(rows, format="csr")
+        starts, indices, data = ([part[i] for part in rows] for i in range(3))
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in starts]))])
+        kind = np.int32 if indptr[-1] < 2**31 else np.int64
+        rows = indptr.astype(kind), np.concatenate(indices).astype(kind, copy=False), np.concatenate(data)
     sizes = np.array([len(graded[i]) for i in told], np.int64)
     return rows, np.concatenate([graded[i] for i in told]), sizes, evaluate(y, best).f1 / 100.0
 
@@ -176,6 +178,9 @@ def train_reranker(
     proposed = cross_fit(X, y, folds, fit, after_fold)
     rows, grades, sizes, oracle = lists_to_learn(X, y, proposed, target, None, None, ranker.kernel)
     del proposed
+    if ranker.kernel is not None:
+        indptr, indices, data = rows
+        rows = _core.csr_rows(indptr, indices, data, ranker.kernel.width, True)
     lesson = ranker.prepare(rows, grades, sizes)
     history = train(lesson, training)
     learner = RerankingLearner(base, ranker, k=k)
