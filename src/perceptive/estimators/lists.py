@@ -206,6 +206,8 @@ class RankerMixin(RunMixin):
         Rows of numbers without qid are one list, which matters for ``voted`` alone.
         """
         check_is_fitted(self)
+        if not hasattr(X, "shape") and len(X) == 0:
+            raise ValueError("there are no lists; give at least one")
         if qid is None and (self._any_kind or _is_list_of_lists(X)):
             lists = lists_of(X, None, self._any_kind)
             scores = self.learner_.scores(self._rows(lists.X), lists.sizes, hypothesis)

@@ -277,11 +277,14 @@ class KernelLists(ListLesson):
     def _length2(self, one: Any, shares: Weights) -> float:
         """‖Σ share·φ(x)‖², in double; 0 where it is but rounding."""
         exact = in_double(one)
-        terms = shares[:, None] * shares * self.dual.kernel.compare(exact, exact)
-        q = float(terms.sum())
+        q = size = 0.0
+        for part in tiles(len(exact), len(exact)):
+            terms = shares[part, None] * shares * self.dual.kernel.compare(exact.take(part), exact)
+            q += float(terms.sum())
+            size += float(np.abs(terms).sum())
         if not np.isfinite(q):
             raise ValueError("the kernel gives numbers that are not finite; mend it, or rescale X")
-        return q if q > NO_LENGTH * float(np.abs(terms).sum()) else 0.0
+        return q if q > NO_LENGTH * size else 0.0
 
     def _compared(self, one: Any, others: Any) -> Weights:
         """K of others × one."""
@@ -311,6 +314,12 @@ class KernelLists(ListLesson):
         run.loss += [-1] * len(slots)
         run.step += step.tolist()
         run.at += [dual.rounds] * len(slots)  # so what lies between two steps of an update survives for no list
+
+
+def tiles(n: int, width: int) -> Iterator[slice]:
+    """Parts of n rows of kernel values with so many others each, which take a few megabytes."""
+    rows = max(1, ROWS * COLUMNS // max(1, width))
+    yield from (slice(i, i + rows) for i in range(0, n, rows))
 
 
 def _votes(dual: Dual, X: Any, starts: NDArray[np.int64]) -> NDArray[np.int64]:
