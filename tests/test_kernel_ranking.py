@@ -574,3 +574,54 @@ def test_a_gram_matrix_is_the_kernel_or_is_refused():
         ranker.partial_fit(gram[4:8], grades[4:8], qid=qid[4:8])
     with pytest.raises(ValueError, match="should be square, not 4 × 24"):
         clone(ranker).fit(gram[:4], grades[:4], qid=qid[:4])
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_long_lists_are_tiled(pairs, monkeypatch):
+    """What a tile holds changes neither the run nor its certificate."""
+    from perceptive.learners import kernel_ranking
+
+    rng = np.random.default_rng(0)
+    X = [np.vstack([x, x[:2]]) for x in rng.normal(size=(4, 20, 3)).round(1)]
+    y = [rng.integers(0, 3, size=22).tolist() for _ in X]
+    found = []
+    for columns in (kernel_ranking.COLUMNS, 1):
+        monkeypatch.setattr(kernel_ranking, "COLUMNS", columns)
+        monkeypatch.setattr(kernel_ranking, "ROWS", 512 if columns > 1 else 40)
+        ranker = KernelRanker(kernel="linear", rule="pa1", pairs=pairs, dtype="float64", epochs=2).fit(X, y)
+        certificate = ranker.certificate(X, y)
+        found.append((list(ranker.mistakes_), ranker.rank(X[0], "last"), certificate.bound, certificate.radius))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-12)
+    assert found[0][2:] == pytest.approx(found[1][2:], rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("first_pass", [1]),
+        ("first_pass", ["x", 2]),
+        ("n_features", "x"),
+        ("n_features", -1),
+        ("asked", 7),
+        ("asked", "nobody"),
+        ("seen", True),
+        ("run0.slot", np.float32),
+        ("ids", np.float64),
+        ("criterion", np.int64),
+    ],
+)
+def test_impossible_parts_of_a_file_are_refused(tmp_path, name, value):
+    from perceptive import model_file
+
+    path = tmp_path / "ranker.model"
+    perceptive.save(KernelRanker(kernel="spectrum(2)").fit([["abc", "abd"], ["xab", "zzz"]], [0, 1]), path)
+    kind, meta, arrays = model_file.read(path)
+    if not isinstance(value, type):
+        meta[name] = value
+    else:
+        arrays = {**arrays, name: np.array(arrays[name]).astype(value)}
+    broken = tmp_path / "broken.model"
+    model_file.write(broken, kind, meta, arrays)
+    with pytest.raises(ModelFileError, match="does not fit together"):
+        perceptive.load(broken)

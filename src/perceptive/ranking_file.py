@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptive import model_file
 from perceptive.dual_persistence import dual_apart, dual_together
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.kernels import Kernel
+from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.storage import Functions, kernel_from_plain, kernel_to_plain
 from perceptive.learners.dual import Dual
 from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -214,6 +214,8 @@ def _kernel_together(
     kernel = kernel_from_plain(meta["kernel"], arrays, functions)
     learner = KernelRankingLearner(kernel=kernel, **meta["parameters"])
     if meta["dual"] is not None:
+        if not _is_count(meta["dual"]["rounds"]) or meta["dual"]["rounds"] >= 2**63:
+            raise ValueError("impossible rounds")
         for name, kinds in DUAL.items():
             if arrays[name].dtype.kind not in kinds or arrays[name].ndim != 1:
                 raise ValueError(f"{name} of the wrong kind")
@@ -258,6 +260,7 @@ def _dress(
             raise ValueError("an impossible kernel")
         kernel = kernel_from_plain(asked, arrays, functions) if isinstance(asked, dict) else asked
         kernel = learner.kernel if kernel is None else kernel
+        as_kernel(kernel)
         learner.parameters = replace(learner.parameters, kernel=kernel)  # as it was asked for
         model = KernelRanker(kernel=kernel, **meta["estimator"])
         model.learner_ = learner
