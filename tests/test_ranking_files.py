@@ -324,9 +324,10 @@ def test_a_query_that_comes_back_is_told(tmp_path, capsys):
         ("1 qid:2 1:x\n" * 40 + "# more\n\n" + "1 qid:2 1:y", [1, 3]),
         ("1 qid:9 1:x", [1, 2, 2, 3]),  # a list of its own stands between
         ("nonsense", [1, 3]),
+        ("nonsense\n" * 50 + "nonsense", [1, 3]),
     ],
 )
-@pytest.mark.parametrize("block", [40, 1 << 20])
+@pytest.mark.parametrize("block", [12, 40, 60, 1 << 20])
 def test_a_list_with_a_broken_line_is_left_out(tmp_path, capsys, monkeypatch, broken, kept, block):
     from perceptive.streams import blocks
 
@@ -336,8 +337,6 @@ def test_a_list_with_a_broken_line_is_left_out(tmp_path, capsys, monkeypatch, br
     (tmp_path / "sound.svm").write_text("".join(ends))
     with pytest.raises(ValueError, match=r"broken.svm:5:"):
         read(path)
-    if block < 100 and broken == "nonsense":
-        return  # nobody knows whose it is where its neighbours are in other blocks
     monkeypatch.setattr(blocks, "BLOCK", block)
     names, _, stream = read(path, on_error="skip")
     assert names == kept
@@ -418,3 +417,15 @@ def test_weights_beyond_all_numbers_are_not_saved(tmp_path, capsys):
     assert code != 0
     assert "beyond all numbers" in err
     assert not model.exists()
+
+
+@pytest.mark.parametrize("block", [12, 25, 1 << 20])
+def test_a_line_of_nobody_spoils_both_neighbours(tmp_path, monkeypatch, block):
+    from perceptive.streams import blocks
+
+    path = tmp_path / "between.svm"
+    text = "".join(f"1 qid:{q} 1:1\n0 qid:{q} 2:1\n" for q in range(4))
+    path.write_text(f"so\n{text[:48]}so\n{text[48:]}so\n")
+    monkeypatch.setattr(blocks, "BLOCK", block)
+    names, sizes, stream = read(path, on_error="skip")
+    assert (names, sizes, stream.log.skipped) == ([], [], 4)

@@ -153,6 +153,7 @@ def _plain(value: Any) -> Any:
 
 
 def _take_apart(learner: RankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    learner.check_finite()
     meta: dict[str, Any] = {
         "parameters": {name: _plain(value) for name, value in asdict(learner.parameters).items()},
         "n_features": learner.n_features,

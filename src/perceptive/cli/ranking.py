@@ -72,7 +72,6 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
 
             history = train_lists(learner, source, training, after_block)
         certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
-    learner.check_finite()
     save(learner, options.output)
     seconds = time.monotonic() - began
     tell(stream.log)

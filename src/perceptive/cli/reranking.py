@@ -68,7 +68,6 @@ def train_rerank(options: argparse.Namespace) -> int:
         learner, history = train_reranker(
             base, X, y, ranker, training, base_epochs=options.base_epochs, report=report, **own
         )
-    ranker.check_finite()
     save(learner, options.output)
     told = {
         "model": options.output,

@@ -126,16 +126,17 @@ def _query_blocks(stream: Stream, path: str) -> Iterator[Examples]:
 
     def work(block: Block) -> tuple[Any, ...]:
         try:
-            *arrays, lines, _, complaints, _ = parser.parse(block.text, single, stream.skip)
-            examples = Examples(*arrays)
+            *arrays, lines, skipped, complaints, _ = parser.parse(block.text, single, stream.skip)
+            examples, strays = Examples(*arrays), (False, False)
             if stream.skip and complaints:
-                examples, complaints = _with_broken(bytes(block.text), parser, single)
-            return examples, lines, complaints, block.offset, len(block.text)
+                known = [int(one[0]) for one in complaints] if len(complaints) == skipped else None
+                examples, strays = _with_broken(bytes(block.text), parser, single, known)
+            return examples, strays, lines, complaints, block.offset, len(block.text)
         finally:
             block.release()
 
-    line = 0
-    for examples, lines, complaints, offset, size in in_order(work, blocks(path), stream.threads):
+    line, last, stray = 0, None, False
+    for examples, strays, lines, complaints, offset, size in in_order(work, blocks(path), stream.threads):
         said = [
             f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
             for at, byte, column, message in complaints
@@ -143,47 +144,72 @@ def _query_blocks(stream: Stream, path: str) -> Iterator[Examples]:
         line += lines
         log.lines += lines
         log.bytes += size
+        if strays[0] and last is not None:
+            yield _broken(last, stream.dtype)
+        if len(examples):
+            assert examples.qid is not None
+            if stray:  # a line of the block before
+                yield _broken(int(examples.qid[0]), stream.dtype)
+            last, stray = int(examples.qid[-1]), False
+        stray |= strays[1]
         yield examples
         if said and not stream.skip:
             raise BrokenLine(said[0])
         log.complaints += said[: max(0, 10 - len(log.complaints))]
 
 
-def _with_broken(text: bytes, parser: Any, single: bool) -> tuple[Examples, list[Any]]:
-    """The examples of a block in which broken lines stand as candidates of weight 0, and what is wrong with them.
+def _with_broken(text: bytes, parser: Any, single: bool, known: list[int] | None) -> tuple[Examples, tuple[bool, bool]]:
+    """The examples of a block in which broken lines stand as candidates of weight 0.
 
-    A broken line of which not even the query can be read counts for the lists before and behind it.
+    A broken line of which not even the query can be read counts for the lists before and behind it. Also returns
+    whether there is such a line before the first query of the block, and behind the last one.
+
+    Parameters
+    ----------
+    text : bytes
+    parser : of the core
+    single : bool
+        Whether values are float32.
+    known : list of int or None
+        The broken lines, where all are known.
     """
     lines = text.split(b"\n")
-    queries = [QUERY.search(line.partition(b"#")[0]) for line in lines]
-    wrong: dict[int, Any] = {}
-    while True:  # the parser names but the first few
-        *_, found, _ = parser.parse(
-            b"\n".join(b"" if at in wrong else line for at, line in enumerate(lines)), single, True
-        )
-        if not found:
-            break
-        wrong |= {int(one[0]): one for one in found}
-    shown, weight = [], []
-    for at, line in enumerate(lines):
+    wrong = set(known or ())
+    if known is None:
+        wrong = {at for at, line in enumerate(lines) if parser.parse(line, single, True)[-3]}
+    queries = [found[1] if (found := QUERY.search(line.partition(b"#")[0])) else None for line in lines]
+    behind = _filled(queries[::-1])[::-1]
+    sound: list[bytes] = []
+    weight: list[float] = []
+    for at, (line, before) in enumerate(zip(lines, _filled(queries), strict=True)):
         if at in wrong:
-            near = (
-                [queries[at]]
-                if queries[at]
-                else [_next(queries, range(at, -1, -1)), _next(queries, range(at, len(lines)))]
-            )
-            names = dict.fromkeys(query[1] for query in near if query is not None)
-            shown += [b"0 qid:" + name for name in names]
-            weight += [0.0] * len(names)
-        elif line.partition(b"#")[0].strip():
-            shown.append(line)
-            weight.append(1.0)
-    *arrays, _, _, _, _ = parser.parse(b"\n".join(shown), single, True)
-    return replace(Examples(*arrays), weight=np.array(weight)), [wrong[at] for at in sorted(wrong)]
+            names = dict.fromkeys(name for name in (before, behind[at]) if name is not None)
+            own = queries[at]
+            sound += [b"0 qid:" + name for name in ([own] if own is not None else names)]
+        elif line.removesuffix(b"\r").lstrip(b" \t")[:1] not in (b"", b"#"):
+            sound.append(line)
+        weight += [float(at not in wrong)] * (len(sound) - len(weight))
+    *arrays, _, _, _, _ = parser.parse(b"\n".join(sound), single, True)
+    lost = [at for at in wrong if queries[at] is None]
+    first, last = (any(fill[at] is None for at in lost) for fill in (_filled(queries), behind))
+    return replace(Examples(*arrays), weight=np.array(weight)), (first, last)
 
 
-def _next(queries: list[Any], places: range) -> Any:
-    return next((queries[at] for at in places if queries[at]), None)
+def _filled(queries: list[bytes | None]) -> list[bytes | None]:
+    """For each line the latest query."""
+    latest, filled = None, []
+    for query in queries:
+        latest = latest if query is None else query
+        filled.append(latest)
+    return filled
+
+
+def _broken(query: int, dtype: np.dtype[Any]) -> Examples:
+    """A broken line, as a candidate of this query."""
+    nothing = np.zeros(0, np.int32)
+    return Examples(
+        [0], np.zeros(1, np.int32), np.zeros(1), np.array([query]), np.zeros(2, np.int32), nothing, np.zeros(0, dtype)
+    )
 
 
 def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], seen: set[int]) -> CandidateLists:
