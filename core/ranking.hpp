@@ -22,6 +22,8 @@ namespace perceptive {
 
 enum class Pairs { best, worst, all };
 
+constexpr double NO_LENGTH = 1e-12;  // of the terms it is the sum of: a δ that is shorter is their rounding
+
 // The training data beside the rows.
 struct Lists {
     const i64* starts;      // list t is the rows [starts[t], starts[t + 1])
@@ -225,14 +227,17 @@ struct RankTask {
         }
         if (!wanted) return;
         const std::vector<double>& shares = judged.shares;
-        double m = extra;
+        double m = extra, terms = 0.0;
         delta.clear();
         for (i64 j = 0; j < n; ++j) {
             if (shares[j] == 0.0) continue;
+            const double share = shares[j] * scales[j];
             m += shares[j] * scores[j];
-            delta.add(begin + j, shares[j] * scales[j]);
+            delta.add(begin + j, share);
+            // a single pair of equals differs by 0 exactly
+            if (lists.pairs == Pairs::all) terms += std::abs(share) * std::sqrt(squared_norm(rows[begin + j]));
         }
-        update(rows, t, begin, n, m, judged.cost, weight, delta.row());
+        update(rows, t, begin, n, m, judged.cost, weight, delta.row(), NO_LENGTH * terms);
     }
 
   private:
@@ -255,8 +260,10 @@ struct RankTask {
     }
 
     template <class Rows, class Row>
-    void update(const Rows& rows, i64 t, i64 begin, i64 n, double m, double cost, double weight, const Row& delta) {
-        const double q = squared_norm(delta) + options.delta * options.delta;
+    void update(const Rows& rows, i64 t, i64 begin, i64 n, double m, double cost, double weight, const Row& delta,
+                double floor) {
+        const double length2 = squared_norm(delta);
+        const double q = (length2 > floor * floor ? length2 : 0.0) + options.delta * options.delta;
         if (q == 0.0) return;
         if (Averaged && options.average_mistakes) run.clock += run.scale;
         const double tau = options.rule.step(m, q, run.norm2, cost, weight).tau;

@@ -523,3 +523,105 @@ def test_damaged_models_are_refused(tmp_path, lists):
             perceptive.load(path)
     with pytest.raises(ValueError, match="has not learned"):
         perceptive.save(KernelRanker(), path)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("hypothesis", ["averaged", "best", "random", "voted", "last"])
+def test_rounds_without_an_update_count(hypothesis, dtype, tmp_path):
+    """What was asked for before is not what is asked for after more rounds."""
+    xs = [[1.0, 0.0], [0.0, 1.0]]
+    ranker = KernelRanker(kernel="linear", dtype=dtype)
+    ranker.learn(xs, 1)
+    for _ in range(5):
+        ranker.rank(xs, hypothesis)
+        ranker.learn(xs, 1)
+        perceptive.save(ranker, tmp_path / "ranker.model")
+        assert ranker.rank(xs, hypothesis) == perceptive.load(tmp_path / "ranker.model").rank(xs, hypothesis)
+    assert ranker.learner_.updates == 1
+
+
+@pytest.mark.parametrize("budget", [None, 4])
+def test_rounds_without_an_update_count_for_classifiers(budget, tmp_path):
+    model = perceptive.KernelClassifier(kernel="linear", budget=budget, forget="projectron")
+    x = np.array([[1.0, 0.5]])
+    model.partial_fit(x, [1], classes=[0, 1])
+    for _ in range(5):
+        before = model.decision_function(x)
+        model.learn_one(x[0], 1)
+        perceptive.save(model, tmp_path / "one.model")
+        assert model.decision_function(x) == perceptive.load(tmp_path / "one.model").decision_function(x)
+    assert model.decision_function(x) >= before
+
+
+def test_a_gram_matrix_is_the_kernel_or_is_refused():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 3))
+    grades, qid, gram = (X @ [1, 2, -1]).round(), np.repeat(np.arange(6), 4), X @ X.T
+    by_kernel = KernelRanker(kernel="linear", dtype="float64").fit(X, grades, qid=qid)
+    ranker = KernelRanker(kernel="precomputed", dtype="float64").fit(gram, grades, qid=qid)
+    assert ranker.__sklearn_tags__().input_tags.pairwise
+    assert not by_kernel.__sklearn_tags__().input_tags.pairwise
+    apart = rng.permutation(24)
+    found = ranker.decision_function(gram[apart], qid=qid[apart])
+    np.testing.assert_allclose(found, by_kernel.decision_function(X[apart], qid=qid[apart]))
+    assert ranker.score(gram[apart], grades[apart], qid[apart]) == by_kernel.score(X, grades, qid)
+    for again in (ranker.fit, ranker.certificate):
+        with pytest.raises(ValueError, match="must stand together by query; sort them"):
+            again(gram, grades, qid=np.tile(np.arange(6), 4))
+    with pytest.raises(ValueError, match="validation_fraction does not go with a precomputed"):
+        clone(ranker).set_params(validation_fraction=0.3).fit(gram, grades, qid=qid)
+    with pytest.raises(ValueError, match="one set of examples"):
+        ranker.partial_fit(gram[4:8], grades[4:8], qid=qid[4:8])
+    with pytest.raises(ValueError, match="should be square, not 4 × 24"):
+        clone(ranker).fit(gram[:4], grades[:4], qid=qid[:4])
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_long_lists_are_tiled(pairs, monkeypatch):
+    """What a tile holds changes neither the run nor its certificate."""
+    from perceptive.learners import kernel_ranking
+
+    rng = np.random.default_rng(0)
+    X = [np.vstack([x, x[:2]]) for x in rng.normal(size=(4, 20, 3)).round(1)]
+    y = [rng.integers(0, 3, size=22).tolist() for _ in X]
+    found = []
+    for columns in (kernel_ranking.COLUMNS, 1):
+        monkeypatch.setattr(kernel_ranking, "COLUMNS", columns)
+        monkeypatch.setattr(kernel_ranking, "ROWS", 512 if columns > 1 else 40)
+        ranker = KernelRanker(kernel="linear", rule="pa1", pairs=pairs, dtype="float64", epochs=2).fit(X, y)
+        certificate = ranker.certificate(X, y)
+        found.append((list(ranker.mistakes_), ranker.rank(X[0], "last"), certificate.bound, certificate.radius))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-12)
+    assert found[0][2:] == pytest.approx(found[1][2:], rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("first_pass", [1]),
+        ("first_pass", ["x", 2]),
+        ("n_features", "x"),
+        ("n_features", -1),
+        ("asked", 7),
+        ("asked", "nobody"),
+        ("seen", True),
+        ("run0.slot", np.float32),
+        ("ids", np.float64),
+        ("criterion", np.int64),
+    ],
+)
+def test_impossible_parts_of_a_file_are_refused(tmp_path, name, value):
+    from perceptive import model_file
+
+    path = tmp_path / "ranker.model"
+    perceptive.save(KernelRanker(kernel="spectrum(2)").fit([["abc", "abd"], ["xab", "zzz"]], [0, 1]), path)
+    kind, meta, arrays = model_file.read(path)
+    if not isinstance(value, type):
+        meta[name] = value
+    else:
+        arrays = {**arrays, name: np.array(arrays[name]).astype(value)}
+    broken = tmp_path / "broken.model"
+    model_file.write(broken, kind, meta, arrays)
+    with pytest.raises(ModelFileError, match="does not fit together"):
+        perceptive.load(broken)

@@ -429,3 +429,42 @@ def test_top1_and_mrr_by_hand():
     assert np.isnan(metrics.top1(grades, scores, np.array([4, 6, 7])))
     with pytest.raises(ValueError, match="not negative"):
         metrics.ndcg(-grades, scores, starts)
+
+
+@pytest.mark.parametrize("kernel", [None, "linear", "spectrum(2)"])
+def test_what_is_missing_is_named(kernel):
+    one = ["ab", "cd"] if kernel == "spectrum(2)" else [[1.0, 0.0], [0.0, 1.0]]
+    ranker = LinearRanker() if kernel is None else KernelRanker(kernel=kernel)
+    with pytest.raises(ValueError, match="list 1: the list has no candidates"):
+        ranker.fit([one, []], [0, 0])
+    ranker.fit([one], [0])
+    with pytest.raises(ValueError, match="there are no lists; give at least one"):
+        ranker.predict([])
+
+
+@pytest.mark.parametrize(
+    ("qid", "message"),
+    [
+        ([1, None, 1], "qid holds NoneType and numbers"),
+        ([None, None, None], "qid holds NoneType;"),
+        ([1, "a", 1], "qid holds names and numbers"),
+        (np.array([1, "a", 1], dtype=object), "qid holds names and numbers"),
+        (np.array([1, np.nan, 1], dtype=object), "qid contains NaN"),
+        ([1, [2], 1], "one query for each of the 3 rows"),
+    ],
+)
+def test_bad_queries(qid, message):
+    with pytest.raises(ValueError, match=message):
+        LinearRanker().fit(np.eye(3), [1, 0, 0], qid=qid)
+
+
+def test_queries_may_be_names_in_any_array():
+    for qid in (["b", "b", "a"], np.array(["b", "b", "a"]), np.array(["b", "b", "a"], dtype=object)):
+        ranker = LinearRanker(hypothesis="last").fit(np.eye(3), [1, 0, 0], qid=qid)
+        assert ranker.predict(np.eye(3), qid=qid).tolist() == [0, 2]
+
+
+def test_grades_that_differ_beyond_all_numbers_are_refused():
+    for ranker in (LinearRanker(cost="grade"), KernelRanker(kernel="linear")):
+        with pytest.raises(ValueError, match="differ by more than any number"):
+            ranker.fit([[[1.0, 0.0], [0.0, 1.0]]], [[-1e308, 1e308]])

@@ -301,3 +301,24 @@ def test_new_names_of_a_refused_list_are_forgotten():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         RankingLearner(**parameters)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_equal_candidates_teach_nothing(rule, sparse):
+    """The mean of their differences is 0 but for rounding, which no rule may blow up."""
+    X = np.tile([[0.1, 0.7, 1.3]], (7, 1))
+    grades = [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 1.0]
+    learner = RankingLearner(rule=rule, pairs="all", dtype="float64")
+    learner.learn_many(sp.csr_array(X) if sparse else X, grades, [7])
+    twin = reference.Ranking(3, reference.Rule(rule), pairs="all")
+    twin.learn_graded([list(enumerate(x)) for x in X.tolist()], grades)
+    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates) == (1, 0)
+    assert not learner.scores(X, hypothesis="last").any()
+
+
+def test_small_differences_of_large_candidates_teach():
+    learner = RankingLearner(rule="pa", pairs="all", dtype="float64")
+    learner.learn([[1e7, 0.0], [1e7, 1.0], [1e7, 2.0]], 2)
+    assert learner.updates == 1
+    assert learner.find_best([[1e7, 0.0], [1e7, 3.0]], "last") == 1

@@ -310,3 +310,46 @@ def test_shapes():
     assert [shape(word) for word in ("New-York", "U.S.", "1,200", "of", "IBM", "Ärzte")] == [
         "X-X", "X.X.", "0,0", "x", "X", "X",
     ]  # fmt: skip
+
+
+def test_the_oracle_is_the_best_f_whatever_the_target(sentences):
+    from perceptive.training.reranking import lists_to_learn
+
+    X, y = sentences
+    x, truth = X[0], y[0]
+    worse, nearly = ["O"] * len(truth), [*truth[:-1], "B-P"]
+    proposed = [[(worse, 2.0), (truth, 1.0)], [(worse, 2.0), (nearly, 1.0)]]
+    for target in ("f1", "exact"):
+        *_, oracle = lists_to_learn([x, x], [truth, truth], proposed, target, None, None)
+        assert oracle == evaluate([truth, truth], [truth, nearly]).f1 / 100
+
+
+def test_hashed_candidates_are_what_dicts_would_be(sentences):
+    from perceptive.features.hashing import HashKernel
+    from perceptive.training.reranking import lists_to_learn
+
+    X, y = sentences[0][:150], sentences[1][:150]
+    proposed = SequenceTagger(template=["word", "@label[-1]"], epochs=1).fit(X, y).predict_kbest(X, 4)
+    dicts, grades, sizes, _ = lists_to_learn(X, y, proposed, "f1", None, None)
+    rows, same_grades, same_sizes, _ = lists_to_learn(X, y, proposed, "f1", None, None, HashKernel(12))
+    assert len(sizes) > 64  # more than a batch
+    assert (grades == same_grades).all()
+    assert (sizes == same_sizes).all()
+    for one, other in zip(rows, HashKernel(12).encode(dicts), strict=True):
+        assert (one == other).all()
+
+
+@pytest.mark.parametrize("option", [("--on-error", "skip"), ("--threads", "2")])
+def test_options_that_mean_nothing_are_refused(files, capsys, option):
+    told = ("--task", "rerank", "--base", files / "ner.model", "-o", files / "m")
+    code, _, err = run(capsys, "train", files / "train.conll", *told, *option)
+    assert code != 0
+    assert f"{option[0]} does not go with --task rerank" in err
+
+
+def test_labels_that_the_base_does_not_know_are_named(files, capsys):
+    (files / "other.conll").write_text((files / "train.conll").read_text().replace("B-P", "B-Q"))
+    told = ("--task", "rerank", "--base", files / "ner.model", "-o", files / "m")
+    code, _, err = run(capsys, "train", files / "other.conll", *told)
+    assert code != 0
+    assert "the tagger does not know the labels 'B-Q'" in err

@@ -15,7 +15,7 @@ from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples
 from perceptive.learners.kernel import KernelLearner, check_weights
-from perceptive.learners.kernel_ranking import NO_LENGTH, KernelLists, KernelRankingLearner
+from perceptive.learners.kernel_ranking import NO_LENGTH, KernelLists, KernelRankingLearner, tiles
 from perceptive.learners.lesson import Labels
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.theorems import Game, theorem_for
@@ -202,15 +202,18 @@ def _list_lengths(dual: Dual, lesson: KernelLists) -> tuple[Weights, Weights, ND
     for t in np.flatnonzero(lesson.present):
         begin, end = int(lesson.starts[t]), int(lesson.starts[t + 1])
         one, grades = lesson.X.take(slice(begin, end)), lesson.grades[begin:end]
-        K = dual.values(one, one)
-        norms = np.diag(K)
-        both = norms[:, None] + norms
-        wanted = grades[:, None] > grades
-        if lesson.learner.parameters.pairs == "best":
-            wanted &= (grades == grades.max())[:, None]
-        length2 = (both - 2.0 * K)[wanted]
-        some = length2 > NO_LENGTH * (both + 2.0 * np.abs(K))[wanted]
-        equal[t] = int(np.count_nonzero(~some))
-        if some.any():
-            shortest[t], longest[t] = float(length2[some].min()), float(length2[some].max())
+        norms = dual.norms(one)
+        least = grades.max() if lesson.learner.parameters.pairs == "best" else np.nextafter(grades.min(), np.inf)
+        better = np.flatnonzero(grades >= least)
+        smallest = np.inf
+        for part in tiles(len(better), len(grades)):
+            rows = better[part]
+            K, both = dual.values(one.take(rows), one), norms[rows, None] + norms
+            wanted = grades[rows, None] > grades
+            length2 = (both - 2.0 * K)[wanted]
+            some = length2 > NO_LENGTH * (both + 2.0 * np.abs(K))[wanted]
+            equal[t] += int(np.count_nonzero(~some))
+            smallest = min(smallest, float(length2[some].min(initial=np.inf)))
+            longest[t] = max(longest[t], float(length2[some].max(initial=0.0)))
+        shortest[t] = smallest if smallest < np.inf else 0.0
     return shortest, longest, equal

@@ -182,7 +182,7 @@ def _fitting(path: str | os.PathLike[str], passing: type[Exception] = ModelFileE
         yield
     except (ModelFileError, passing):
         raise
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RuntimeError) as error:
         raise ModelFileError(f"{os.fspath(path)}: the model does not fit together ({error}); save it again") from None
 
 

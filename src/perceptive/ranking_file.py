@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptive import model_file
 from perceptive.dual_persistence import dual_apart, dual_together
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.kernels import Kernel
+from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.storage import Functions, kernel_from_plain, kernel_to_plain
 from perceptive.learners.dual import Dual
 from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 KINDS = ("RankingLearner", "LinearRanker", "KernelRankingLearner", "KernelRanker", "RerankingLearner", "Reranker")
 COUNTS = ("played", "ids")
+WHOLE = dict.fromkeys(("ids", "mistakes", "run0.slot", "run0.gain", "run0.loss", "run0.at"), "iu")
+DUAL = {**WHOLE, **dict.fromkeys(("criterion", "run0.step", "run0.length2"), "f")}  # kinds of arrays
 RERANKER = ("k", "folds", "target", "oracle_")
 
 
@@ -151,6 +153,7 @@ def _plain(value: Any) -> Any:
 
 
 def _take_apart(learner: RankingLearner) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    learner.check_finite()
     meta: dict[str, Any] = {
         "parameters": {name: _plain(value) for name, value in asdict(learner.parameters).items()},
         "n_features": learner.n_features,
@@ -212,6 +215,11 @@ def _kernel_together(
     kernel = kernel_from_plain(meta["kernel"], arrays, functions)
     learner = KernelRankingLearner(kernel=kernel, **meta["parameters"])
     if meta["dual"] is not None:
+        if not _is_count(meta["dual"]["rounds"]) or meta["dual"]["rounds"] >= 2**63:
+            raise ValueError("impossible rounds")
+        for name, kinds in DUAL.items():
+            if arrays[name].dtype.kind not in kinds or arrays[name].ndim != 1:
+                raise ValueError(f"{name} of the wrong kind")
         learner.dual = dual_together(Dual(kernel, "binary", 1, learner.parameters), meta["dual"], arrays)
     learner.n_features = meta["n_features"]
     _counts_together(learner, meta, (*COUNTS, "seen"))
@@ -223,10 +231,19 @@ def _counts_together(
 ) -> None:
     learner.fingerprint = int(meta["fingerprint"])
     for name in counts:
-        if not isinstance(meta[name], int) or meta[name] < 0:
+        if not _is_count(meta[name]):
             raise ValueError("impossible counts")
         setattr(learner, name, meta[name])
-    learner.first_pass = None if meta["first_pass"] is None else tuple(meta["first_pass"])
+    first = meta["first_pass"]
+    if first is not None and not (isinstance(first, list) and len(first) == 2 and all(map(_is_count, first))):
+        raise ValueError("an impossible first pass")
+    learner.first_pass = None if first is None else (first[0], first[1])
+    if learner.n_features is not None and not _is_count(learner.n_features):
+        raise ValueError("an impossible number of features")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _dress(
@@ -240,8 +257,11 @@ def _dress(
     model: LinearRanker | KernelRanker
     if isinstance(learner, KernelRankingLearner):
         asked = meta["asked"]
+        if asked is not None and not isinstance(asked, str | dict):
+            raise ValueError("an impossible kernel")
         kernel = kernel_from_plain(asked, arrays, functions) if isinstance(asked, dict) else asked
         kernel = learner.kernel if kernel is None else kernel
+        as_kernel(kernel)
         learner.parameters = replace(learner.parameters, kernel=kernel)  # as it was asked for
         model = KernelRanker(kernel=kernel, **meta["estimator"])
         model.learner_ = learner

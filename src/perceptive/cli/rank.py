@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
 from perceptive.cli.options import add_files, add_json
 
@@ -20,7 +19,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Order the candidates of each list: a line for each list, with the places of its candidates (counted from 0) "
-        "from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates."
+        "from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates. "
+        "Lists that are skipped have an empty line (null with --json)."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file, of train --task rank")
@@ -36,15 +36,19 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from perceptive.cli.predict import output
-    from perceptive.cli.ranking import load_ranker, scored_lists
+    from perceptive.cli.ranking import load_ranker, scored_lists, tell
+    from perceptive.streams.parsing import Log
 
     learner = load_ranker(options.model)
-    complaints: list[str] = []
+    log = Log()
     with output(options.output) as file:
         for part, scores, stream in scored_lists(learner, options, options.output is not None):
-            complaints = stream.log.complaints
+            log = stream.log
             lines = []
-            for t, name in enumerate(part.names):
+            for t, name in enumerate([*part.names, None]):
+                lines += ["null" if options.json else ""] * part.skipped.count(t)  # a line for every list
+                if t == len(part):
+                    break
                 mine = scores[part.starts[t] : part.starts[t + 1]]
                 order = np.argsort(-mine, kind="stable").tolist()
                 if options.json:
@@ -55,5 +59,4 @@ def run(options: argparse.Namespace) -> None:
                 else:
                     lines.append(" ".join(map(str, order)))
             file.write("".join(line + "\n" for line in lines).encode())
-    for complaint in complaints:
-        print(f"skipped: {complaint}", file=sys.stderr)
+    tell(log)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from perceptive.learners.ranking import RankingLearner, RankingLesson
     from perceptive.streams import Stream
     from perceptive.streams.lists import CandidateLists
+    from perceptive.streams.parsing import Log
 
 SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
 LEAVE_OUT = {"bits", "n_features"}  # of the reading
@@ -73,8 +74,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
         certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
     save(learner, options.output)
     seconds = time.monotonic() - began
-    for complaint in stream.log.complaints:
-        print(f"skipped: {complaint}", file=sys.stderr)
+    tell(stream.log)
     if options.json:
         from perceptive.cli.train import certificate_json
 
@@ -101,7 +101,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
         ("features", f"{learner.n_features:,}"),
         ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
     ]
-    for name, count in (("without answer", source.unanswered), ("skipped lines", source.skipped)):
+    for name, count in (("without answer", source.unanswered), ("skipped lists", source.skipped)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:
@@ -110,6 +110,12 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))
     return 0
+
+
+def tell(log: Log) -> None:
+    """What was skipped, and what is odd."""
+    for said in [*(f"skipped: {one}" for one in log.complaints), *(f"note: {one}" for one in log.remarks.values())]:
+        print(said, file=sys.stderr)
 
 
 def load_ranker(path: str) -> RankingLearner:
@@ -142,7 +148,7 @@ def certify_ranker(options: argparse.Namespace) -> Certificate:
     with ListSource(stream) as source, progress(stream.files, 1, not options.json) as bar:
 
         def lessons() -> Iterator[RankingLesson]:
-            for lesson in source.lessons(learner):
+            for lesson in source.lessons(learner, known_only=True):
                 bar.update(stream.log.bytes, source.lists)
                 yield lesson
 
@@ -156,6 +162,8 @@ def scored_lists(
     learner: RankingLearner, options: argparse.Namespace, bar_wanted: bool
 ) -> Iterator[tuple[CandidateLists, NDArray[np.float64], Stream]]:
     """The lists of the files with the scores of their candidates, block by block."""
+    import numpy as np
+
     from perceptive.cli.console import progress
     from perceptive.cli.model import stream_for
     from perceptive.streams.lists import read_lists
@@ -166,7 +174,9 @@ def scored_lists(
         done = 0
         for part in read_lists(stream):
             done += len(part)
-            scores = learner.scores_of(rows_of(part, learner, known_only=True), part.starts, options.hypothesis)
+            scores = np.empty(0)
+            if len(part):
+                scores = learner.scores_of(rows_of(part, learner, known_only=True), part.starts, options.hypothesis)
             _update(bar, stream, done)
             yield part, scores, stream
 
@@ -183,7 +193,11 @@ def evaluate_ranker(learner: RankingLearner, options: argparse.Namespace) -> Non
 
     grades, scores, sizes = [np.empty(0)], [np.empty(0)], [np.empty(0, np.int64)]
     lists = unanswered = skipped = 0
+    log: Log | None = None
     for part, found, stream in scored_lists(learner, options, not options.json):
+        log = stream.log
+        if len(part) == 0:
+            continue
         missing = np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1])
         answered = np.repeat(~missing, np.diff(part.starts))
         grades.append(part.grades[answered])
@@ -191,7 +205,9 @@ def evaluate_ranker(learner: RankingLearner, options: argparse.Namespace) -> Non
         sizes.append(np.diff(part.starts)[~missing])
         lists += int(np.count_nonzero(~missing))
         unanswered += int(np.count_nonzero(missing))
-        skipped = stream.log.skipped
+    if log is not None:
+        tell(log)
+        skipped = log.skipped
     if lists == 0:
         raise ValueError("there are no lists with answers; check the files and the format")
     starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)

@@ -101,6 +101,7 @@ def _refuse(options: argparse.Namespace) -> None:
         name for name in (*OTHERS, "dev", "prune", "kernel", "budget", "forget") if getattr(options, name) is not None
     ]
     wrong += [name for name in ("follow", "certify", "invert_hash", "text") if getattr(options, name)]
+    wrong += [*(["on_error"] if options.on_error == "skip" else []), *(["threads"] if options.threads else [])]
     names = [*map(option_of, dict.fromkeys(wrong)), *(["--continue"] if options.model else [])]
     if names:
         raise ValueError(f"{', '.join(names)} does not go with --task rerank; leave it out")

@@ -15,7 +15,8 @@ from perceptive.estimators.ranker import LinearRanker
 class JointClassifier(BaseEstimator):
     """The general form of the lecture notes: the answer to x is arg max_t w·φ(x, t) over the candidates t of x.
 
-    It is a ranker of the vectors φ(x, t). With φ(x, t) = x in the block of t it is joint multiclass learning. In the
+    It is a ranker of the vectors φ(x, t). With φ(x, t) = x in the block of t it is joint multiclass learning:
+    exactly for the perceptron, but for rounding for PA, whose steps are quotients. In the
     dual φ is never written down: a kernel K((x, t), (x', t')) compares the pairs.
 
     Parameters

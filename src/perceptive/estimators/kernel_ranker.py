@@ -29,7 +29,8 @@ class KernelRanker(RankerMixin, BaseEstimator):
     Parameters
     ----------
     kernel : Kernel, str or callable
-        From `perceptive.kernels`, its text ("gaussian", "poly(4)", …), a function of two candidates, or "precomputed".
+        From `perceptive.kernels`, its text ("gaussian", "poly(4)", …), a function of two candidates, or "precomputed":
+        then `fit` takes the Gram matrix of all candidates, those of a list side by side.
     rule : {"perceptron", "pa", "pa1", "pa2", "mira"}
         When and how far to move on a list.
     learning_rate : float
@@ -142,6 +143,10 @@ class KernelRanker(RankerMixin, BaseEstimator):
     def _any_kind(self) -> bool:
         kernel = as_kernel(self.kernel)
         return not (kernel.vectors or kernel.pairwise)
+
+    @property
+    def _one_set(self) -> bool:
+        return as_kernel(self.kernel).pairwise
 
     def _new_learner(self, parameters: dict[str, Any]) -> KernelRankingLearner:
         return KernelRankingLearner(**parameters)

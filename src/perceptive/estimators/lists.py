@@ -49,6 +49,8 @@ class RankerMixin(RunMixin):
             Weights of the lists, in the order in which they first appear.
         """
         parameters, training = self._check_parameters()
+        if self._one_set and training.validation_fraction:
+            raise ValueError("validation_fraction does not go with a precomputed Gram matrix; give the kernel itself")
         lists = self._lists(X, y, qid, reset=True)
         n = len(lists.sizes)
         learner = self._new_learner(parameters)
@@ -146,17 +148,27 @@ class RankerMixin(RunMixin):
         """Whether candidates are objects of any kind, and not rows of numbers."""
         return False
 
+    @property
+    def _one_set(self) -> bool:
+        """Whether rows are of a Gram matrix, with a column for each candidate that was learned from."""
+        return False
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
-        tags.input_tags.sparse = not self._any_kind
+        tags.input_tags.sparse = not (self._any_kind or self._one_set)
+        tags.input_tags.pairwise = self._one_set
         return tags
 
-    def _lists(self, X: Any, y: Any, qid: ArrayLike | None, reset: bool = False) -> Lists:
+    def _lists(self, X: Any, y: Any, qid: ArrayLike | None, reset: bool = False, *, columns: bool = True) -> Lists:
+        """Lists with their grades; with ``columns`` those of a Gram matrix must be of the rows as they come."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if qid is not None:
-            return lists_by_query(self._rows(X, reset), y, qid)[0]
+            lists, order = lists_by_query(self._rows(X, reset), y, qid)
+            if order is not None and columns and self._one_set:
+                raise ValueError("rows of a precomputed Gram matrix must stand together by query; sort them by qid")
+            return lists
         lists = lists_of(X if self._any_kind else _list_of_lists(X), y, self._any_kind)
         return lists._replace(X=self._rows(lists.X, reset))
 
@@ -194,6 +206,8 @@ class RankerMixin(RunMixin):
         Rows of numbers without qid are one list, which matters for ``voted`` alone.
         """
         check_is_fitted(self)
+        if not hasattr(X, "shape") and len(X) == 0:
+            raise ValueError("there are no lists; give at least one")
         if qid is None and (self._any_kind or _is_list_of_lists(X)):
             lists = lists_of(X, None, self._any_kind)
             scores = self.learner_.scores(self._rows(lists.X), lists.sizes, hypothesis)
@@ -241,7 +255,7 @@ class RankerMixin(RunMixin):
     def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
         """Share of the lists with one of the best on top; lists in which nobody is better are left out."""
         check_is_fitted(self)
-        lists = self._lists(X, y, qid)
+        lists = self._lists(X, y, qid, columns=False)
         starts = starts_of(lists.sizes, int(np.sum(lists.sizes)))
         assert lists.grades is not None
         return top1(lists.grades, self.learner_.scores(lists.X, lists.sizes), starts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,6 +14,7 @@ from perceptive.conlleval import evaluate
 from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.tagger import SequenceTagger
+from perceptive.features.hashing import HashKernel
 from perceptive.kernels import as_kernel
 from perceptive.learners.reranking import (
     BITS,
@@ -130,8 +133,15 @@ class Reranker(BaseEstimator):
             return lambda kept: tagger.predict_kbest(kept, self.k)
 
         proposed = cross_fit(X, y, self.folds, propose)
-        lists, grades, oracle = lists_to_learn(X, y, proposed, self.target, self.features, self._structure)
-        ranker.fit(lists, grades)
+        hashing = HashKernel(ranker.bits) if isinstance(ranker, LinearRanker) and ranker.bits is not None else None
+        rows, grades, sizes, oracle = lists_to_learn(
+            X, y, proposed, self.target, self.features, self._structure, hashing
+        )
+        del proposed
+        if hashing is not None:
+            indptr, indices, data = rows
+            rows = sp.csr_array((data, indices, indptr), shape=(len(grades), hashing.width))
+        ranker.fit(rows, grades, qid=np.repeat(np.arange(len(sizes)), sizes))
         self.tagger_ = clone(base).fit(X, y) if fitted is None else fitted
         self.ranker_, self.oracle_ = ranker, oracle
         return self

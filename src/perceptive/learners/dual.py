@@ -84,6 +84,14 @@ class Dual:
         self._coefficients = {}
         self._predictor = None
 
+    def count(self, rounds: int) -> None:
+        """Rounds that were played: an average over them, say, is another one then, also where nothing was learned."""
+        self.rounds += rounds
+        if rounds:
+            self._coefficients.clear()  # that of the predictor, too
+            if self._predictor is not None:
+                self._predictor.rounds = self.rounds
+
     def _prepare_play(self) -> None:
         p = self.parameters
         self._player = _core.DualPlayer(self.task, p.rule, p.learning_rate, p.margin, p.C, p.ties == "positive")
@@ -180,7 +188,7 @@ class Dual:
         found, rounds = self._player.scan(
             scores, targets, q, weights, begin, self._step, self._margin, self._tau, self.mistakes, self.criterion
         )
-        self.rounds += rounds
+        self.count(rounds)
         return int(found)
 
     def found(self, row: int) -> Updates:
@@ -203,7 +211,7 @@ class Dual:
             self._step, self._margin, self._tau, self.mistakes, self.criterion,
         )  # fmt: skip
         at += self.rounds
-        self.rounds += rounds
+        self.count(rounds)
         shape = (len(row), len(self.runs))
         return Updates(row, at, step.reshape(len(row), self.n_outputs), margin.reshape(shape), tau.reshape(shape))
 

@@ -102,7 +102,7 @@ class KernelLearner:
             raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
         fresh = self.dual is None
         if self.asked_kernel.one_way:
-            _check_gram(X, fresh)
+            check_gram(X, fresh)
         kernel = self.asked_kernel.resolved(X) if fresh else self.kernel
         examples = kernel.prepare(X, np.dtype(self.parameters.dtype))
         if len(examples) != len(which):
@@ -306,7 +306,7 @@ class KernelLesson:
         learner.played += self.n_played
 
 
-def _check_gram(X: Any, fresh: bool) -> None:
+def check_gram(X: Any, fresh: bool) -> None:
     """Raise ValueError where this cannot be the Gram matrix of all examples that there will be."""
     if not fresh:
         raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")

@@ -15,6 +15,7 @@ from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import COLUMNS, ROWS, Dual, Weights
 from perceptive.learners.fingerprint import hash_examples
+from perceptive.learners.kernel import check_gram
 from perceptive.learners.list_game import ListLearner, ListLesson
 from perceptive.learners.lists import candidates, check_grades, objects, starts_of
 from perceptive.parameters import KernelRankingParameters
@@ -87,6 +88,8 @@ class KernelRankingLearner(ListLearner):
             Whether there may be more than one pass.
         """
         kernel = self.asked_kernel.resolved(X) if self.dual is None else self.kernel
+        if kernel.pairwise:
+            check_gram(X, self.dual is None)
         dtype = np.dtype(self.parameters.dtype)
         lesson = self._lesson(kernel, kernel.prepare(X, dtype), X, grades, sizes, weights)
         if self.dual is None:
@@ -242,7 +245,7 @@ class KernelLists(ListLesson):
             t, rounds, mistakes, criterion, m, cost = self._player.scan(
                 scores, starts, grades, gains, weights, extra, begin, shares
             )
-            dual.rounds += rounds
+            dual.count(rounds)
             dual.mistakes[0] += mistakes
             dual.criterion[0] += criterion
             begin = t + 1
@@ -274,11 +277,14 @@ class KernelLists(ListLesson):
     def _length2(self, one: Any, shares: Weights) -> float:
         """‖Σ share·φ(x)‖², in double; 0 where it is but rounding."""
         exact = in_double(one)
-        terms = shares[:, None] * shares * self.dual.kernel.compare(exact, exact)
-        q = float(terms.sum())
+        q = size = 0.0
+        for part in tiles(len(exact), len(exact)):
+            terms = shares[part, None] * shares * self.dual.kernel.compare(exact.take(part), exact)
+            q += float(terms.sum())
+            size += float(np.abs(terms).sum())
         if not np.isfinite(q):
             raise ValueError("the kernel gives numbers that are not finite; mend it, or rescale X")
-        return q if q > NO_LENGTH * float(np.abs(terms).sum()) else 0.0
+        return q if q > NO_LENGTH * size else 0.0
 
     def _compared(self, one: Any, others: Any) -> Weights:
         """K of others × one."""
@@ -308,6 +314,12 @@ class KernelLists(ListLesson):
         run.loss += [-1] * len(slots)
         run.step += step.tolist()
         run.at += [dual.rounds] * len(slots)  # so what lies between two steps of an update survives for no list
+
+
+def tiles(n: int, width: int) -> Iterator[slice]:
+    """Parts of n rows of kernel values with so many others each, which take a few megabytes."""
+    rows = max(1, ROWS * COLUMNS // max(1, width))
+    yield from (slice(i, i + rows) for i in range(0, n, rows))
 
 
 def _votes(dual: Dual, X: Any, starts: NDArray[np.int64]) -> NDArray[np.int64]:

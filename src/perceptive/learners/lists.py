@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,7 +83,12 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) 
 
     With ``any_kind`` candidates are objects of any kind, and stay in a list.
     """
-    lists = [objects(xs) if any_kind else candidates(xs) for xs in X]
+    lists = []
+    for t, xs in enumerate(X):
+        try:
+            lists.append(objects(xs) if any_kind else candidates(xs))
+        except ValueError as error:
+            raise ValueError(f"list {t}: {error}") from None
     if not lists:
         raise ValueError("there are no lists; give at least one")
     sizes = np.array([one.shape[0] if hasattr(one, "shape") else len(one) for one in lists], np.int64)
@@ -116,9 +121,7 @@ def lists_by_query(X: Any, y: Any, qid: Any) -> tuple[Lists, NDArray[np.int64] |
     Lists, and the rows that they are made of where they had to be put together (else None).
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    qid = np.asarray(qid)
-    if qid.shape != (n,):
-        raise ValueError(f"qid has shape {qid.shape}; give one query for each of the {n} rows")
+    qid = _queries(qid, n)
     if qid.dtype.kind == "f" and not np.isfinite(qid).all():
         raise ValueError("qid contains NaN or inf; give whole numbers or names")
     grades = None if y is None else check_grades(y, n)
@@ -135,6 +138,25 @@ def lists_by_query(X: Any, y: Any, qid: Any) -> tuple[Lists, NDArray[np.int64] |
     return Lists(X, None if grades is None else grades[order], counts[by_appearance]), order
 
 
+def _queries(given: Any, n: int) -> NDArray[Any]:
+    """Queries of n rows: all numbers, or all names."""
+    try:
+        qid = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f"qid must have one query for each of the {n} rows: {error}") from None
+    if qid.shape != (n,):
+        raise ValueError(f"qid has shape {qid.shape}; give one query for each of the {n} rows")
+    if qid.dtype.kind == "O" or (qid.dtype.kind in "US" and not isinstance(given, np.ndarray)):
+        kinds = {
+            "names" if isinstance(q, str) else "numbers" if isinstance(q, Real) else type(q).__name__ for q in given
+        }
+        if len(kinds) > 1 or not kinds <= {"names", "numbers"}:
+            raise ValueError(f"qid holds {' and '.join(sorted(kinds))}; give whole numbers, or names, for all rows")
+        if any(q != q for q in qid.tolist()):
+            raise ValueError("qid contains NaN or inf; give whole numbers or names")
+    return qid
+
+
 def check_grades(grades: Any, n: int) -> NDArray[np.float64]:
     """One finite number per candidate."""
     try:
@@ -143,6 +165,8 @@ def check_grades(grades: Any, n: int) -> NDArray[np.float64]:
         raise ValueError(f"grades must be numbers: {error}") from None
     if array.shape != (n,):
         raise ValueError(f"grades have shape {array.shape}; give one for each of the {n} candidates")
+    if n and np.isfinite(array).all() and array.max() / 2.0 - array.min() / 2.0 > np.finfo(np.float64).max / 2.0:
+        raise ValueError("grades differ by more than any number; rescale them")
     if not np.isfinite(array).all():
         raise ValueError(f"grade {int(np.argmin(np.isfinite(array)))} is not finite; leave such candidates out")
     return array

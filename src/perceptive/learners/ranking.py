@@ -179,6 +179,13 @@ class RankingLearner(ListLearner):
         """The perceptron criterion of the mistakes as they happened: Σ best rival − best."""
         return float(self._number("criterion"))
 
+    def check_finite(self) -> None:
+        """Raise ValueError where the weights have grown beyond all numbers."""
+        if self.problem is not None:
+            wanted = self.parameters.hypothesis
+            for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
+                self.problem.vector(hypothesis)
+
     def finish(self) -> None:
         """Learning is over for now; predictions may write vectors out."""
         if self.problem is not None:

@@ -25,6 +25,7 @@ from perceptive.reference.rules import Rule
 from perceptive.reference.vectors import Row, check_round, dot, squared_norm
 
 RULES = ("perceptron", "pa", "pa1", "pa2", "mira")
+NO_LENGTH = 1e-12  # of the terms it is the sum of: a δ that is shorter is their rounding
 Pair = tuple[int, int]
 
 
@@ -204,13 +205,18 @@ class Ranking(ListLearner):
     ) -> float:
         """v ← v + τ·δ, unless δ = 0."""
         delta = dict[int, float]()
+        terms = 0.0
         for x, part in zip(xs, share, strict=True):
             if part == 0.0:
                 continue
             scale = part * self.scale_of(x)
             for j, value in x:
                 delta[j] = delta.get(j, 0.0) + scale * value
-        q = squared_norm(sorted(delta.items())) + self.delta * self.delta
+            terms += abs(scale) * math.sqrt(squared_norm(x))
+        q = squared_norm(sorted(delta.items()))
+        if self.pairs == "all" and q <= (NO_LENGTH * terms) ** 2:  # a single pair of equals differs by 0 exactly
+            q = 0.0
+        q += self.delta * self.delta
         if q == 0.0:
             return 0.0
         _, tau = self.rule.step(m, q, self.v2, cost, weight)

@@ -37,6 +37,11 @@ class Log:
     complaints: list[str] = field(default_factory=list)  # the first few
     columns: list[str] = field(default_factory=list)  # of the latest table
     names: _core.InvertedIndex | None = None
+    remarks: dict[str, str] = field(default_factory=dict)  # what is odd, and no error: the first of each kind
+
+    def remark(self, kind: str, said: str) -> None:
+        """Note something odd, once."""
+        self.remarks.setdefault(kind, said)
 
 
 def default_threads() -> int:

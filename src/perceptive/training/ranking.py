@@ -79,6 +79,8 @@ class ListSource:
         try:
             for part in read_lists(self.stream):
                 self.done = float(self.stream.log.bytes)
+                if len(part) == 0:
+                    continue
                 answered = np.flatnonzero(~np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1]))
                 self.unanswered += len(part) - len(answered)
                 if len(answered) == 0:
@@ -116,10 +118,10 @@ class ListSource:
             if not held.all():
                 yield part.take(np.flatnonzero(~held))
 
-    def lessons(self, learner: RankingLearner) -> Iterator[RankingLesson]:
-        """Those to learn from, to be looked at."""
+    def lessons(self, learner: RankingLearner, known_only: bool = False) -> Iterator[RankingLesson]:
+        """Those to learn from, to be looked at; ``known_only`` is that of `rows_of`."""
         for part in self.taught():
-            yield learner.lesson(rows_of(part, learner), part.grades, np.diff(part.starts))
+            yield learner.lesson(rows_of(part, learner, known_only), part.grades, np.diff(part.starts))
 
 
 def rows_of(part: CandidateLists, learner: RankingLearner, known_only: bool = False) -> _core.Rows:

@@ -8,10 +8,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.conlleval import evaluate
+from perceptive.features import schemes
+from perceptive.features.hashing import HashKernel
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import Candidate, Features, RerankingLearner, Structure, describe, grade
+from perceptive.learners.reranking import BATCH, Candidate, Features, RerankingLearner, Structure, describe, f1, grade
 from perceptive.learners.sentences import as_lists
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
@@ -36,6 +40,20 @@ def check_reranking(
         raise ValueError(f"X has {len(X)} sentences, but y has {len(y)} label sequences; give one per sentence")
     if len(X) < folds:
         raise ValueError(f"{len(X)} sentences are too few for {folds} folds; give more")
+
+
+def _check_labels(base: SequenceLearner, y: list[Any]) -> None:
+    """Raise ValueError where the tagger can never propose the truth."""
+
+    def kind(label: Any) -> Any:  # labels within may be another scheme's
+        return label if base.scheme is None else schemes.split(label)[1]
+
+    known = set(map(kind, base.labels))
+    every = dict.fromkeys(label for labels in y for label in labels if label is not None)
+    strange = [label for label in every if kind(label) not in known]
+    if strange:
+        names = ", ".join(map(repr, strange[:5])) + (", …" if len(strange) > 5 else "")
+        raise ValueError(f"the tagger does not know the labels {names}; give a base that has learned from these files")
 
 
 def cross_fit(
@@ -76,15 +94,32 @@ def lists_to_learn(
     target: str,
     features: Features | None,
     structure: str | Structure | None,
-) -> tuple[list[list[Any]], list[list[float]], float]:
-    """The lists in which somebody is better, their grades, and F of the best candidates of all lists (0 … 1)."""
+    hashing: HashKernel | None = None,
+) -> tuple[Any, NDArray[np.float64], NDArray[np.int64], float]:
+    """The candidates of lists in which somebody is better, their grades, the sizes of the lists, and the oracle.
+
+    That is F of the best candidates of all lists (0 … 1). With ``hashing`` candidates are rows in CSR form (indptr,
+    indices, data), hashed as they are made: dicts of them all would take many times the memory.
+    """
     graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
     told = [i for i, grades in enumerate(graded) if max(grades) > min(grades)]
     if not told:
         raise ValueError("no candidate is better than another: the tagger leaves nothing to learn, or k is small")
-    best = [found[int(np.argmax(grades))][0] for found, grades in zip(proposed, graded, strict=True)]
-    lists = [describe(X[i], proposed[i], features, structure) for i in told]
-    return lists, [graded[i] for i in told], evaluate(y, best).f1 / 100.0
+    best = [max(found, key=lambda one: f1(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
+    rows: Any = []
+    for begin in range(0, len(told), BATCH):
+        some = [row for i in told[begin : begin + BATCH] for row in describe(X[i], proposed[i], features, structure)]
+        if hashing is None:
+            rows += some
+        else:
+            rows.append(hashing.encode(some))
+    if hashing is not None:
+        starts, indices, data = ([part[i] for part in rows] for i in range(3))
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in starts]))])
+        kind = np.int32 if indptr[-1] < 2**31 else np.int64
+        rows = indptr.astype(kind), np.concatenate(indices).astype(kind, copy=False), np.concatenate(data)
+    sizes = np.array([len(graded[i]) for i in told], np.int64)
+    return rows, np.concatenate([graded[i] for i in told]), sizes, evaluate(y, best).f1 / 100.0
 
 
 def train_reranker(
@@ -120,6 +155,7 @@ def train_reranker(
     """
     X, y = as_lists(X), as_lists(y)
     check_reranking(X, y, k, folds, target)
+    _check_labels(base, y)
     parameters = {f.name: getattr(base.parameters, f.name) for f in fields(base.parameters)}
     epochs = base_epochs or max(1, round(base.rounds / len(X)))
     done = 0
@@ -140,9 +176,12 @@ def train_reranker(
         done = number
 
     proposed = cross_fit(X, y, folds, fit, after_fold)
-    lists, grades, oracle = lists_to_learn(X, y, proposed, target, None, None)
-    sizes = np.array([len(one) for one in lists], np.int64)
-    lesson = ranker.prepare([row for one in lists for row in one], np.concatenate(grades), sizes)
+    rows, grades, sizes, oracle = lists_to_learn(X, y, proposed, target, None, None, ranker.kernel)
+    del proposed
+    if ranker.kernel is not None:
+        indptr, indices, data = rows
+        rows = _core.csr_rows(indptr, indices, data, ranker.kernel.width, True)
+    lesson = ranker.prepare(rows, grades, sizes)
     history = train(lesson, training)
     learner = RerankingLearner(base, ranker, k=k)
     learner.oracle = oracle
