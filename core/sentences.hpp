@@ -46,14 +46,14 @@ class FeatureNames {
 
 // A row pointer each for a sentence's features would be wasteful in a lesson; so features are numbers here.
 struct FeatureSet {
-    std::vector<i64> start{0};                   // features of token t: [start[t], start[t + 1])
-    std::vector<std::int32_t> number;            // of each feature
-    std::vector<float> value;                    // of each feature, or empty: all are 1
-    std::vector<Key> key;                        // by number
-    std::vector<std::int32_t> seen_at;           // by number: a token where it fires
-    std::vector<std::int16_t> seen_in;           // by number: its template
-    std::vector<std::int32_t> count;             // by number
-    std::vector<std::int32_t> row;               // by number: its weights, or −1
+    std::vector<i64> start{0};          // features of token t: [start[t], start[t + 1])
+    std::vector<std::int32_t> number;   // of each feature
+    std::vector<float> value;           // of each feature, or empty: all are 1
+    std::vector<Key> key;               // by number
+    std::vector<std::int32_t> seen_at;  // by number: a token where it fires
+    std::vector<std::int16_t> seen_in;  // by number: its template
+    std::vector<std::int32_t> count;    // by number
+    std::vector<std::int32_t> row;      // by number: its weights, or −1
     KeyTable numbers;
 
     void add(Key k, i64 token, std::int32_t in, float v) {
