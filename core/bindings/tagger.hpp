@@ -316,7 +316,8 @@ class Tagger {
                     lesson.state.add(SequenceModel::raw_key(id), id, RAW, value);
                 });
                 lesson.state.start.push_back(static_cast<i64>(lesson.state.number.size()));
-                lesson.edge.start.push_back(static_cast<i64>(lesson.edge.number.size()));
+                if (model_.edge_templates.size())  // a number a token is worth leaving out
+                    lesson.edge.start.push_back(static_cast<i64>(lesson.edge.number.size()));
             }
             if (lesson.longest) {
                 cells_of(reader, i, n, views);
