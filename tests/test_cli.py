@@ -267,6 +267,7 @@ def test_cache_and_threads_change_nothing(data):
 
 
 @pytest.mark.parametrize("extra", [["--epochs", "2"], ["--epochs", "3", "--holdout", "0.2", "--cache", "kept.cache"]])
+@pytest.mark.slow
 def test_killed_and_resumed_gives_the_model_of_an_undisturbed_run(tmp_path, extra):
     write(tmp_path / "big.svm", n=40_000, d=200)
     arguments = ["train", "big.svm", "--hypothesis", "averaged", "--quiet", *extra]
@@ -341,6 +342,7 @@ def test_follow_saves_on_ctrl_c_and_on_a_broken_line(data):
     assert load(data / "other.model").rounds == 2
 
 
+@pytest.mark.slow
 def test_interrupted_training_leaves_nothing_behind(tmp_path):
     write(tmp_path / "big.svm", n=40_000, d=200)
     process = subprocess.Popen(
@@ -417,6 +419,7 @@ def test_files_that_are_not_there_or_not_models(data, model):
     assert "train it with --holdout" in perceptive("predict", uncalibrated, data / "test.svm", "--proba", code=1).stderr
 
 
+@pytest.mark.slow
 def test_several_classes_and_reductions(tmp_path):
     write(tmp_path / "t.svm", classes=4)
     for multiclass in ("joint", "ovr", "ovo"):
@@ -530,6 +533,7 @@ def test_special_files(data, model):
     assert done.stderr.startswith("perceptive: standard input is closed"), done.stderr
 
 
+@pytest.mark.slow
 def test_terminated_training_leaves_nothing_behind(tmp_path):
     write(tmp_path / "big.svm", n=40_000, d=200)
     process = subprocess.Popen(
@@ -714,6 +718,7 @@ def test_the_label_column_of_a_tagger(tmp_path):
     assert "--prune does not go" in perceptive(*train, "--keep", "all", "--prune", 0.1, code=1).stderr
 
 
+@pytest.mark.slow
 def test_a_tagger_remembers_its_label_column(tmp_path):
     labelled, bare, wide = tmp_path / "first.conll", tmp_path / "bare.conll", tmp_path / "wide.conll"
     labelled.write_text("D the DT\nN cat NN\n\nN dog NN\n")
@@ -737,6 +742,7 @@ def test_a_tagger_remembers_its_label_column(tmp_path):
     assert perceptive("tag", model, "--text", "the cat").stdout == "the D\ncat N\n\n"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     good, bad = tmp_path / "good.conll", tmp_path / "bad.conll"
     good.write_text("the DT B-NP\ndog NN I-NP\n\n\nbarks VBZ B-VP\n\n" * 10)

@@ -81,6 +81,7 @@ def test_absurd_numbers_are_refused():
     LinearClassifier(random_state=np.int64(3)).fit(X, y)
 
 
+@pytest.mark.slow
 def test_an_exception_of_any_kind_leaves_the_average_right():
     A = rng.normal(size=(50_000, 30))
     b = (A[:, 0] + rng.normal(size=50_000) > 0).astype(int)

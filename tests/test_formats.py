@@ -158,6 +158,7 @@ def test_vw_and_its_twin_agree_on_any_bytes(text, options):
     agree(core_vw, vw.parse, text, **options)
 
 
+@pytest.mark.slow
 def test_vw_examples():
     [one] = core_vw(b"-1 2.5 'tag | height:1.5 tall |f tall:2 |g:0.5 x:3 x\n")
     named = [(b"height", 1.5), (b"tall", 1.0), (b"f^tall", 2.0), (b"g^x", 1.5), (b"g^x", 0.5)]

@@ -160,6 +160,7 @@ def test_going_on_is_learning_all_along(tmp_path):
     assert certificate["holds"]
 
 
+@pytest.mark.slow
 def test_going_on_with_rows(circle, tmp_path):
     model, more = tmp_path / "a.model", tmp_path / "b.model"
     perceptive("train", circle, "-o", model, "--kernel", "poly(2)", "--epochs", 1, "--quiet")

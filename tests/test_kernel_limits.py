@@ -33,6 +33,7 @@ def endless():
 
 
 @pytest.mark.parametrize("example", endless(), ids=["cycle", "shared"])
+@pytest.mark.slow
 def test_examples_without_an_end_are_learned_from(example):
     assert digest(example) is None
     assert len(shown(example)) <= 60

@@ -282,6 +282,7 @@ def nltk(depth):
 
 @pytest.mark.parametrize("depth", [600, 100_000])
 @pytest.mark.parametrize("form", ["brackets", "tuples", "nltk"])
+@pytest.mark.slow
 def test_models_of_deep_trees(form, depth, tmp_path):
     """Learned, compared, saved, loaded, pickled, copied: nothing calls itself for each level."""
     from perceptive import load, save
@@ -329,6 +330,7 @@ def test_what_is_deep_and_no_tree():
         save(learner, "nowhere.model")
 
 
+@pytest.mark.slow
 def test_trees_whose_nodes_all_look_alike_are_refused():
     """Their pairs would fill the memory."""
     deep = "(A " * 12_000 + "x" + ")" * 12_000

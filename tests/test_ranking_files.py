@@ -109,6 +109,7 @@ def test_train_rank_eval(tmp_path, lists, capsys):
 
 
 @pytest.mark.parametrize("format", ["svm", "jsonl"])
+@pytest.mark.slow
 def test_lists_are_parsed_once(tmp_path, lists, capsys, monkeypatch, format):
     """Later passes, held-out lists and the certificate come from the cache, and so does a later run that keeps it."""
     from perceptive.streams import blocks

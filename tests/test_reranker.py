@@ -131,6 +131,7 @@ def ends(sentence, labels):
     ("kernel", "structure"),
     [(SubsetTree(0.5).normalized(), "tree"), ("spectrum(2)", "tags"), (Spectrum(1), ends)],
 )
+@pytest.mark.slow
 def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
     X, y = sentences
     reranker = Reranker(BASE, k=6, folds=2, kernel=kernel, structure=structure).fit(X[:80], y[:80])
