@@ -3,6 +3,7 @@
 // table of addresses.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -12,6 +13,29 @@
 #endif
 
 namespace perceptive {
+
+// Have the pages of memory that is about to be written made at once, where the system can: a call for all of them costs
+// a tenth of their faults.
+inline void populate(void* p, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    constexpr std::uintptr_t SMALL = 4096;
+    const auto begin = (reinterpret_cast<std::uintptr_t>(p) + SMALL - 1) / SMALL * SMALL;
+    const auto end = (reinterpret_cast<std::uintptr_t>(p) + bytes) / SMALL * SMALL;
+    if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+#else
+    (void)p, (void)bytes;
+#endif
+}
+
+// n elements in memory that is made at once.
+template <class Vector>
+Vector populated(std::size_t n) {
+    Vector v;
+    v.reserve(n);
+    populate(v.data(), n * sizeof(typename Vector::value_type));
+    v.resize(n);
+    return v;
+}
 
 template <class T>
 struct LargePages {
@@ -28,6 +52,7 @@ struct LargePages {
         if (bytes < PAGE) {
             void* p = std::malloc(bytes);
             if (!p) throw std::bad_alloc();
+            populate(p, bytes);
             return static_cast<T*>(p);
         }
         void* p = nullptr;
@@ -35,6 +60,7 @@ struct LargePages {
 #ifdef __linux__
         madvise(p, bytes / PAGE * PAGE, MADV_HUGEPAGE);  // what is left over must not take a whole page
 #endif
+        populate(p, bytes);
         return static_cast<T*>(p);
     }
     void deallocate(T* p, std::size_t) { std::free(p); }

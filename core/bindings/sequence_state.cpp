@@ -162,9 +162,9 @@ FeatureNames restore_names(const nb::dict& state, const std::string& prefix, con
                            const Columns& columns, const Symbols& raw, bool pairs, KeyTable& rows) {
     const Numbers given_in(state, prefix + ".template"), values(state, prefix + ".values");
     const Numbers lengths(state, prefix + ".lengths");
-    std::vector<Id> ids(values.size());
+    auto ids = populated<std::vector<Id>>(values.size());
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = values[i];
-    std::vector<std::int16_t> in(given_in.size());
+    auto in = populated<std::vector<std::int16_t>>(given_in.size());
     for (std::size_t i = 0; i < in.size(); ++i) {
         const std::int32_t k = given_in[i];
         require(k >= INT16_MIN && k <= INT16_MAX, "no such template");
@@ -172,6 +172,7 @@ FeatureNames restore_names(const nb::dict& state, const std::string& prefix, con
     }
     std::vector<std::uint32_t> start{0};
     start.reserve(in.size() + 1);
+    populate(start.data(), (in.size() + 1) * sizeof start[0]);
     require(ids.size() < UINT32_MAX, "too many values");
     require(!pairs || (!in.empty() && in[0] == RAW), "the first row of pairs is that of all tokens");
     if (pairs) start.push_back(0);

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SCHEMES = ("bio", "iob1", "bioes")
+EDGE = ("O", "")  # outside the sentence nothing goes on
 Span = tuple[int, int, str]  # first token, behind the last, type
 
 
@@ -44,9 +45,12 @@ def follows(scheme: str, before: Any, label: Any) -> bool:
     >>> follows("bio", "B-NP", "I-NP"), follows("bio", "O", "I-NP"), follows("iob1", None, "I-NP")
     (True, False, True)
     """
-    p, kind_before = split(before) if before is not None else ("O", "")
-    q, kind = split(label) if label is not None else ("O", "")
-    same = kind_before == kind
+    return _follows(scheme, EDGE if before is None else split(before), EDGE if label is None else split(label))
+
+
+def _follows(scheme: str, before: tuple[str, str], label: tuple[str, str]) -> bool:
+    """The same of labels that are split."""
+    p, q, same = before[0], label[0], before[1] == label[1]
     if scheme == "iob1":
         return q != "B" or (p in "BI" and same)
     if scheme == "bio":
@@ -122,9 +126,10 @@ def constraints(
     """Which pairs of labels may follow each other, which may begin and which may end; empty arrays for all."""
     if scheme is None:
         return np.zeros(0, np.uint8), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
-    pair = np.array([[follows(scheme, p, y) for y in labels] for p in labels], np.uint8).ravel()
-    start = np.array([follows(scheme, None, y) for y in labels], np.uint8)
-    stop = np.array([follows(scheme, y, None) for y in labels], np.uint8)
+    parts = [split(label) for label in labels]
+    pair = np.array([[_follows(scheme, p, y) for y in parts] for p in parts], np.uint8).ravel()
+    start = np.array([_follows(scheme, EDGE, y) for y in parts], np.uint8)
+    stop = np.array([_follows(scheme, y, EDGE) for y in parts], np.uint8)
     return pair, start, stop
 
 
