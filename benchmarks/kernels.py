@@ -143,15 +143,15 @@ def freund_schapire(
 def against_svc(
     mnist: Dataset, ours: dict[tuple[int, float], tuple[dict[str, float], float]], one: float
 ) -> tuple[Table, list[Target]]:
-    """scikit-learn's SVC with the same kernel, (x·x' + 1)⁴, on all examples."""
+    """scikit-learn's SVC on all examples; its own scale of x·x' does better than ours for it."""
     from sklearn.svm import SVC
 
     print("  SVC …", flush=True)
-    svc = SVC(kernel="poly", degree=4, gamma=1.0, coef0=1.0)
+    svc = SVC(kernel="poly", degree=4, coef0=1.0)
     _, cpu, _ = seconds(lambda: svc.fit(mnist.X, mnist.y))
     _, predict, predicted = seconds(lambda: svc.predict(mnist.X_test))
     theirs = 100 * float(np.mean(predicted != mnist.y_test))
-    table = Table("Beside SVC(kernel='poly', degree=4, gamma=1, coef0=1)", ["", "fit, CPU s", "error, %"])
+    table = Table("Beside SVC(kernel='poly', degree=4, coef0=1)", ["", "fit, CPU s", "error, %"])
     table.rows.append((f"SVC (predict: {predict:.1f} s)", f"{cpu:.1f}", f"{theirs:.2f}"))
     table.rows.append(("KernelClassifier, 1 epoch, averaged", f"{one:.1f}", f"{ours[4, 1][0]['averaged']:.2f}"))
     targets = [Target("one epoch ≤ 0.1 × SVC's fit", f"{one / cpu:.3f} (CPU)", one <= 0.1 * cpu)]
