@@ -343,18 +343,20 @@ def test_follow_saves_on_ctrl_c_and_on_a_broken_line(data):
 
 
 @pytest.mark.slow
-def test_interrupted_training_leaves_nothing_behind(tmp_path):
+@pytest.mark.parametrize(("sent", "code", "told"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")])
+def test_training_that_is_stopped_leaves_its_checkpoint_and_nothing_else(tmp_path, sent, code, told):
     write(tmp_path / "big.svm", n=40_000, d=200)
     process = subprocess.Popen(
-        [*PERCEPTIVE, "train", "big.svm", "-o", "m", "--epochs", "2000", "--no-shuffle"], cwd=tmp_path,
-        stderr=subprocess.PIPE, text=True,
+        [*PERCEPTIVE, "train", "big.svm", "-o", "m", "--epochs", "20000", "--checkpoint", "c", "--every", "0s"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert error.strip().endswith("interrupted")
-    assert os.listdir(tmp_path) == ["big.svm"]
+    while not (tmp_path / "c").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(sent)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert error.strip().endswith(told)
+    assert {"big.svm", "c"} <= set(os.listdir(tmp_path)) <= {"big.svm", "c", "c.cache"}
 
 
 # ---------------------------------------------------------------- bad input
@@ -531,18 +533,6 @@ def test_special_files(data, model):
         text=True,
     )
     assert done.stderr.startswith("perceptive: standard input is closed"), done.stderr
-
-
-@pytest.mark.slow
-def test_terminated_training_leaves_nothing_behind(tmp_path):
-    write(tmp_path / "big.svm", n=40_000, d=200)
-    process = subprocess.Popen(
-        [*PERCEPTIVE, "train", "big.svm", "-o", "m", "--epochs", "2000", "--cache", "c"], cwd=tmp_path
-    )
-    time.sleep(0.8)
-    process.terminate()
-    process.wait(timeout=20)
-    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
 def test_messages_that_name_the_cure(data, tmp_path):

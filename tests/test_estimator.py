@@ -1,7 +1,6 @@
 """`LinearClassifier` keeps scikit-learn's contract, River's, and its own promises."""
 
 import inspect
-import os
 import signal
 import subprocess
 import sys
@@ -371,25 +370,29 @@ def test_prediction_refuses_other_features():
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import os, signal, threading, time
 import numpy as np
+import scipy.sparse as sp
 from perceptive import LinearClassifier
 from perceptive.datasets import zipf_text
 X, y = zipf_text(60000, 2**16)
-clf = LinearClassifier(epochs=100000)
-def press():
-    time.sleep(0.7)
-    global pressed
-    pressed = time.perf_counter()
+X, y = sp.vstack([X, X[:600]], format="csr"), np.append(y, 1 - y[:600])  # contradictions: training never ends by itself
+waits = []
+def press(clf):
+    while not hasattr(clf, "learner_") or clf.learner_.rounds < 2 * len(y):
+        time.sleep(0.01)
+    waits.append(-time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=press).start()
-try:
-    clf.fit(X, y)
-except KeyboardInterrupt:
-    answered = time.perf_counter() - pressed
-    assert clf.n_iter_ >= 1 and clf.rounds_ > 0
-    print(answered, clf.score(X, y), clf.rounds_)
+for _ in range(5):
+    clf = LinearClassifier(epochs=100000)
+    threading.Thread(target=press, args=(clf,)).start()
+    try:
+        clf.fit(X, y)
+    except KeyboardInterrupt:
+        waits[-1] += time.perf_counter()
+    assert clf.n_iter_ >= 2 and clf.rounds_ >= 2 * len(y)
     clf.partial_fit(X, y)
+print(min(waits), clf.score(X, y))
 """
 
 
@@ -397,10 +400,9 @@ except KeyboardInterrupt:
 def test_ctrl_c_is_answered_at_once_and_leaves_a_usable_estimator():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    answered, score, rounds = map(float, done.stdout.split())
-    assert answered < (0.1 if not os.environ.get("CI") else 0.5)  # a loaded machine may be late, not the loop
+    answered, score = map(float, done.stdout.split())
+    assert answered < 0.1  # once in five; a loaded machine may be late, not the loop
     assert score > 0.6
-    assert rounds > 0
 
 
 def test_the_interpreter_is_free_while_the_core_learns():
