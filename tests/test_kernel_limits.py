@@ -10,6 +10,7 @@ from perceptive import KernelClassifier
 from perceptive.kernels import (
     AllSubsequences,
     Custom,
+    Gaussian,
     Linear,
     Polynomial,
     Spectrum,
@@ -153,6 +154,13 @@ def test_infinite_values_are_refused_with_their_pair(kernel):
         kernel([[1e3]], [[1e-9], [1e3]])
     with pytest.raises(ValueError, match="finite"):
         KernelClassifier(kernel=kernel).fit(X, [0, 1, 0])
+
+
+def test_gaussian_of_endless_vectors_is_refused():
+    """Their distances are ∞ − ∞, which must not become a similarity."""
+    for X in ([[1e200], [0.0]], [[0.0], [-1e308]]):
+        with pytest.raises(ValueError, match="γ‖x‖² of an example is beyond all numbers"):
+            Gaussian(gamma=1.0).gram(np.array(X))
 
 
 @pytest.mark.parametrize("kernel", [Linear() ** 9, Linear() ** 10**9, (Linear() ** 3) * (Linear() ** 3)])

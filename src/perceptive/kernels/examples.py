@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from perceptive.kernels.content import SIZE, digest, shown
 
+FEW = 128  # rows that are in the cache while they are looked at twice
 Index = slice | NDArray[np.int64] | list[int]
 
 
@@ -55,9 +56,11 @@ class Dense:
         """‖x‖² of each row."""
         known = 0 if self._norms2 is None else len(self._norms2)
         if known < self._n:
-            new = self._rows[known : self._n]
-            fresh = np.einsum("ij,ij->i", new, new, dtype=np.float64)
-            self._norms2 = fresh if self._norms2 is None else np.concatenate([self._norms2, fresh])
+            parts = [] if self._norms2 is None else [self._norms2]
+            for i in range(known, self._n, FEW):
+                rows = self._rows[i : min(i + FEW, self._n)].astype(np.float64)
+                parts.append(np.einsum("ij,ij->i", rows, rows))
+            self._norms2 = np.concatenate(parts)
         return np.zeros(0) if self._norms2 is None else self._norms2
 
     def take(self, index: Index) -> Dense:

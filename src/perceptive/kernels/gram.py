@@ -35,9 +35,9 @@ def _tile(kernel: Kernel, A: Any, B: Any, dtype: Any, row: int = 0, column: int 
     """Finite values of one tile, whose first pair is (row, column)."""
     with np.errstate(over="ignore", invalid="ignore"):
         K = kernel.compare(A, B).astype(dtype, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        length2 = np.vdot(K, K)  # one fast look, which only very large numbers deceive
-    if not np.isfinite(length2) and not np.isfinite(K).all():
+        # The length is one fast look, which only very large numbers deceive.
+        good = kernel.bounded or np.isfinite(np.vdot(K, K)) or np.isfinite(K).all()
+    if not good:
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(
             f"K[{row + i}, {column + j}] is {K[i, j]}: {shown(kernel)} of these examples is beyond all numbers of "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
 from numbers import Real
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ class Kernel:
     """
 
     vectors = False  # whether examples are rows of numbers
+    bounded = False  # whether no value of K is above 1, whatever the examples
 
     # ------------------------------------------------------------ what a kernel is
 
@@ -144,8 +146,9 @@ class Kernel:
     # ------------------------------------------------------------ parameters
 
     @classmethod
-    def _parameter_names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls).parameters]
+    @cache
+    def _parameter_names(cls) -> tuple[str, ...]:
+        return tuple(inspect.signature(cls).parameters)
 
     def kernels(self) -> Iterator[tuple[str, Kernel]]:
         """The kernels among its parameters, by name."""

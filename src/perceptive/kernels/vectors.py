@@ -201,6 +201,8 @@ class Gaussian(VectorKernel):
     array([[0.135335]])
     """
 
+    bounded = True
+
     def __init__(self, gamma: float | str | None = None, sigma: float | None = None) -> None:
         self.gamma, self.sigma = gamma, sigma
         if gamma is not None and sigma is not None:
@@ -227,7 +229,10 @@ class Gaussian(VectorKernel):
         rate = self.rate()
         single = (A.matrix if isinstance(A, Sparse) else A.array).dtype == np.float32
         sizes = [rate * Z.norms2 for Z in (A, B)]
-        if single and max(size.max(initial=0.0) for size in sizes) > FAR:
+        longest = max(size.max(initial=0.0) for size in sizes)
+        if not longest < math.inf:
+            raise ValueError(f"γ‖x‖² of an example is beyond all numbers for {self!r}; rescale X, or take a smaller γ")
+        if single and longest > FAR:
             return self.compare(in_double(A), in_double(B)).astype(np.float32)
         K = dots(A, B)
         a, b = (size.astype(K.dtype) for size in sizes)
