@@ -7,5 +7,8 @@ from hypothesis import settings
 # A background job of a shell is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("any machine", deadline=None)  # a loaded machine is no failure
-settings.load_profile("any machine")
+# The same examples in every run, and no clock: a loaded machine is no failure. New examples are looked for by
+# `pytest --hypothesis-profile=search`.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("repeatable")

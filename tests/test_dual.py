@@ -21,7 +21,7 @@ from perceptive.training import train_kernel
 
 pytestmark = pytest.mark.core
 
-checked = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+checked = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def quadratic(x, z):

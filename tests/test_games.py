@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perceptive.games import cycle, hard_game, noisy_game, play, separable_game, separate
 
 SEEDS = st.integers(0, 10**6)
-quick = settings(derandomize=True, deadline=None, max_examples=60)
+quick = settings(max_examples=60)
 
 
 # ---------------------------------------------------------------- the perceptron game
@@ -89,7 +89,7 @@ WHOLE = st.integers(1, 4).flatmap(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(WHOLE)
 def test_two_proofs_agree(examples):
     """The linear program and the perceptron, which know nothing of each other."""

@@ -21,7 +21,7 @@ from test_ranking import PAIRS, RULES, cut, games, play_twin
 from test_ranking_theorems import separable_game
 
 pytestmark = pytest.mark.core
-checked = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+checked = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def dot(a, b):
@@ -289,7 +289,7 @@ def test_trees():
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pairs", PAIRS)
 @given(seed=st.integers(0, 10**6), noise=st.sampled_from([0.0, 0.3]), delta=st.sampled_from([0.0, 1.0]))
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8)
 def test_no_run_exceeds_its_certificate(rule, pairs, seed, noise, delta):
     rng = np.random.default_rng(seed)
     lists, bests, _ = separable_game(rng, 25, 5)

@@ -38,7 +38,7 @@ from perceptive.reference import trees as brute_trees
 
 pytestmark = pytest.mark.core
 
-checked = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+checked = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 X = np.random.default_rng(0).normal(size=(30, 4))
 Z = np.random.default_rng(1).normal(size=(7, 4))
 

@@ -165,7 +165,7 @@ def test_well_formed_files_that_lie_are_refused(lie, small):
 
 
 @pytest.mark.core
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_arrays_of_any_content_never_crash_the_core(data, tmp_path_factory):
     """Either the file is refused, or the model predicts, votes and learns without reading out of bounds."""

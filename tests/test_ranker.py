@@ -397,7 +397,7 @@ def test_damaged_models_are_refused(tmp_path, lists):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 3]), st.booleans())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_ndcg_and_map_are_scikit_learns(seed, k, ties):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 9, size=6)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.core
 
 RULES = ["perceptron", "pa", "pa1", "pa2", "mira"]
 PAIRS = ["best", "worst", "all"]
-checked = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+checked = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite

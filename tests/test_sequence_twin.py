@@ -92,7 +92,6 @@ def test_the_twins_k_best_are_the_first_of_all_paths(x, k):
     assert k_best(x, k) == all_paths(x)[:k]
 
 
-@settings(deadline=None)
 @given(trellises())
 def test_viterbi_is_the_best_of_all_paths(x):
     learner, words = learner_of(x)
@@ -100,7 +99,6 @@ def test_viterbi_is_the_best_of_all_paths(x):
     assert learner.predict(words) == [learner.labels[y] for y in best]
 
 
-@settings(deadline=None)
 @given(trellises(), st.integers(1, 8))
 def test_k_best_are_the_first_of_all_paths(x, k):
     learner, words = learner_of(x)
@@ -110,7 +108,6 @@ def test_k_best_are_the_first_of_all_paths(x, k):
     assert [labels for labels, _ in found] == [[learner.labels[y] for y in path] for _, path in expected]
 
 
-@settings(deadline=None)
 @given(trellises())
 def test_max_marginals_and_margins(x):
     learner, words = learner_of(x)
@@ -124,7 +121,6 @@ def test_max_marginals_and_margins(x):
     assert margins.min() == (paths[0][0] - paths[1][0] if len(paths) > 1 else math.inf)
 
 
-@settings(deadline=None)
 @given(trellises(), st.data())
 def test_forced_labels_are_obeyed(x, data):
     learner, words = learner_of(x)
@@ -135,7 +131,6 @@ def test_forced_labels_are_obeyed(x, data):
     assert learner.predict_many([words], forced=[given_labels]) == [[learner.labels[y] for y in best]]
 
 
-@settings(deadline=None)
 @given(trellises().filter(lambda x: len(x.unary[0]) == 3), st.sampled_from(["bio", "iob1"]), st.integers(1, 5))
 def test_constraints_are_part_of_the_trellis(x, scheme, k):
     learner, words = learner_of(x, scheme)
@@ -146,7 +141,6 @@ def test_constraints_are_part_of_the_trellis(x, scheme, k):
     assert all(schemes.violation(scheme, labels) is None for labels, _ in found)
 
 
-@settings(deadline=None)
 @given(trellises(second_order=st.just(False)))
 def test_a_beam_of_all_labels_is_no_beam(x):
     learner, words = learner_of(x)
@@ -201,7 +195,7 @@ def near_tie(twin, x, y):
 
 
 @pytest.mark.parametrize(("rule", "parameters", "cost"), RULES)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(sentences, st.booleans(), st.booleans())
 def test_whole_runs_equal_the_twins(rule, parameters, cost, data, second_order, valued):
     template = "@label[-1]" + ("\n@label[-2]" if second_order else "")
@@ -230,7 +224,7 @@ def test_whole_runs_equal_the_twins(rule, parameters, cost, data, second_order, 
         assert learner.predict(x, "voted") == list(twin.vote(x))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(sentences, st.data())
 def test_labels_that_are_not_said_are_free(data, draw):
     learner = SequenceLearner([0, 1, 2], template="@label[-1]", constraints=None)
@@ -309,7 +303,7 @@ def segment_learner(draw, n, order):
     return learner, words, x, lambda b, e, kind: lengths[e - b, kind] + texts[b, e, kind]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.data(), st.integers(1, 4), st.permutations(range(5)))
 def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
     learner, words, x, segment = segment_learner(data.draw, n, order)
@@ -318,7 +312,7 @@ def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
     assert learner.predict(words) == [learner.labels[y] for y in best]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), st.integers(1, 4), st.permutations(range(5)), st.integers(1, 9))
 def test_the_k_best_segmentations_are_the_first_of_all(data, n, order, k):
     learner, words, x, segment = segment_learner(data.draw, n, order)
@@ -337,7 +331,7 @@ def test_the_k_best_segmentations_are_the_first_of_all(data, n, order, k):
     assert found == [([learner.labels[y] for y in path], score) for path, score in obeying[:k]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), st.integers(1, 4), st.permutations(range(5)))
 def test_max_marginals_of_segmentations(data, n, order):
     learner, words, x, segment = segment_learner(data.draw, n, order)
@@ -364,7 +358,7 @@ def segment_phi(words, path, labels):
     return names
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=3),
     st.sampled_from([("perceptron", {"margin": 1.5}, None), ("pa1", {"C": 0.3}, None), ("mira", {"C": 0.5}, "auto")]),
@@ -403,7 +397,7 @@ def test_rules_that_need_a_second_best_segmentation(data, options, draw):
                 assert (learner.updates > updates) == (loss > 0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
 def test_semi_markov_runs_equal_brute_force(data, draw):
     """The perceptron over segmentations, every Φ written out."""

@@ -208,7 +208,7 @@ def test_names_and_hashes_agree():
     assert len(row) == len(set(found))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(["the", "of", "and", "to", "a", "in"]) | st.text(max_size=4), max_size=400), OPTIONS)
 def test_long_texts_with_many_repeats(parts, options):
     text = " ".join(parts) * 3

@@ -17,7 +17,7 @@ from perceptive.learners.linear import ALL
 from perceptive.reference import Binary, Joint, Rule, average, vote_binary, vote_joint
 from perceptive.rules import RULES
 
-quick = settings(derandomize=True, deadline=None, max_examples=40)
+quick = settings(max_examples=40)
 SEEDS = st.integers(0, 10**6)
 ROUNDING = 1 + 1e-9
 
@@ -311,7 +311,7 @@ def runs(draw):
     return X, y, weight, start, p
 
 
-@settings(derandomize=True, deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(runs())
 def test_every_certificate_holds_and_does_not_lie(run):
     X, y, weight, start, p = run

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.core
 
 RULES = ["perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow"]
 WEIGHTED = ["perceptron", "pa1", "pa2", "arow"]
-checked = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+checked = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
