@@ -19,7 +19,7 @@ from perceptive.parameters import TrainingParameters
 from perceptive.persistence import load_checkpoint, save_checkpoint
 from perceptive.streams import blocks
 from perceptive.streams.cache import Cache, signature
-from perceptive.training.local import hash_seed
+from perceptive.training.passes import hash_seed
 from perceptive.training.source import Source
 from perceptive.training.stream import Run
 

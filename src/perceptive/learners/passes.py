@@ -77,7 +77,8 @@ class Passes:
         if not good.all():
             i = int(np.argmin(good))
             raise ValueError(f"K(x, x) of example {i} is {self.q[i]:g}; a kernel gives finite numbers ≥ 0 there")
-        lost = (lengths > 0) & (lengths.astype(dual.dtype) == 0)
+        with np.errstate(over="ignore"):
+            lost = (lengths > 0) & (lengths.astype(dual.dtype) == 0)
         if lost.any():
             i = int(np.argmax(lost))
             raise ValueError(

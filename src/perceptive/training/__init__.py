@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from perceptive.training.local import History, train
+from perceptive.training.local import train
+from perceptive.training.passes import History
 
 if TYPE_CHECKING:
     from perceptive.training.kernel import train_kernel

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
-from perceptive import _core
 from perceptive.learners.kernel import KernelLesson
-from perceptive.training.local import History, hash_seed
+from perceptive.training.passes import History, orders, play_passes
 
 
 def train_kernel(
@@ -21,10 +18,7 @@ def train_kernel(
     held_out: Callable[[], float] | None = None,
     patience: int = 1,
 ) -> History:
-    """Play the lesson up to ``epochs`` times; a pass without an update ends the training.
-
-    It also ends when the held-out accuracy has not risen for ``patience`` passes; then the learner goes back to the
-    best pass.
+    """Play the lesson up to ``epochs`` times; when it ends early, see `play_passes`.
 
     Parameters
     ----------
@@ -42,10 +36,8 @@ def train_kernel(
     patience : int
     """
     learner = lesson.learner
-    order = np.arange(len(lesson))
-    history = History() if history is None else history
+    order_of = orders(len(lesson), shuffle, learner.parameters.random_state)
     played = 0
-    best_score, best_epoch, best_state = -1.0, 0, None
 
     def reported(n: int) -> None:
         nonlocal played
@@ -53,28 +45,7 @@ def train_kernel(
         if report is not None:
             report(played, learner.mistakes)
 
-    for epoch in range(epochs):
-        if shuffle:
-            _core.shuffle(order, hash_seed(learner.parameters.random_state, epoch))
-        before = learner.mistakes, learner.updates, learner.loss
-        try:
-            lesson.play(order, reported)
-        finally:
-            history.mistakes.append(learner.mistakes - before[0])
-            history.updates.append(learner.updates - before[1])
-            history.loss.append(learner.loss - before[2])
-        if epoch == 0:
-            learner.first_pass = learner.rounds, learner.mistakes
-        history.converged = history.updates[-1] == 0
-        if held_out is not None:
-            score = held_out()
-            history.held_out.append(score)
-            if score > best_score:
-                best_score, best_epoch, best_state = score, epoch, learner.snapshot()
-            elif epoch - best_epoch >= patience:
-                break
-        if history.converged:
-            break
-    if best_state is not None and best_epoch < history.epochs - 1:
-        learner.restore(best_state)
-    return history
+    def play(epoch: int) -> None:
+        lesson.play(order_of(epoch), reported)
+
+    return play_passes(learner, play, epochs, held_out=held_out, patience=patience, history=history)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN
 from perceptive.streams.cache import Cache, signature
 from perceptive.streams.lists import CandidateLists, read_lists
-from perceptive.training.local import History, hash_seed
+from perceptive.training.passes import History, hash_seed, play_passes
 
 
 class ListSource:
@@ -156,9 +155,9 @@ def train_lists(
     learner.reading, learner.idf = source.stream.reading, source.stream.idf
     if learner.problem is None and learner.reading.width is not None:
         learner.n_features = learner.reading.width
-    history, best, best_epoch = History(), None, 0
-    for epoch in range(training.epochs):
-        before = learner.mistakes, learner.updates, learner.loss, learner.rounds
+
+    def play(epoch: int) -> None:
+        before = learner.rounds
         for number, part in enumerate(source.taught()):
             order = np.arange(len(part))
             if training.shuffle:
@@ -166,25 +165,11 @@ def train_lists(
             lesson = learner.prepare(rows_of(part, learner), part.grades, np.diff(part.starts))
             lesson.play_as_they_come(order)
             after_block(epoch)
-        if learner.rounds == before[3]:
+        if learner.rounds == before:
             raise ValueError("no list has a candidate that is better than another; check the files and the format")
-        history.mistakes.append(learner.mistakes - before[0])
-        history.updates.append(learner.updates - before[1])
-        history.loss.append(learner.loss - before[2])
-        history.converged = history.updates[-1] == 0
-        if epoch == 0:
-            learner.first_pass = learner.rounds, learner.mistakes
-        if source.holdout:
-            score = held_out_accuracy(learner, source)
-            if score > max(history.held_out, default=-1.0):
-                best, best_epoch = deepcopy(learner.snapshot()), epoch
-            history.held_out.append(score)
-            if epoch - best_epoch >= training.patience:
-                break
-        if history.converged:
-            break
-    if best is not None and best_epoch < history.epochs - 1:
-        learner.restore(best)
+
+    held_out = (lambda: held_out_accuracy(learner, source)) if source.holdout else None
+    history = play_passes(learner, play, training.epochs, held_out=held_out, patience=training.patience)
     learner.finish()
     return history
 

@@ -19,7 +19,8 @@ from perceptive.learners.reranking import BATCH, Candidate, Features, RerankingL
 from perceptive.learners.sentences import as_lists
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
-from perceptive.training.local import History, train
+from perceptive.training.local import train
+from perceptive.training.passes import History
 from perceptive.training.tagging import train_tagger
 
 Propose = Callable[[list[Any]], list[list[Candidate]]]

@@ -14,7 +14,7 @@ from perceptive import _core
 from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.linear import LinearLearner, in_order_of_labels
 from perceptive.parameters import TrainingParameters
-from perceptive.training.local import History, hash_seed
+from perceptive.training.passes import History, hash_seed
 from perceptive.training.source import Batch, Source
 
 

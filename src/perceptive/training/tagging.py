@@ -9,7 +9,7 @@ import numpy as np
 from perceptive import _core
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
-from perceptive.training.local import History, hash_seed
+from perceptive.training.passes import History, hash_seed
 
 CHUNK = 20_000  # tokens between two looks at Ctrl-C
 
