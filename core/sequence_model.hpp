@@ -18,6 +18,8 @@
 
 namespace perceptive {
 
+constexpr i64 MAX_LABELS = 1 << 14;
+
 // Which labels may stand where. Empty: all may.
 struct Constraints {
     std::vector<char> pair, start, stop;  // L × L, L, L
@@ -54,7 +56,6 @@ class SequenceModel {
     KeyTable state_rows, edge_rows;
     FeatureNames state_names, edge_names;  // of every row; that of edge row 0 is empty
     Constraints constraints;
-    std::vector<int> same_name;  // labels that are one to the user have one number; empty: none are
     SegmentTypes types;
     SegmentFeatures segment_features;
     Progress run;
@@ -65,7 +66,7 @@ class SequenceModel {
 
     // More labels; those that are there keep their numbers and weights.
     void set_labels(i64 n_labels) {
-        if (n_labels < L || n_labels > (1 << 14)) throw std::invalid_argument("an impossible number of labels");
+        if (n_labels < L || n_labels > MAX_LABELS) throw std::invalid_argument("an impossible number of labels");
         unpack();
         w = w.widened(L, n_labels);
         sum = sum.widened(L, n_labels);
@@ -73,7 +74,6 @@ class SequenceModel {
         L = n_labels;
         S = padded(L);
         constraints = {};
-        same_name.clear();
         masks();
     }
 
@@ -273,11 +273,10 @@ class SequenceModel {
         return edge;
     }
 
-    // Only `label` may stand at token t, or one that has its name.
-    void force(Potentials& x, i64 t, i64 label) const {
+    // Only what is said of it may stand at token t.
+    void force(Potentials& x, i64 t, std::int32_t said, const Choices& choices) const {
         float* row = x.unary.data() + t * S;
-        for (i64 y = 0; y < L; ++y)
-            if (same_name.empty() ? y != label : same_name[y] != same_name[label]) row[y] = NEVER;
+        choices.each_other(said, L, [&](i64 y) { row[y] = NEVER; });
     }
 
     // ---------------------------------------------------------------- weights

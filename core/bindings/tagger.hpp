@@ -18,6 +18,18 @@ struct Hypothesis {
     std::vector<float> edge;
 };
 
+// Labels that are wanted: a list for each sentence, and the number of each label and choice.
+struct Forced {
+    nb::object labels = nb::none(), index = nb::none();
+    Choices choices;
+};
+
+inline Choices choices_of(const std::vector<std::vector<i64>>& members) {
+    for (const auto& labels : members)
+        for (const i64 y : labels) require(y >= 0 && y < MAX_LABELS, "a choice names a label that is not there");
+    return Choices(members);
+}
+
 constexpr i64 BATCH = 64;                // sentences read at once
 constexpr i64 WORTH_UNPACKING = 50'000;  // tokens: rows add up faster than packed ones, by what unpacking costs
 constexpr const char* CHANGED = "the model has changed while it was predicting; ask again";
@@ -46,12 +58,6 @@ class Tagger {
         const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
         const auto lock = writing();
         model_.set_constraints({chars(pair), chars(start), chars(stop)});
-    }
-
-    void set_same_name(std::vector<int> names) {
-        const auto lock = writing();
-        require(static_cast<i64>(names.size()) == model_.L, "one number a label");
-        model_.same_name = std::move(names);
     }
 
     // which set each template has (−1: none), and the labels (or pairs) of each
@@ -118,11 +124,13 @@ class Tagger {
     // ------------------------------------------------------------ learning
 
     // `longest`: tokens of the longest segment, 0 without segments
-    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count, i64 longest) {
+    Sentences* encode(nb::list X, nb::list y, nb::dict index, const std::vector<std::vector<i64>>& choices,
+                      i64 min_count, i64 longest) {
         require(longest >= 0 && longest < (1 << 16), "bad segments");
         auto lesson = std::make_unique<Sentences>();
         lesson->n_base = model_.columns.base();
         lesson->longest = longest;
+        lesson->choices = choices_of(choices);
         CellReader reader(model_.columns.base());
         require(nb::len(X) == nb::len(y), "X and y differ in length");
         const i64 n = static_cast<i64>(nb::len(X));
@@ -136,6 +144,7 @@ class Tagger {
                 reader.sentence(X[i], i);
                 reader.labels(y[i], index, i, lesson->label);
             }
+            need_known(lesson->label, lesson->choices);
             nb::gil_scoped_release release;
             std::unique_lock lock(mutex_);
             add(reader, *lesson);
@@ -220,11 +229,11 @@ class Tagger {
 
     // ------------------------------------------------------------ prediction
 
-    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam);
+    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam);
     // for each sentence a list of (labels, score)
-    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index);
+    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced);
     // for each sentence (path, max-marginals as a flat array of tokens × labels)
-    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index);
+    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector);
     // The trellis of one sentence: unary scores, and the matrices of pairs.
     nb::tuple trellis(nb::list X, i64 n_labels, Hypothesis* vector);
     // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.
@@ -276,6 +285,10 @@ class Tagger {
             for (const std::string& word : words) sets.back().add(word);
         }
         return Columns(n_base, std::move(columns), std::move(sets));
+    }
+
+    static void need_known(const std::vector<std::int32_t>& said, const Choices& choices) {
+        for (const std::int32_t one : said) require(choices.known(one), "a choice that is not there");
     }
 
     // Labels are there, and segments are no longer than the model's.
@@ -337,7 +350,11 @@ class Tagger {
                 }
                 if (lesson.longest && model_.segment_features.text >= 0)
                     stir(static_cast<std::uint64_t>(window.at(t - first)[model_.segment_features.text]));
-                stir(static_cast<std::uint64_t>(lesson.label[t] + 1));
+                const std::int32_t said = lesson.label[t];
+                if (said >= ANY_LABEL)
+                    stir(static_cast<std::uint64_t>(said + 1));
+                else  // by its labels: numbers of choices are this lesson's own
+                    lesson.choices.each_member(said, [&](std::uint64_t y) { stir(~y); });
             }
             lesson.hash.push_back(hash);
             lesson.start.push_back(first + n);
@@ -348,14 +365,14 @@ class Tagger {
     // collect(reader) for each batch with it. Between batches others may learn: a batch is decoded for `n_labels`
     // labels or not at all. `scored`: a best path whose score is not finite is an error.
     template <class Decode, class Collect>
-    void each_batch(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index, bool scored,
-                    Decode decode, Collect collect) {
+    void each_batch(nb::list X, i64 n_labels, Hypothesis* vector, const Forced& forced, bool scored, Decode decode,
+                    Collect collect) {
         CellReader reader(model_.columns.base());
         Decoder decoder;
         std::vector<std::int32_t> wanted;
         const i64 n = static_cast<i64>(nb::len(X));
-        const bool forcing = !forced.is_none();
-        if (forcing) require(nb::len(forced) == nb::len(X), "forced: one list of labels a sentence");
+        const bool forcing = !forced.labels.is_none();
+        if (forcing) require(nb::len(forced.labels) == nb::len(X), "forced: one list of labels a sentence");
         const LabelWeights& v = vector ? vector->v : model_.w;
         for (i64 begin = 0; begin < n; begin += BATCH) {
             reader.clear();
@@ -363,8 +380,9 @@ class Tagger {
             const i64 end = std::min(n, begin + BATCH);
             for (i64 i = begin; i < end; ++i) {
                 reader.sentence(X[i], i);
-                if (forcing) reader.labels(forced[i], nb::borrow<nb::dict>(index), i, wanted);
+                if (forcing) reader.labels(forced.labels[i], nb::borrow<nb::dict>(forced.index), i, wanted);
             }
+            need_known(wanted, forced.choices);
             for (i64 i = 0; i < reader.size(); ++i) tagged_ += reader.tokens(i);
             if (tagged_ > WORTH_UNPACKING) unpack();
             {
@@ -379,8 +397,7 @@ class Tagger {
                     const i64 m = reader.tokens(i);
                     gather(reader, i, m, v, edge.data(), decoder);
                     if (forcing)
-                        for (i64 t = 0; t < m; ++t, ++label)
-                            if (*label >= 0) model_.force(decoder.x, t, *label);
+                        for (i64 t = 0; t < m; ++t, ++label) model_.force(decoder.x, t, *label, forced.choices);
                     const double best = decode(decoder, m);
                     if (forcing && !(best > NO_PATH))
                         throw std::invalid_argument("forced, sentence " + std::to_string(begin + i) +

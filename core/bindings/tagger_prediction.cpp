@@ -3,13 +3,12 @@
 
 namespace perceptive {
 
-nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index,
-                         i64 beam) {
+nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam) {
     nb::list found;
     const auto n_labels = static_cast<i64>(nb::len(labels));
     std::vector<int> paths;
     each_batch(
-        X, n_labels, vector, forced, index, false,
+        X, n_labels, vector, forced, false,
         [&](Decoder& decoder, i64 n) {
             decoder.x.trellis.beam = beam;
             const std::size_t at = paths.size();
@@ -34,14 +33,13 @@ nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, nb::ob
     return found;
 }
 
-nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced,
-                               nb::object index) {
+nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced) {
     require(k >= 1, "k must be at least 1");
     const auto n_labels = static_cast<i64>(nb::len(labels));
     nb::list found;
     std::vector<std::vector<ScoredPath>> all;
     each_batch(
-        X, n_labels, vector, forced, index, true,
+        X, n_labels, vector, forced, true,
         [&](Decoder& decoder, i64) {
             all.push_back(model_.best_paths(decoder.x, k));
             return all.back().empty() ? NO_PATH : all.back().front().score;
@@ -61,11 +59,11 @@ nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* v
     return found;
 }
 
-nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index) {
+nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector) {
     nb::list found;
     std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
     each_batch(
-        X, n_labels, vector, forced, index, false,
+        X, n_labels, vector, {}, false,
         [&](Decoder& decoder, i64 n) {
             std::vector<int> path(static_cast<std::size_t>(n));
             const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
@@ -82,7 +80,7 @@ nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, 
 nb::tuple Tagger::trellis(nb::list X, i64 n_labels, Hypothesis* vector) {
     std::vector<double> unary, edges;
     each_batch(
-        X, n_labels, vector, nb::none(), nb::none(), false,
+        X, n_labels, vector, {}, false,
         [&](Decoder& decoder, i64 n) {
             const Trellis& x = decoder.x.trellis;
             for (i64 t = 0; t < n; ++t)
@@ -129,7 +127,7 @@ nb::list Tagger::vote(nb::list X, nb::list labels) {
         std::size_t i = 0;
         std::vector<int> path;
         each_batch(
-            X, n_labels, &voter, nb::none(), nb::none(), false,
+            X, n_labels, &voter, {}, false,
             [&](Decoder& decoder, i64 n) {
                 path.resize(static_cast<std::size_t>(n));
                 model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());

@@ -55,3 +55,17 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return labels
+
+
+def only_labels(said: Iterable[Any]) -> list[Any]:
+    """Labels without choices of some."""
+    return [one for one in said if not isinstance(one, schemes.Choice)]
+
+
+def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
+    """The number of each label and choice, as `core/choices.hpp` has them, and the labels of each choice."""
+    chosen = [one for one in said if isinstance(one, schemes.Choice)]
+    if not chosen:
+        return index, []
+    numbers = {one: -2 - i for i, one in enumerate(chosen)}
+    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]

@@ -15,7 +15,7 @@ from perceptive.features.template import Template
 from perceptive.features.templates import Templates, matches
 from perceptive.learners.labelling import Labelling, Labels, least_segments, misfit
 from perceptive.learners.margins import lost_by_others, merged
-from perceptive.learners.sentences import as_lists, different_labels, guess, in_order
+from perceptive.learners.sentences import as_lists, different_labels, guess, in_order, numbered, only_labels
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 
@@ -119,9 +119,6 @@ class SequenceLearner:
         """Tell a model how many labels there are, which may follow which, and which share weights."""
         model.set_labels(len(self.labels))
         model.set_constraints(*schemes.constraints(self.scheme, self.labels))
-        if self.given is not None:
-            names = self.labelling.names(self.labels)
-            model.set_same_name([names.index(name) for name in names])
         sets: list[list[int]] = []
         numbers: list[list[int]] = [[], []]
         for which, mine in enumerate((templates.state_sets, templates.edge_sets)):
@@ -191,8 +188,10 @@ class SequenceLearner:
         try:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
-            y = self.labelling.encode(y)
-            labels = {**different_labels([list(classes)]), **different_labels(y)}
+            partial = [i for i, mine in enumerate(y) if None in mine]
+            y, more = self.labelling.encode(y, self.labels)
+            said = different_labels(y)
+            labels = {**different_labels([list(classes)]), **dict.fromkeys(only_labels(said)), **dict.fromkeys(more)}
             self.labelling.keep_to(y, first)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
@@ -200,13 +199,13 @@ class SequenceLearner:
                 longest = self._measure_segments(y, self.parameters.max_segment)
                 self.longest = self.parameters.max_segment or max(self.longest or 1, longest)
                 labels.setdefault("O", None)
-            self._need_paths(y, labels)
+            self._need_paths(y, partial, labels)
             every = [*self.labels, *(new for new in (in_order(labels) if first else labels) if new not in self.index)]
             index = {label: i for i, label in enumerate(every)}
             if not every:
                 raise ValueError("no label is given: all are None; say some")
             min_count = self.parameters.min_count if first else 1
-            lesson = self.core.encode(self._tokens(X), y, index, min_count, self._longest)
+            lesson = self.core.encode(self._tokens(X), y, *numbered(said, index), min_count, self._longest)
         except Exception:
             self.templates, self.model, self.labelling, self.longest = before
             raise
@@ -232,9 +231,8 @@ class SequenceLearner:
         self.labelling.check(y)
         return X, y
 
-    def _need_paths(self, y: list[Any], labels: dict[Any, None]) -> None:
+    def _need_paths(self, y: list[Any], partial: list[int], labels: dict[Any, None]) -> None:
         """See to it that labels that are None can be filled in; adds to ``labels`` what that needs."""
-        partial = [i for i, mine in enumerate(y) if None in mine]
         if self.scheme is None or not partial:
             return
         every = [*self.labels, *(label for label in labels if label not in self.index)]
@@ -251,16 +249,18 @@ class SequenceLearner:
         """Sentences ready to be looked at; unlike `prepare` this learns no labels, and refuses those not known."""
         X, y = self.check(X, y)
         if self.given is not None:
-            y = self.labelling.encode(y)
+            y, _ = self.labelling.encode(y, self.labels)
         for i, labels in enumerate(y):
             for t, label in enumerate(labels):
-                if label is not None and label not in self.index:
+                if label is not None and label not in self.index and not isinstance(label, schemes.Choice):
                     raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
-            if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
+            if self.given is not None or self.scheme is None:
+                continue
+            if (wrong := schemes.violation(self.scheme, labels)) is not None:
                 raise ValueError(f"sentence {i}, token {wrong}: {misfit(labels[wrong], self.scheme)}")
         if self.parameters.segments:
             self._measure_segments(y, self.longest)
-        return self.core.encode(self._tokens(X), y, self.index, 1, self._longest)
+        return self.core.encode(self._tokens(X), y, *numbered(different_labels(y), self.index), 1, self._longest)
 
     @property
     def _longest(self) -> int:
@@ -356,7 +356,7 @@ class SequenceLearner:
                 for labels in self.core.vote(self._tokens(X), self.labelling.names(self.labels))
             ]
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
-        found = self.core.predict(self._tokens(X), names, vector, *self._forced(forced), self.parameters.beam)
+        found = self.core.predict(self._tokens(X), names, vector, self._forced(forced), self.parameters.beam)
         return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 
     def k_best(
@@ -367,7 +367,7 @@ class SequenceLearner:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
             raise ValueError(f"k={k!r}: it must be a whole number from 1 to 2³¹ − 1")
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
-        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, *self._forced(forced))
+        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, self._forced(forced))
         return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
@@ -379,7 +379,7 @@ class SequenceLearner:
         """
         self._need_labels()
         n = len(self.labels)
-        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis), None, self.index)
+        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis))
         found = [(np.array(path, np.int64), scores.reshape(len(path), n)) for path, scores in found]
         names, classes = self.labelling.names(self.labels), self.classes
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
@@ -400,22 +400,26 @@ class SequenceLearner:
         if not self.labels or self.model is None:
             raise ValueError("this learner has learned nothing yet; let it learn first")
 
-    def _forced(self, forced: Sequence[Sequence[Any]] | None) -> tuple[list[Any] | None, dict[Any, int]]:
-        """Labels that are wanted, and the number of each."""
+    def _forced(self, forced: Sequence[Sequence[Any]] | None) -> _core.Forced:
+        """Labels that are wanted, as the core takes them."""
         if forced is None:
-            return None, self.index
-        if self.given == "iob1":
-            raise ValueError("forced labels of the scheme 'iob1' do not go with encoding='bioes'; write them in BIO")
-        names = self.labelling.names(self.labels)
-        index = self.index if self.given is None else {name: names.index(name) for name in names}
+            return _core.Forced()
         given = as_lists(forced)
         for i, labels in enumerate(given):
             for t, label in enumerate(labels):
-                if label is not None and (not isinstance(label, Hashable) or label not in index):
+                if label is not None and not self._knows(label):
                     raise ValueError(
                         f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.classes!r}"
                     )
-        return given, index
+        if self.given is None:
+            return _core.Forced(given, self.index, [])
+        given = [self.labelling.choices(labels, self.labels) for labels in given]
+        return _core.Forced(given, *numbered(different_labels(given), self.index))
+
+    def _knows(self, label: Any) -> bool:
+        if self.given is not None:
+            return self.labelling.knows(label, self.labels)
+        return isinstance(label, Hashable) and label in self.index
 
     # ------------------------------------------------------------ the model as a whole
 
