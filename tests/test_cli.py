@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics import f1_score, roc_auc_score
 
-from perceptive import load
+from perceptive import certify, load
 from perceptive.cli import COMMANDS
 from perceptive.cli.options import option_of
 from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.streams import conll
 
 PERCEPTIVE = [sys.executable, "-m", "perceptive"]
 
@@ -650,6 +651,30 @@ def test_a_tagger_from_file_to_labels(chunks):
     assert told["labels"] == ["B-NP", "I-NP"]
     assert "pos[0] = NN" in perceptive("inspect", model, "--top", 50).stdout
     assert json.loads(perceptive("inspect", model, "--json", "--class", "B-NP").stdout)["features"]
+
+
+def test_a_tagger_is_certified(chunks):
+    train, other, model = chunks / "train.conll", chunks / "other.conll", chunks / "a.model"
+    other.write_text(CHUNKS)
+    learn = ("train", train, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
+    perceptive(*learn, "--encoding", "bioes")
+    told = json.loads(perceptive("certify", model, train, "--json").stdout)
+    assert told["holds"]
+    assert not told["hypothetical"]
+    assert 0 < told["updates"] <= told["bound"]
+    X, y = conll.read(train)
+    expected = certify(load(model), X, y)
+    assert (told["bound"], told["text"]) == (expected.bound, str(expected))
+    assert perceptive("certify", model, train).stdout == f"{expected}\n"
+    assert json.loads(perceptive("certify", model, other, "--json").stdout)["hypothetical"]
+    perceptive(*learn, "--rule", "pa1")
+    assert "no bound is known" in perceptive("certify", model, train).stdout
+    assert "cannot hold the label" in perceptive("certify", model, train, "--label-column", 3, code=1).stderr
+    other.write_text("the DT B-NEW\n")
+    assert "other.conll:1: the learner has never met" in perceptive("certify", model, other, code=1).stderr
+    for command in ("certify", "eval"):
+        done = perceptive(command, model, train, "--on-error", "skip", "--threads", 2, code=1)
+        assert "--threads, --on-error does not go with taggers" in done.stderr
 
 
 def test_a_tagger_of_raw_text(chunks):

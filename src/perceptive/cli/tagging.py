@@ -1,4 +1,4 @@
-"""What `train`, `eval` and `inspect` do for taggers."""
+"""What `train`, `eval`, `certify` and `inspect` do for taggers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_parameters, check_target, given, option_of
 from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
 
 if TYPE_CHECKING:
+    from perceptive.certificate import Certificate
     from perceptive.conlleval import Evaluation
     from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
@@ -180,15 +181,38 @@ def measure_name(learner: SequenceLearner | RerankingLearner) -> str:
     return "F1" if learner.scheme is not None else "accuracy"
 
 
-def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> None:
-    """Print conlleval's table."""
-    from perceptive.conlleval import evaluate
+def _labelled(
+    options: argparse.Namespace, learner: SequenceLearner | RerankingLearner
+) -> tuple[list[Any], list[Any], list[Place]]:
+    """The sentences of files, their labels, and where they stand."""
     from perceptive.streams import conll
 
+    wrong = [option_of(name) for name in ("format", "threads") if getattr(options, name) is not None]
+    if options.on_error != "stop":
+        wrong.append("--on-error")
+    if wrong:
+        raise ValueError(f"{', '.join(wrong)} does not go with taggers, which read columns; leave it out")
     places: list[Place] = []
     X, y = conll.read(options.data, label_column(options, learner), places)
     if not X:
         raise ValueError("there are no sentences; check the files")
+    return X, y, places
+
+
+def certify_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Certificate:
+    """The certificate of a tagger on the sentences of files."""
+    from perceptive.certificate import certify
+
+    X, y, places = _labelled(options, learner)
+    with located(places):
+        return certify(learner, X, y)
+
+
+def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> None:
+    """Print conlleval's table."""
+    from perceptive.conlleval import evaluate
+
+    X, y, places = _labelled(options, learner)
     with located(places):
         predicted = learner.predict_many(X, options.hypothesis)
     tokens = evaluate(y, predicted).right_tokens
