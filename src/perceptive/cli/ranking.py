@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
 LEAVE_OUT = {"bits", "n_features"}  # of the reading
-NOT_FOR_LISTS = ("classes", "reference", "checkpoint", "follow", "invert_hash")
 
 
 def add_ranking(parser: argparse.ArgumentParser) -> None:
@@ -46,11 +45,6 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
     from perceptive.training.ranking import ListSource, train_lists
 
     began = time.monotonic()
-    mine = {f.name for f in fields(RankingParameters)}
-    wrong = [name for name in given(options, LinearParameters, {"cost"} | LEAVE_OUT | mine)]
-    wrong += [name for name in NOT_FOR_LISTS if getattr(options, name)]
-    if wrong:
-        raise ValueError(f"{', '.join(map(option_of, wrong))} does not go with --task rank; leave it out")
     chosen = given(options, RankingParameters, LEAVE_OUT | {"cost"})
     if options.pair_cost is not None:
         chosen["cost"] = options.pair_cost
@@ -71,7 +65,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
                 bar.update(done, learner.rounds - start[0], learner.mistakes - start[1])
 
             history = train_lists(learner, source, training, after_block)
-        certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
+        certificate = certify_lists(learner, source.lessons(learner)) if options.certify else None
     save(learner, options.output)
     seconds = time.monotonic() - began
     tell(stream.log)

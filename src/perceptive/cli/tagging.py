@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_parameters, check_target, given, option_of
-from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
+from perceptive.cli.refusals import refuse
+from perceptive.parameters import SequenceParameters, TrainingParameters
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from perceptive.streams.conll import Place
 
 SHARED = {"rule", "learning_rate", "margin", "C", "hypothesis", "keep", "max_voters", "random_state"}
-ONLY_LINEAR = {name for name in LinearParameters.__dataclass_fields__ if name not in SHARED} - {"cost"}
-OTHERS = (
-    "bits", "hash_seed", "interactions", "zero_based", "n_features", "cache", "checkpoint", "classes", "format",
-    "label", "categorical", "ignore", "delimiter", "text_column", "words", "chars", "weighting", "idf", "lowercase",
-)  # fmt: skip
 
 
 def add_tagging(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +47,9 @@ def train_tag(options: argparse.Namespace) -> int:
     from perceptive.training import History, train_tagger
 
     began = time.monotonic()
-    _refuse(options)
+    refuse(options, "--task tag")
+    if options.dev and options.validation_fraction:
+        raise ValueError("--dev and --holdout are both sentences to stop by; give one of them")
     check_target(options.output, [*options.data, *([options.dev] if options.dev else [])])
     if options.prune is not None and not options.prune >= 0:
         raise ValueError(f"--prune {options.prune}: give a number ≥ 0")
@@ -162,13 +160,6 @@ def located(places: list[Place]) -> Iterator[None]:
         yield
     for warning in caught:
         print(f"warning: {renamed(str(warning.message), name)}", file=sys.stderr)
-
-
-def _refuse(options: argparse.Namespace) -> None:
-    wrong = [option_of(name) for name in (*sorted(ONLY_LINEAR), *OTHERS) if getattr(options, name, None) is not None]
-    wrong += [option_of(name) for name in ("follow", "certify", "invert_hash") if getattr(options, name)]
-    if wrong:
-        raise ValueError(f"{', '.join(dict.fromkeys(wrong))} does not go with --task tag")
 
 
 def measure(learner: SequenceLearner | RerankingLearner, result: Evaluation) -> float:
