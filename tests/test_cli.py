@@ -834,6 +834,17 @@ def test_what_a_task_does_not_take_is_refused(task, tmp_path, capsys):
     assert refused > 10
 
 
+def test_many_passes_are_told_shortly(data, chunks):
+    noisy = data / "noisy.svm"
+    noisy.write_text("1 1:1\n-1 1:1\n" * 3)
+    (chunks / "noisy.conll").write_text("a N\n\na V\n\n" * 3)
+    for source, options in ((noisy, ()), (noisy, ("--kernel", "linear")), (chunks / "noisy.conll", ("--task", "tag"))):
+        told = perceptive("train", source, "-o", data / "n.model", "--epochs", 40, *options).stdout
+        [line] = [line for line in told.splitlines() if line.startswith("mistakes")]
+        assert len(line.split()) == 10
+        assert line.endswith("(40 passes)")
+
+
 def test_what_would_be_passed_over_is_refused(chunks, data, model):
     train = chunks / "train.conll"
     learn = ("train", train, "--task", "tag", "-o", chunks / "a.model")

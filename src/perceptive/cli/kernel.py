@@ -228,11 +228,12 @@ def _tell(options: argparse.Namespace, learner: KernelLearner, history: Any, cer
         return
     if options.quiet:
         return
-    from perceptive.cli.console import pairs
+    from perceptive.cli.console import of_passes, pairs
 
+    about["mistakes"] = of_passes(history.mistakes, converged=history.converged)
     rows = [(name, value) for name, value in about.items() if value is not None]
     if history.held_out:
-        rows.append(("held-out accuracy", " ".join(f"{a:.2%}" for a in history.held_out)))
+        rows.append(("held-out accuracy", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))

@@ -87,19 +87,19 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
         return 0
     if options.quiet:
         return 0
-    from perceptive.cli.console import pairs
+    from perceptive.cli.console import of_passes, pairs
 
     rows: list[tuple[str, Any]] = [
         ("lists", f"{source.lists:,}"),
         ("candidates", f"{source.candidates:,}"),
         ("features", f"{learner.n_features:,}"),
-        ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
+        ("mistakes", of_passes(history.mistakes, converged=history.converged)),
     ]
     for name, count in (("without answer", source.unanswered), ("skipped lists", source.skipped)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:
-        rows.append(("held-out top-1", " ".join(f"{a:.2%}" for a in history.held_out)))
+        rows.append(("held-out top-1", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))

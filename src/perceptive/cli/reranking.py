@@ -84,10 +84,10 @@ def train_rerank(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(told))
     elif not options.quiet:
-        from perceptive.cli.console import pairs, size
+        from perceptive.cli.console import of_passes, pairs, size
 
         told |= {"oracle": f"F1 {learner.oracle:.2%}", "bytes": size(os.path.getsize(options.output))}
-        told |= {"mistakes": " ".join(map(str, history.mistakes)), "updates": " ".join(map(str, history.updates))}
+        told |= {"mistakes": of_passes(history.mistakes), "updates": of_passes(history.updates)}
         told["seconds"] = f"{told['seconds']:.2f}"
         print(pairs(list(told.items())))
     return 0

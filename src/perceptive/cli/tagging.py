@@ -118,12 +118,12 @@ def train_tag(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(told))
     elif not options.quiet:
-        from perceptive.cli.console import pairs, size
+        from perceptive.cli.console import of_passes, pairs, size
 
         labels = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
         told |= {"labels": labels, "bytes": size(os.path.getsize(options.output)), "seconds": f"{told['seconds']:.2f}"}
-        told |= {"mistakes": " ".join(map(str, history.mistakes)), "updates": " ".join(map(str, history.updates))}
-        told |= {"held_out": " ".join(f"{score:.2f}" for score in history.held_out) or "—"}
+        told |= {"mistakes": of_passes(history.mistakes), "updates": of_passes(history.updates)}
+        told |= {"held_out": of_passes(history.held_out, ".2f") or "—"}
         print(pairs([(name.replace("_", " "), value) for name, value in told.items()]))
     return 0
 

@@ -343,20 +343,20 @@ def _tell(
         return
     if options.quiet:
         return
-    from perceptive.cli.console import pairs, size
+    from perceptive.cli.console import of_passes, pairs, size
 
     classes = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
     rows: list[tuple[str, Any]] = [
         ("examples", f"{source.examples:,}"),
         ("classes", classes),
         ("features", f"{learner.n_features:,}"),
-        ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
+        ("mistakes", of_passes(history.mistakes, converged=history.converged)),
     ]
     for name, count in (("skipped lines", source.skipped), ("without label", source.unlabelled)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:
-        rows.append(("held-out accuracy", " ".join(f"{a:.2%}" for a in history.held_out)))
+        rows.append(("held-out accuracy", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     rows += [("time", f"{seconds:.2f} s"), ("memory", size(memory)), ("model", options.output)]
