@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,9 +105,10 @@ class Labelling:
         assert self.given is not None
         return list(schemes.choices(labels, self.given, within))
 
-    def knows(self, label: Any, within: Iterable[Any]) -> bool:
+    def knows(self, label: Any, within: Collection[Any]) -> bool:
         """Whether a label of the user's is any of those within."""
-        assert self.given is not None
+        if self.given is None:
+            return isinstance(label, Hashable) and label in within
         return isinstance(label, str) and not schemes.meanings(label, self.given).isdisjoint(within)
 
     def names(self, labels: Labels) -> Labels:
@@ -150,6 +151,25 @@ def least_segments(labels: Sequence[Any]) -> Labels:
             prefix, kind = schemes.split(labels[t + 1]) if t + 1 < len(labels) and labels[t + 1] else ("O", "")
             found[t] = ("B-" + kind if kind else "B") if prefix == "I" else "O"
     return found
+
+
+def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int:
+    """Tokens of the longest segment; raises where it is longer than a bound.
+
+    Examples
+    --------
+    >>> longest_segment([["B-X", "I-X", "O"], ["B-X", None, "I-X"]])
+    2
+    """
+    spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(least_segments(labels))]
+    longest = max((end - begin for _, (begin, end, _) in spans), default=1)
+    if bound is not None and longest > bound:
+        i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
+        raise ValueError(
+            f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; "
+            f"set max_segment={longest}"
+        )
+    return longest
 
 
 def _undecided(y: Sequence[Sequence[Any]]) -> bool:
