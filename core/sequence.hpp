@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "sequence_model.hpp"
+#include "sequence_scores.hpp"
 #include "simplex_qp.hpp"
 
 namespace perceptive {
@@ -47,7 +47,7 @@ class StructuredPerceptron {
         if (model.log) model.log->predicted();
         if (n == 0 || model.L == 0) return;
         Potentials& x = potentials_;
-        model.gather(lesson, i, model.w, edge.data(), x);
+        scores_.gather(lesson, i, model.w, edge.data(), x);
         x.trellis.beam = options.beam;
         target_.assign(truth, truth + n);
         if (std::any_of(truth, truth + n, [](std::int32_t said) { return said < 0; })) complete(x, lesson, i);
@@ -56,13 +56,13 @@ class StructuredPerceptron {
         const bool margins = options.rule.name != RuleName::perceptron || options.rule.margin > 0;
         if (options.hamming || options.rule.name == RuleName::mira) add_cost(x, lesson, begin, n, 1.0f);
         if (options.rule.name == RuleName::mira) {
-            rivals_ = model.best_paths(x, options.k + 1);
+            rivals_ = scores_.best_paths(x, options.k + 1);
             add_cost(x, lesson, begin, n, -1.0f);
             count_mistake(x);
             mira(lesson, begin, n, options, edge);
             return;
         }
-        model.decode(x, viterbi_, segments_, path_.data());
+        scores_.decode(x, viterbi_, segments_, path_.data());
         if (options.hamming) {
             add_cost(x, lesson, begin, n, -1.0f);
             if (path_ == target_) return;  // right by its margin, so right
@@ -99,7 +99,7 @@ class StructuredPerceptron {
                                       [&](i64 y) { constrained_[t * model.S + y] = NEVER; });
         Trellis forced = x.trellis;
         forced.unary = constrained_.data();
-        if (!(model.decode(forced, x, viterbi_, segments_, target_.data()) > static_cast<double>(NEVER)))
+        if (!(scores_.decode(forced, x, viterbi_, segments_, target_.data()) > static_cast<double>(NEVER)))
             throw std::invalid_argument("sentence " + std::to_string(i) + ": no labels fit between those given");
     }
 
@@ -117,18 +117,18 @@ class StructuredPerceptron {
     }
 
     void count_mistake(const Potentials& x) {
-        model.decode(x, viterbi_, segments_, path_.data());
+        scores_.decode(x, viterbi_, segments_, path_.data());
         if (path_ != target_) note_mistake(x);
     }
 
     void note_mistake(const Potentials& x) {
         ++model.run.mistakes;
-        model.run.criterion += std::max(0.0, model.score(x, path_.data()) - model.score(x, target_.data()));
+        model.run.criterion += std::max(0.0, scores_.score(x, path_.data()) - scores_.score(x, target_.data()));
     }
 
     // The best path but the target, where the target is best.
     void second_best(const Potentials& x) {
-        for (ScoredPath& rival : model.best_paths(x, 2))
+        for (ScoredPath& rival : scores_.best_paths(x, 2))
             if (rival.labels != target_) {
                 path_ = std::move(rival.labels);
                 return;
@@ -327,6 +327,7 @@ class StructuredPerceptron {
     }
 
     SequenceModel& model;
+    SequenceScores scores_{model};
     Viterbi viterbi_;
     SegmentViterbi segments_;
     Potentials potentials_;

@@ -13,7 +13,7 @@ nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, const 
             decoder.x.trellis.beam = beam;
             const std::size_t at = paths.size();
             paths.resize(at + static_cast<std::size_t>(n));
-            return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
+            return scores_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
         },
         [&](const CellReader& reader) {
             std::size_t at = 0;
@@ -41,7 +41,7 @@ nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* v
     each_batch(
         X, n_labels, vector, forced, true,
         [&](Decoder& decoder, i64) {
-            all.push_back(model_.best_paths(decoder.x, k));
+            all.push_back(scores_.best_paths(decoder.x, k));
             return all.back().empty() ? NO_PATH : all.back().front().score;
         },
         [&](const CellReader&) {
@@ -66,8 +66,8 @@ nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector) 
         X, n_labels, vector, {}, false,
         [&](Decoder& decoder, i64 n) {
             std::vector<int> path(static_cast<std::size_t>(n));
-            const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-            all.emplace_back(std::move(path), model_.marginals(decoder.x));
+            const double best = scores_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+            all.emplace_back(std::move(path), scores_.marginals(decoder.x));
             return best;
         },
         [&](const CellReader&) {
@@ -130,7 +130,7 @@ nb::list Tagger::vote(nb::list X, nb::list labels) {
             X, n_labels, &voter, {}, false,
             [&](Decoder& decoder, i64 n) {
                 path.resize(static_cast<std::size_t>(n));
-                model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+                scores_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
                 auto& mine = ballots[i++];
                 for (Ballot& ballot : mine)
                     if (ballot.path == path) {
