@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "sequence_model.hpp"
+#include "sequence_scores.hpp"
 #include "simplex_qp.hpp"
 
 namespace perceptive {
@@ -47,24 +47,24 @@ class StructuredPerceptron {
         if (model.log) model.log->predicted();
         if (n == 0 || model.L == 0) return;
         Potentials& x = potentials_;
-        model.gather(lesson, i, model.w, edge.data(), x);
+        scores_.gather(lesson, i, model.w, edge.data(), x);
         x.trellis.beam = options.beam;
         target_.assign(truth, truth + n);
-        if (std::find(target_.begin(), target_.end(), -1) != target_.end()) complete(x, truth, n, i);
+        if (std::any_of(truth, truth + n, [](std::int32_t said) { return said < 0; })) complete(x, lesson, i);
         path_.resize(static_cast<std::size_t>(n));
 
         const bool margins = options.rule.name != RuleName::perceptron || options.rule.margin > 0;
-        if (options.hamming || options.rule.name == RuleName::mira) add_cost(x, truth, n, 1.0f);
+        if (options.hamming || options.rule.name == RuleName::mira) add_cost(x, lesson, begin, n, 1.0f);
         if (options.rule.name == RuleName::mira) {
-            rivals_ = model.best_paths(x, options.k + 1);
-            add_cost(x, truth, n, -1.0f);
+            rivals_ = scores_.best_paths(x, options.k + 1);
+            add_cost(x, lesson, begin, n, -1.0f);
             count_mistake(x);
-            mira(lesson, begin, n, truth, options, edge);
+            mira(lesson, begin, n, options, edge);
             return;
         }
-        model.decode(x, viterbi_, segments_, path_.data());
+        scores_.decode(x, viterbi_, segments_, path_.data());
         if (options.hamming) {
-            add_cost(x, truth, n, -1.0f);
+            add_cost(x, lesson, begin, n, -1.0f);
             if (path_ == target_) return;  // right by its margin, so right
             best_ = path_;
             count_mistake(x);
@@ -78,7 +78,7 @@ class StructuredPerceptron {
                 if (path_ == target_) return;  // there is no other path
             }
         }
-        const double cost = options.hamming ? hamming(path_, truth, n) : 1.0;
+        const double cost = options.hamming ? hamming(path_, lesson, begin) : 1.0;
         difference_.clear();
         differ(lesson, begin, n, target_, path_, difference_);
         const double m = along(difference_), q = difference_.squared_norm();
@@ -90,45 +90,45 @@ class StructuredPerceptron {
         close(q, edge);
     }
 
-    // The labels that were not said are those of the best path through the labels that were.
-    void complete(Potentials& x, const std::int32_t* truth, i64 n, i64 i) {
+    // The labels that were not said are those of the best path through what was.
+    void complete(Potentials& x, const Sentences& lesson, i64 i) {
+        const i64 begin = lesson.start[i], n = lesson.start[i + 1] - begin;
         constrained_.assign(x.unary.begin(), x.unary.begin() + n * model.S);
         for (i64 t = 0; t < n; ++t)
-            if (truth[t] >= 0)
-                for (i64 y = 0; y < model.L; ++y)
-                    if (y != truth[t]) constrained_[t * model.S + y] = NEVER;
+            lesson.choices.each_other(lesson.label[begin + t], model.L,
+                                      [&](i64 y) { constrained_[t * model.S + y] = NEVER; });
         Trellis forced = x.trellis;
         forced.unary = constrained_.data();
-        if (!(model.decode(forced, x, viterbi_, segments_, target_.data()) > static_cast<double>(NEVER)))
+        if (!(scores_.decode(forced, x, viterbi_, segments_, target_.data()) > static_cast<double>(NEVER)))
             throw std::invalid_argument("sentence " + std::to_string(i) + ": no labels fit between those given");
     }
 
-    void add_cost(Potentials& x, const std::int32_t* truth, i64 n, float sign) const {
+    void add_cost(Potentials& x, const Sentences& lesson, i64 begin, i64 n, float sign) const {
         for (i64 t = 0; t < n; ++t)
-            if (truth[t] >= 0)
-                for (i64 y = 0; y < model.L; ++y)
-                    if (y != truth[t]) x.unary[t * model.S + y] += sign;
+            lesson.choices.each_other(lesson.label[begin + t], model.L,
+                                      [&](i64 y) { x.unary[t * model.S + y] += sign; });
     }
 
-    static double hamming(const std::vector<int>& path, const std::int32_t* truth, i64 n) {
+    static double hamming(const std::vector<int>& path, const Sentences& lesson, i64 begin) {
         i64 wrong = 0;
-        for (i64 t = 0; t < n; ++t) wrong += truth[t] >= 0 && path[t] != truth[t];
+        for (std::size_t t = 0; t < path.size(); ++t)
+            wrong += !lesson.choices.allow(lesson.label[static_cast<std::size_t>(begin) + t], path[t]);
         return static_cast<double>(wrong);
     }
 
     void count_mistake(const Potentials& x) {
-        model.decode(x, viterbi_, segments_, path_.data());
+        scores_.decode(x, viterbi_, segments_, path_.data());
         if (path_ != target_) note_mistake(x);
     }
 
     void note_mistake(const Potentials& x) {
         ++model.run.mistakes;
-        model.run.criterion += std::max(0.0, model.score(x, path_.data()) - model.score(x, target_.data()));
+        model.run.criterion += std::max(0.0, scores_.score(x, path_.data()) - scores_.score(x, target_.data()));
     }
 
     // The best path but the target, where the target is best.
     void second_best(const Potentials& x) {
-        for (ScoredPath& rival : model.best_paths(x, 2))
+        for (ScoredPath& rival : scores_.best_paths(x, 2))
             if (rival.labels != target_) {
                 path_ = std::move(rival.labels);
                 return;
@@ -274,8 +274,7 @@ class StructuredPerceptron {
         edge = model.masked_edges(model.w);
     }
 
-    void mira(Sentences& lesson, i64 begin, i64 n, const std::int32_t* truth, const SequenceOptions& options,
-              std::vector<float>& edge) {
+    void mira(Sentences& lesson, i64 begin, i64 n, const SequenceOptions& options, std::vector<float>& edge) {
         std::vector<Difference> deltas;
         std::vector<double> losses;
         double worst = 0.0;
@@ -284,7 +283,7 @@ class StructuredPerceptron {
             if (static_cast<i64>(deltas.size()) == options.k) break;
             deltas.emplace_back();
             differ(lesson, begin, n, target_, rival.labels, deltas.back());
-            losses.push_back(hamming(rival.labels, truth, n) - along(deltas.back()));
+            losses.push_back(hamming(rival.labels, lesson, begin) - along(deltas.back()));
             worst = std::max(worst, losses.back());
         }
         if (worst <= LOSS_FLOOR) return;
@@ -328,6 +327,7 @@ class StructuredPerceptron {
     }
 
     SequenceModel& model;
+    SequenceScores scores_{model};
     Viterbi viterbi_;
     SegmentViterbi segments_;
     Potentials potentials_;

@@ -13,10 +13,12 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics import f1_score, roc_auc_score
 
-from perceptive import load
+from perceptive import certify, cli, load
 from perceptive.cli import COMMANDS
 from perceptive.cli.options import option_of
+from perceptive.cli.refusals import ALWAYS, TAKEN
 from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.streams import conll
 
 PERCEPTIVE = [sys.executable, "-m", "perceptive"]
 
@@ -652,6 +654,30 @@ def test_a_tagger_from_file_to_labels(chunks):
     assert json.loads(perceptive("inspect", model, "--json", "--class", "B-NP").stdout)["features"]
 
 
+def test_a_tagger_is_certified(chunks):
+    train, other, model = chunks / "train.conll", chunks / "other.conll", chunks / "a.model"
+    other.write_text(CHUNKS)
+    learn = ("train", train, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
+    perceptive(*learn, "--encoding", "bioes")
+    told = json.loads(perceptive("certify", model, train, "--json").stdout)
+    assert told["holds"]
+    assert not told["hypothetical"]
+    assert 0 < told["updates"] <= told["bound"]
+    X, y = conll.read(train)
+    expected = certify(load(model), X, y)
+    assert (told["bound"], told["text"]) == (expected.bound, str(expected))
+    assert perceptive("certify", model, train).stdout == f"{expected}\n"
+    assert json.loads(perceptive("certify", model, other, "--json").stdout)["hypothetical"]
+    perceptive(*learn, "--rule", "pa1")
+    assert "no bound is known" in perceptive("certify", model, train).stdout
+    assert "cannot hold the label" in perceptive("certify", model, train, "--label-column", 3, code=1).stderr
+    other.write_text("the DT B-NEW\n")
+    assert "other.conll:1: the learner has never met" in perceptive("certify", model, other, code=1).stderr
+    for command in ("certify", "eval"):
+        done = perceptive(command, model, train, "--on-error", "skip", "--threads", 2, code=1)
+        assert "--threads, --on-error does not go with taggers" in done.stderr
+
+
 def test_a_tagger_of_raw_text(chunks):
     words = "\n".join(" ".join([line.split()[0], line.split()[2]]) if line else "" for line in CHUNKS.splitlines())
     (chunks / "words.conll").write_text((words + "\n\n") * 10)
@@ -771,3 +797,65 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     bad.write_text("the\n")
     assert "bad.conll:1: column -1 cannot hold the label: there is one only" in told("eval", model, bad)
     assert "bad.conll:1 has 1 columns" in told("tag", model, bad)
+
+
+# ---------------------------------------------------------------- options that mean nothing
+
+
+def options_of_train():
+    """Every option of ``train`` with a value it takes, by its name in the namespace."""
+    made = cli.parser(["train"])
+    [commands] = [action for action in made._actions if action.dest == "command"]
+    values = {"interactions": "all", "words": "1-2", "chars": "3", "every": "5m", "learning_rate": "0.5"}
+    found = {}
+    for action in commands.choices["train"]._actions:
+        if action.option_strings and action.dest not in ("help", "task", "output"):
+            value = values.get(action.dest) or (str(list(action.choices)[-1]) if action.choices else "3")
+            found[action.dest] = [action.option_strings[-1], *([] if action.nargs == 0 else [value])]
+    return found
+
+
+@pytest.mark.parametrize("task", TAKEN)
+def test_what_a_task_does_not_take_is_refused(task, tmp_path, capsys):
+    mine = {
+        "kernels": ["--kernel", "poly(2)"],
+        "kernels of strings and trees": ["--kernel", "spectrum(2)@text"],
+        "--task rerank": ["--task", "rerank", "--base", "x"],
+    }.get(task, task.split())
+    refused = 0
+    for name, option in options_of_train().items():
+        if name in ALWAYS | TAKEN[task]:
+            continue
+        assert cli.main(["train", str(tmp_path / "nothing"), "-o", str(tmp_path / "m"), *mine, *option]) == 1
+        told = capsys.readouterr().err
+        assert option[0].replace("--no-", "--") in told
+        assert "does not go" in told or "need" in told
+        refused += 1
+    assert refused > 10
+
+
+def test_many_passes_are_told_shortly(data, chunks):
+    noisy = data / "noisy.svm"
+    noisy.write_text("1 1:1\n-1 1:1\n" * 3)
+    (chunks / "noisy.conll").write_text("a N\n\na V\n\n" * 3)
+    for source, options in ((noisy, ()), (noisy, ("--kernel", "linear")), (chunks / "noisy.conll", ("--task", "tag"))):
+        told = perceptive("train", source, "-o", data / "n.model", "--epochs", 40, *options).stdout
+        [line] = [line for line in told.splitlines() if line.startswith("mistakes")]
+        assert len(line.split()) == 10
+        assert line.endswith("(40 passes)")
+
+
+def test_what_would_be_passed_over_is_refused(chunks, data, model):
+    train = chunks / "train.conll"
+    learn = ("train", train, "--task", "tag", "-o", chunks / "a.model")
+    done = perceptive(*learn, "--on-error", "skip", "--threads", 2, code=1)
+    assert "--on-error, --threads does not go with --task tag; leave it out" in done.stderr
+    assert "give one of them" in perceptive(*learn, "--dev", train, "--holdout", 0.1, code=1).stderr
+    (data / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n" * 3)
+    rank = ("train", data / "lists.svm", "--task", "rank", "-o", data / "r.model", "--quiet")
+    perceptive(*rank)
+    told = perceptive(*rank, "--continue", data / "r.model", "--zero-based", code=1).stderr
+    assert "goes on learning as it has begun; leave out --zero-based" in told
+    for command in (rank, ("train", data / "train.svm", "-o", data / "b.model")):
+        told = perceptive(*command, "--continue", model, "--certify", code=1).stderr
+        assert "--certify is about all examples of a run" in told

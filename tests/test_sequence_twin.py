@@ -146,8 +146,8 @@ def test_a_beam_of_all_labels_is_no_beam(x):
     learner, words = learner_of(x)
     free = learner.predict(words)
     for beam in (len(learner.labels), len(learner.labels) + 5):
-        assert learner.core.predict([words], learner.labels, None, None, None, beam) == [free]
-    greedy = learner.core.predict([words], learner.labels, None, None, None, 1)[0]
+        assert learner.core.predict([words], learner.labels, None, _core.Forced(), beam) == [free]
+    greedy = learner.core.predict([words], learner.labels, None, _core.Forced(), 1)[0]
     path = []  # a beam of one takes the best step each time
     for t, row in enumerate(x.unary):
         path.append(max(range(len(row)), key=lambda y: row[y] + (x.edge[t][path[-1]][y] if path else 0)))

@@ -16,9 +16,19 @@ void bind_sequence(nb::module_& m) {
                          return total;
                      })
         .def_prop_ro("partial",
-                     [](const Sentences& s) { return std::find(s.label.begin(), s.label.end(), -1) != s.label.end(); })
+                     [](const Sentences& s) {
+                         return std::any_of(s.label.begin(), s.label.end(), [](std::int32_t said) { return said < 0; });
+                     })
         .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); })
         .def_prop_ro("entries", [](const Sentences& s) { return s.state.number.size() + s.edge.number.size(); });
+    nb::class_<Forced>(m, "Forced", "Labels that are wanted: none, or a list for each sentence.")
+        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](Forced* self, nb::list labels, nb::dict index, const std::vector<std::vector<i64>>& choices) {
+                new (self) Forced{labels, index, choices_of(choices)};
+            },
+            "labels"_a, "index"_a, "choices"_a, "`index` numbers labels, and choices by −2, −3, …");
     nb::class_<Hypothesis>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
     nb::class_<Tagger>(m, "SequenceModel", "Templates, weights and Viterbi.")
         .def(nb::init<int, const std::vector<std::tuple<std::string, int, int>>&,
@@ -29,14 +39,12 @@ void bind_sequence(nb::module_& m) {
         .def_prop_ro("n_labels", &Tagger::n_labels)
         .def("set_constraints", &Tagger::set_constraints, "pair"_a.noconvert(), "start"_a.noconvert(),
              "stop"_a.noconvert())
-        .def("set_same_name", &Tagger::set_same_name, "names"_a,
-             "Labels of one number are one where labels are forced.")
         .def("set_label_sets", &Tagger::set_label_sets, "state"_a, "edge"_a, "sets"_a)
         .def("set_segments", &Tagger::set_segments, "longest"_a, "begin"_a, "inside"_a, "outside"_a)
         .def("set_segment_features", &Tagger::set_segment_features, "text"_a, "shape"_a, "phrases"_a)
         .def("set_scale", &Tagger::set_scale, "scale"_a, "The value of each state template's features; empty: 1.")
         .def("keep_log", &Tagger::keep_log, "max_voters"_a)
-        .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "min_count"_a, "longest"_a,
+        .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
         .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
@@ -47,12 +55,9 @@ void bind_sequence(nb::module_& m) {
         .def("average", &Tagger::average, nb::rv_policy::take_ownership)
         .def("last", &Tagger::last, nb::rv_policy::take_ownership)
         .def("voter", &Tagger::voter, "k"_a, nb::rv_policy::take_ownership)
-        .def("predict", &Tagger::predict, "X"_a, "labels"_a, "vector"_a.none(), "forced"_a.none(), "index"_a.none(),
-             "beam"_a)
-        .def("predict_kbest", &Tagger::predict_kbest, "X"_a, "k"_a, "labels"_a, "vector"_a.none(), "forced"_a.none(),
-             "index"_a.none())
-        .def("max_marginals", &Tagger::max_marginals_of, "X"_a, "n_labels"_a, "vector"_a.none(), "forced"_a.none(),
-             "index"_a.none())
+        .def("predict", &Tagger::predict, "X"_a, "labels"_a, "vector"_a.none(), "forced"_a, "beam"_a)
+        .def("predict_kbest", &Tagger::predict_kbest, "X"_a, "k"_a, "labels"_a, "vector"_a.none(), "forced"_a)
+        .def("max_marginals", &Tagger::max_marginals_of, "X"_a, "n_labels"_a, "vector"_a.none())
         .def("trellis", &Tagger::trellis, "X"_a, "n_labels"_a, "vector"_a.none())
         .def("vote", &Tagger::vote, "X"_a, "labels"_a)
         .def_prop_ro("rounds", [](Tagger& t) { return t.run().rounds; })

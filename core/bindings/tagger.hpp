@@ -18,6 +18,18 @@ struct Hypothesis {
     std::vector<float> edge;
 };
 
+// Labels that are wanted: a list for each sentence, and the number of each label and choice.
+struct Forced {
+    nb::object labels = nb::none(), index = nb::none();
+    Choices choices;
+};
+
+inline Choices choices_of(const std::vector<std::vector<i64>>& members) {
+    for (const auto& labels : members)
+        for (const i64 y : labels) require(y >= 0 && y < MAX_LABELS, "a choice names a label that is not there");
+    return Choices(members);
+}
+
 constexpr i64 BATCH = 64;                // sentences read at once
 constexpr i64 WORTH_UNPACKING = 50'000;  // tokens: rows add up faster than packed ones, by what unpacking costs
 constexpr const char* CHANGED = "the model has changed while it was predicting; ask again";
@@ -48,41 +60,8 @@ class Tagger {
         model_.set_constraints({chars(pair), chars(start), chars(stop)});
     }
 
-    void set_same_name(std::vector<int> names) {
-        const auto lock = writing();
-        require(static_cast<i64>(names.size()) == model_.L, "one number a label");
-        model_.same_name = std::move(names);
-    }
-
     // which set each template has (−1: none), and the labels (or pairs) of each
-    void set_label_sets(std::vector<int> state, std::vector<int> edge, const std::vector<std::vector<i64>>& sets) {
-        const auto lock = writing();
-        std::vector<LabelSet> made;
-        std::vector<char> of_pairs(sets.size(), 0);
-        require(state.size() == model_.state_templates.size() && edge.size() == model_.edge_templates.size(),
-                "one label set a template");
-        for (const int s : state) require(s < static_cast<int>(sets.size()), "no such label set");
-        for (const int s : edge) {
-            require(s < static_cast<int>(sets.size()), "no such label set");
-            if (s >= 0) of_pairs[s] = 1;
-        }
-        for (std::size_t s = 0; s < sets.size(); ++s) {
-            const i64 size = of_pairs[s] ? model_.L * model_.L : model_.L;
-            LabelSet set{std::vector<char>(static_cast<std::size_t>(size), 0), size};
-            for (const i64 member : sets[s]) {
-                require(member >= 0 && member < size, "a label set names a label that is not there");
-                set.in[member] = 1;
-                set.first = std::min(set.first, member);
-            }
-            if (set.first == size) set.first = 0;
-            made.push_back(std::move(set));
-        }
-        for (const int s : state) require(s < 0 || !of_pairs[s], "a set of labels and of pairs");
-        model_.sets = std::move(made);
-        model_.state_set = std::move(state);
-        model_.edge_set = std::move(edge);
-        model_.share();
-    }
+    void set_label_sets(std::vector<int> state, std::vector<int> edge, const std::vector<std::vector<i64>>& sets);
 
     void set_scale(std::vector<float> scale) {
         require(scale.empty() || scale.size() == model_.state_templates.size(), "one scale a template");
@@ -118,113 +97,28 @@ class Tagger {
     // ------------------------------------------------------------ learning
 
     // `longest`: tokens of the longest segment, 0 without segments
-    Sentences* encode(nb::list X, nb::list y, nb::dict index, i64 min_count, i64 longest) {
-        require(longest >= 0 && longest < (1 << 16), "bad segments");
-        auto lesson = std::make_unique<Sentences>();
-        lesson->n_base = model_.columns.base();
-        lesson->longest = longest;
-        CellReader reader(model_.columns.base());
-        require(nb::len(X) == nb::len(y), "X and y differ in length");
-        const i64 n = static_cast<i64>(nb::len(X));
-        std::size_t tokens = 0;
-        for (const nb::handle sentence : X) tokens += nb::len(sentence);
-        lesson->state.number.reserve(tokens * model_.state_templates.size());  // growing would take half as much again
-        for (i64 begin = 0; begin < n; begin += BATCH) {
-            reader.clear();
-            const i64 end = std::min(n, begin + BATCH);
-            for (i64 i = begin; i < end; ++i) {
-                reader.sentence(X[i], i);
-                reader.labels(y[i], index, i, lesson->label);
-            }
-            nb::gil_scoped_release release;
-            std::unique_lock lock(mutex_);
-            add(reader, *lesson);
-        }
-        nb::gil_scoped_release release;
-        std::unique_lock lock(mutex_);
-        model_.finish(*lesson, min_count);
-        return lesson.release();
-    }
-
+    Sentences* encode(nb::list X, nb::list y, nb::dict index, const std::vector<std::vector<i64>>& choices,
+                      i64 min_count, i64 longest);
     void play(Sentences& lesson, Vector<const i64> order, const std::string& rule, double learning_rate, double margin,
-              double C, bool hamming, i64 k, bool averaged, i64 beam) {
-        SequenceOptions options;
-        options.rule.name = rule_named(rule);
-        options.rule.learning_rate = learning_rate;
-        options.rule.margin = margin;
-        options.rule.C = C;
-        options.hamming = hamming;
-        options.k = k;
-        options.averaged = averaged;
-        options.beam = beam;
-        for (std::size_t i = 0; i < order.size(); ++i)
-            require(order.data()[i] >= 0 && order.data()[i] < lesson.size(), "order: no such sentence");
-        nb::gil_scoped_release release;
-        std::unique_lock lock(mutex_);
-        need_fitting(lesson);
-        model_.unpack();
-        training_.play(lesson, order.data(), static_cast<i64>(order.size()), options);
-    }
-
-    nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector) {
-        unpack();
-        for (const std::int32_t label : lesson.label) require(label >= 0, "every token needs a label");
-        std::vector<double> found;
-        {
-            nb::gil_scoped_release release;
-            std::shared_lock lock(mutex_);
-            need_fitting(lesson);
-            const LabelWeights& v = vector ? vector->v : model_.w;
-            const bool whole = v.state.size() == model_.w.state.size() && v.edge.size() == model_.w.edge.size();
-            if (!model_.has(v) || !whole) throw std::runtime_error(CHANGED);
-            found = model_.leads(lesson, v);
-        }
-        return to_numpy(std::move(found));
-    }
-    double squared_norm(const Hypothesis* vector) {
-        unpack();
-        const auto lock = reading();
-        const LabelWeights& v = vector ? vector->v : model_.w;
-        if (!model_.has(v)) throw std::runtime_error(CHANGED);
-        return model_.squared_norm(v);
-    }
+              double C, bool hamming, i64 k, bool averaged, i64 beam);
+    nb::ndarray<nb::numpy, double> leads(const Sentences& lesson, const Hypothesis* vector);
+    double squared_norm(const Hypothesis* vector);
     std::uint64_t fingerprint() const { return model_.fingerprint; }
     void set_fingerprint(std::uint64_t value) { model_.fingerprint = value; }
 
-    Hypothesis* average() {
-        unpack();
-        nb::gil_scoped_release release;
-        std::shared_lock lock(mutex_);
-        return new Hypothesis{model_.average(), {}};
-    }
-
+    Hypothesis* average();
     // A copy of the present vector.
-    Hypothesis* last() {
-        unpack();
-        nb::gil_scoped_release release;
-        std::shared_lock lock(mutex_);
-        return new Hypothesis{model_.w.minus(nullptr, 0.0f), {}};
-    }
-
+    Hypothesis* last();
     // v_k of the log
-    Hypothesis* voter(i64 k) const {
-        nb::gil_scoped_release release;
-        std::shared_lock lock(mutex_);
-        require(k >= 0 && k < log_.voters(), "no such voter");
-        auto made = std::make_unique<Hypothesis>(Hypothesis{LabelWeights(model_.L, model_.trigrams), {}});
-        made->v.state.resize(model_.w.state.size());
-        made->v.edge.resize(model_.w.edge.size());
-        replay(0, k, made->v);
-        return made.release();
-    }
+    Hypothesis* voter(i64 k) const;
 
     // ------------------------------------------------------------ prediction
 
-    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index, i64 beam);
+    nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam);
     // for each sentence a list of (labels, score)
-    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index);
+    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced);
     // for each sentence (path, max-marginals as a flat array of tokens × labels)
-    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index);
+    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector);
     // The trellis of one sentence: unary scores, and the matrices of pairs.
     nb::tuple trellis(nb::list X, i64 n_labels, Hypothesis* vector);
     // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.
@@ -263,99 +157,38 @@ class Tagger {
         SegmentViterbi segments;
         std::vector<const std::string_view*> views;
         Window window;
-        SequenceModel::Keys keys;
+        SequenceScores::Keys keys;
     };
 
     static Columns columns_of(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
-                              const std::vector<std::vector<std::string>>& dictionaries) {
-        std::vector<Derived> columns;
-        for (const auto& [what, n, base] : derived) columns.push_back({derive_named(what), n, base});
-        std::vector<Symbols> sets;
-        for (const auto& words : dictionaries) {
-            sets.emplace_back();
-            for (const std::string& word : words) sets.back().add(word);
-        }
-        return Columns(n_base, std::move(columns), std::move(sets));
+                              const std::vector<std::vector<std::string>>& dictionaries);
+
+    static void need_known(const std::vector<std::int32_t>& said, const Choices& choices) {
+        for (const std::int32_t one : said) require(choices.known(one), "a choice that is not there");
     }
 
     // Labels are there, and segments are no longer than the model's.
-    void need_fitting(const Sentences& lesson) const {
-        require(lesson.longest == model_.types.longest, "a lesson of other segments");
-        std::vector<char> goes_on(static_cast<std::size_t>(model_.L), 0);
-        for (const int label : model_.types.inside)
-            if (label >= 0) goes_on[label] = 1;
-        i64 tokens = 0;
-        for (const std::int32_t label : lesson.label) {
-            require(label < model_.L, "a label that is not there");
-            tokens = label >= 0 && goes_on[label] ? tokens + 1 : 1;
-            require(!model_.types.on() || tokens <= lesson.longest, "a segment that is too long");
-        }
-    }
+    void need_fitting(const Sentences& lesson) const;
 
     static void cells_of(const CellReader& reader, i64 i, i64 n, std::vector<const std::string_view*>& views) {
         views.resize(static_cast<std::size_t>(n));
         for (i64 t = 0; t < n; ++t) views[t] = reader.cells(i, t);
     }
 
-    void add(const CellReader& reader, Sentences& lesson) {
-        Window window;
-        std::vector<Key> scratch;
-        std::vector<const std::string_view*> views;
-        for (i64 i = 0; i < reader.size(); ++i) {
-            const i64 n = reader.tokens(i), first = lesson.tokens();
-            window.resize(model_.columns, n);
-            for (i64 t = 0; t < n; ++t) {
-                const std::string_view* cells = reader.cells(i, t);
-                if (cells) model_.columns.token(cells, true, window.at(t));
-                for (int b = 0; b < lesson.n_base; ++b) lesson.base.push_back(window.at(t)[b]);
-            }
-            for (i64 t = 0; t < n; ++t) {
-                model_.add_token(lesson, first + t, window.at(t), scratch);
-                reader.features(i, t, [&](std::string_view name, float value) {
-                    const Id id = model_.raw.add(name);
-                    lesson.state.add(SequenceModel::raw_key(id), id, RAW, value);
-                });
-                lesson.state.start.push_back(static_cast<i64>(lesson.state.number.size()));
-                if (model_.edge_templates.size())  // a number a token is worth leaving out
-                    lesson.edge.start.push_back(static_cast<i64>(lesson.edge.number.size()));
-            }
-            if (lesson.longest) {
-                cells_of(reader, i, n, views);
-                model_.add_segments(lesson, first, n, window, views.data());
-            }
-            std::uint64_t hash = static_cast<std::uint64_t>(n);
-            const auto stir = [&hash](std::uint64_t value) { hash = mix(hash, value + 0x9E37u); };
-            for (i64 t = first; t < first + n; ++t) {
-                for (i64 p = lesson.state.start[t]; p < lesson.state.start[t + 1]; ++p) {
-                    const auto at = static_cast<std::size_t>(p);
-                    stir(lesson.state.key[lesson.state.number[at]]);
-                    if (!lesson.state.value.empty()) {
-                        std::uint32_t bits;
-                        std::memcpy(&bits, &lesson.state.value[at], sizeof bits);
-                        stir(bits);
-                    }
-                }
-                if (lesson.longest && model_.segment_features.text >= 0)
-                    stir(static_cast<std::uint64_t>(window.at(t - first)[model_.segment_features.text]));
-                stir(static_cast<std::uint64_t>(lesson.label[t] + 1));
-            }
-            lesson.hash.push_back(hash);
-            lesson.start.push_back(first + n);
-        }
-    }
+    void add(const CellReader& reader, Sentences& lesson);
 
     // decode(decoder, n) for each sentence without the GIL, which gives the score of the best path; then
     // collect(reader) for each batch with it. Between batches others may learn: a batch is decoded for `n_labels`
     // labels or not at all. `scored`: a best path whose score is not finite is an error.
     template <class Decode, class Collect>
-    void each_batch(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index, bool scored,
-                    Decode decode, Collect collect) {
+    void each_batch(nb::list X, i64 n_labels, Hypothesis* vector, const Forced& forced, bool scored, Decode decode,
+                    Collect collect) {
         CellReader reader(model_.columns.base());
         Decoder decoder;
         std::vector<std::int32_t> wanted;
         const i64 n = static_cast<i64>(nb::len(X));
-        const bool forcing = !forced.is_none();
-        if (forcing) require(nb::len(forced) == nb::len(X), "forced: one list of labels a sentence");
+        const bool forcing = !forced.labels.is_none();
+        if (forcing) require(nb::len(forced.labels) == nb::len(X), "forced: one list of labels a sentence");
         const LabelWeights& v = vector ? vector->v : model_.w;
         for (i64 begin = 0; begin < n; begin += BATCH) {
             reader.clear();
@@ -363,8 +196,9 @@ class Tagger {
             const i64 end = std::min(n, begin + BATCH);
             for (i64 i = begin; i < end; ++i) {
                 reader.sentence(X[i], i);
-                if (forcing) reader.labels(forced[i], nb::borrow<nb::dict>(index), i, wanted);
+                if (forcing) reader.labels(forced.labels[i], nb::borrow<nb::dict>(forced.index), i, wanted);
             }
+            need_known(wanted, forced.choices);
             for (i64 i = 0; i < reader.size(); ++i) tagged_ += reader.tokens(i);
             if (tagged_ > WORTH_UNPACKING) unpack();
             {
@@ -379,8 +213,7 @@ class Tagger {
                     const i64 m = reader.tokens(i);
                     gather(reader, i, m, v, edge.data(), decoder);
                     if (forcing)
-                        for (i64 t = 0; t < m; ++t, ++label)
-                            if (*label >= 0) model_.force(decoder.x, t, *label);
+                        for (i64 t = 0; t < m; ++t, ++label) scores_.force(decoder.x, t, *label, forced.choices);
                     const double best = decode(decoder, m);
                     if (forcing && !(best > NO_PATH))
                         throw std::invalid_argument("forced, sentence " + std::to_string(begin + i) +
@@ -396,7 +229,7 @@ class Tagger {
 
     void gather(const CellReader& reader, i64 i, i64 n, const LabelWeights& v, const float* edge, Decoder& decoder) {
         decoder.window.resize(model_.columns, n);
-        SequenceModel::Keys& keys = decoder.keys;
+        SequenceScores::Keys& keys = decoder.keys;
         keys.raw.clear();
         keys.raw_start.assign(1, 0);
         for (i64 t = 0; t < n; ++t) {
@@ -409,11 +242,11 @@ class Tagger {
             });
             keys.raw_start.push_back(static_cast<i64>(keys.raw.size()));
         }
-        model_.keys(decoder.window, n, keys);
-        model_.gather(keys, n, v, edge, decoder.x);
+        scores_.keys(decoder.window, n, keys);
+        scores_.gather(keys, n, v, edge, decoder.x);
         if (!model_.types.on()) return;
         cells_of(reader, i, n, decoder.views);
-        model_.gather_segments(decoder.window, decoder.views.data(), n, v, decoder.x);
+        scores_.gather_segments(decoder.window, decoder.views.data(), n, v, decoder.x);
     }
 
     // v ← voter `to`, given v = voter `from`
@@ -422,6 +255,7 @@ class Tagger {
     }
 
     SequenceModel model_;
+    SequenceScores scores_{model_};
     StructuredPerceptron training_{model_};
     UpdateLog log_;
     i64 tagged_ = 0;  // tokens

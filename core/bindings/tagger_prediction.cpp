@@ -3,18 +3,17 @@
 
 namespace perceptive {
 
-nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, nb::object forced, nb::object index,
-                         i64 beam) {
+nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam) {
     nb::list found;
     const auto n_labels = static_cast<i64>(nb::len(labels));
     std::vector<int> paths;
     each_batch(
-        X, n_labels, vector, forced, index, false,
+        X, n_labels, vector, forced, false,
         [&](Decoder& decoder, i64 n) {
             decoder.x.trellis.beam = beam;
             const std::size_t at = paths.size();
             paths.resize(at + static_cast<std::size_t>(n));
-            return model_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
+            return scores_.decode(decoder.x, decoder.viterbi, decoder.segments, paths.data() + at);
         },
         [&](const CellReader& reader) {
             std::size_t at = 0;
@@ -34,16 +33,15 @@ nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, nb::ob
     return found;
 }
 
-nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, nb::object forced,
-                               nb::object index) {
+nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced) {
     require(k >= 1, "k must be at least 1");
     const auto n_labels = static_cast<i64>(nb::len(labels));
     nb::list found;
     std::vector<std::vector<ScoredPath>> all;
     each_batch(
-        X, n_labels, vector, forced, index, true,
+        X, n_labels, vector, forced, true,
         [&](Decoder& decoder, i64) {
-            all.push_back(model_.best_paths(decoder.x, k));
+            all.push_back(scores_.best_paths(decoder.x, k));
             return all.back().empty() ? NO_PATH : all.back().front().score;
         },
         [&](const CellReader&) {
@@ -61,15 +59,15 @@ nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* v
     return found;
 }
 
-nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, nb::object forced, nb::object index) {
+nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector) {
     nb::list found;
     std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
     each_batch(
-        X, n_labels, vector, forced, index, false,
+        X, n_labels, vector, {}, false,
         [&](Decoder& decoder, i64 n) {
             std::vector<int> path(static_cast<std::size_t>(n));
-            const double best = model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
-            all.emplace_back(std::move(path), model_.marginals(decoder.x));
+            const double best = scores_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+            all.emplace_back(std::move(path), scores_.marginals(decoder.x));
             return best;
         },
         [&](const CellReader&) {
@@ -82,7 +80,7 @@ nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, 
 nb::tuple Tagger::trellis(nb::list X, i64 n_labels, Hypothesis* vector) {
     std::vector<double> unary, edges;
     each_batch(
-        X, n_labels, vector, nb::none(), nb::none(), false,
+        X, n_labels, vector, {}, false,
         [&](Decoder& decoder, i64 n) {
             const Trellis& x = decoder.x.trellis;
             for (i64 t = 0; t < n; ++t)
@@ -129,10 +127,10 @@ nb::list Tagger::vote(nb::list X, nb::list labels) {
         std::size_t i = 0;
         std::vector<int> path;
         each_batch(
-            X, n_labels, &voter, nb::none(), nb::none(), false,
+            X, n_labels, &voter, {}, false,
             [&](Decoder& decoder, i64 n) {
                 path.resize(static_cast<std::size_t>(n));
-                model_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+                scores_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
                 auto& mine = ballots[i++];
                 for (Ballot& ballot : mine)
                     if (ballot.path == path) {

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from perceptive.certificate import Certificate
     from perceptive.learners.lesson import Lesson
 
+NO_TAGGER = "{}: is no tagger; leave out --label-column"
 EXAMPLE = """\
 examples:
   perceptive certify a9a.model train.svm
   perceptive certify letor.model letor-train.svm
+  perceptive certify chunk.model train.conll
 """
 
 
@@ -29,6 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
     add_files(parser, "the examples it learned from")
+    parser.add_argument(
+        "--label-column", type=int, help="taggers: the column that holds the label (default: as in training)"
+    )
     add_json(parser)
 
 
@@ -48,6 +53,8 @@ def run(options: argparse.Namespace) -> None:
         certificate = _certify_other(some, options)
         print(json.dumps(certificate_json(certificate)) if options.json else certificate)
         return
+    if options.label_column is not None:
+        raise ValueError(NO_TAGGER.format(options.model))
     learner = of_examples(some, options.model)
     assert isinstance(learner, LinearLearner)
     stream = stream_for(learner, options, fixed=True)
@@ -68,14 +75,17 @@ def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:
     from perceptive.cli.kernel import certify
     from perceptive.cli.model import of_examples, stream_for
     from perceptive.cli.ranking import certify_ranker
+    from perceptive.cli.tagging import certify_tagger
     from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.sequence import SequenceLearner
 
+    if isinstance(learner, SequenceLearner):
+        return certify_tagger(options, learner)
+    if options.label_column is not None:
+        raise ValueError(NO_TAGGER.format(options.model))
     if isinstance(learner, RankingLearner):
         return certify_ranker(options)
-    if isinstance(learner, SequenceLearner):
-        raise ValueError(f"{options.model}: is a tagger, which no command certifies; use certify() from Python")
     kernel = of_examples(learner, options.model)
     assert isinstance(kernel, KernelLearner)
     return certify(options, kernel, stream_for(kernel, options, fixed=True) if kernel.kernel.vectors else None)

@@ -12,6 +12,8 @@ from typing import Any
 from perceptive.streams.blocks import STDIN
 
 PATIENCE = 1.0  # seconds without a bar
+MOST_PASSES = 12  # are shown; of more the first and the last few
+FEW_PASSES = 3
 
 
 class Bar:
@@ -89,6 +91,24 @@ def pairs(rows: Sequence[tuple[str, Any]]) -> str:
     """Names and values, one pair a line."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+
+
+def of_passes(values: Sequence[float], form: str = ",", converged: bool = False) -> str:
+    """A number of each pass; of many passes the first and the last few.
+
+    Examples
+    --------
+    >>> of_passes([5657, 12, 0], converged=True)
+    '5,657 12 0 (converged)'
+    >>> of_passes([0.5, *[0.75] * 1998, 0.875], ".1%")
+    '50.0% 75.0% 75.0% … 75.0% 75.0% 87.5% (2,000 passes)'
+    """
+    shown = [format(value, form) for value in values]
+    remarks = ["converged"] if converged else []
+    if len(shown) > MOST_PASSES:
+        shown[FEW_PASSES:-FEW_PASSES] = ["…"]
+        remarks.insert(0, f"{len(values):,} passes")
+    return " ".join(shown) + (f" ({', '.join(remarks)})" if remarks else "")
 
 
 def size(n_bytes: float) -> str:

@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from perceptive.cli.objects import Found, Objects
 from perceptive.cli.options import given, option_of
-from perceptive.parameters import KernelParameters, LinearParameters, TrainingParameters
+from perceptive.parameters import LinearParameters, TrainingParameters
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
@@ -70,12 +69,7 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelLea
 
 def _parameters(options: argparse.Namespace, learner: KernelLearner | None) -> dict[str, Any]:
     """What was given of the learner; of one that goes on, nothing may differ."""
-    known = {f.name for f in fields(KernelParameters)}
     chosen = given(options, LinearParameters, {"bits", "cost", "n_features", "reference"})
-    strange = [option_of(name) for name in chosen if name not in known]
-    strange += [f"--{name}" for name in ("checkpoint", "cache", "follow", "reference") if getattr(options, name)]
-    if strange:
-        raise ValueError(f"{', '.join(strange)} does not go with kernels; leave it out")
     chosen |= {name: value for name in ("budget", "forget") if (value := getattr(options, name)) is not None}
     if learner is None:
         return {**chosen, "kernel": options.kernel}
@@ -83,8 +77,6 @@ def _parameters(options: argparse.Namespace, learner: KernelLearner | None) -> d
     changed += [f"--{name}" for name in ("kernel", "classes") if getattr(options, name) is not None]
     if changed:
         raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
-    if options.certify:
-        raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
     return {}
 
 
@@ -236,11 +228,12 @@ def _tell(options: argparse.Namespace, learner: KernelLearner, history: Any, cer
         return
     if options.quiet:
         return
-    from perceptive.cli.console import pairs
+    from perceptive.cli.console import of_passes, pairs
 
+    about["mistakes"] = of_passes(history.mistakes, converged=history.converged)
     rows = [(name, value) for name, value in about.items() if value is not None]
     if history.held_out:
-        rows.append(("held-out accuracy", " ".join(f"{a:.2%}" for a in history.held_out)))
+        rows.append(("held-out accuracy", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))

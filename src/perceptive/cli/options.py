@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any
 
-RENAMED = {"random_state": "seed", "n_features": "features", "validation_fraction": "holdout"}
+RENAMED = {
+    "random_state": "seed", "n_features": "features", "validation_fraction": "holdout", "model": "continue",
+    "normalize_text": "unit-length",
+}  # fmt: skip
 
 
 def option_of(name: str) -> str:

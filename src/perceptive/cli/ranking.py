@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
 LEAVE_OUT = {"bits", "n_features"}  # of the reading
-NOT_FOR_LISTS = ("classes", "reference", "checkpoint", "follow", "invert_hash")
 
 
 def add_ranking(parser: argparse.ArgumentParser) -> None:
@@ -46,11 +45,6 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
     from perceptive.training.ranking import ListSource, train_lists
 
     began = time.monotonic()
-    mine = {f.name for f in fields(RankingParameters)}
-    wrong = [name for name in given(options, LinearParameters, {"cost"} | LEAVE_OUT | mine)]
-    wrong += [name for name in NOT_FOR_LISTS if getattr(options, name)]
-    if wrong:
-        raise ValueError(f"{', '.join(map(option_of, wrong))} does not go with --task rank; leave it out")
     chosen = given(options, RankingParameters, LEAVE_OUT | {"cost"})
     if options.pair_cost is not None:
         chosen["cost"] = options.pair_cost
@@ -71,7 +65,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
                 bar.update(done, learner.rounds - start[0], learner.mistakes - start[1])
 
             history = train_lists(learner, source, training, after_block)
-        certificate = certify_lists(learner, source.lessons(learner)) if options.certify and not options.model else None
+        certificate = certify_lists(learner, source.lessons(learner)) if options.certify else None
     save(learner, options.output)
     seconds = time.monotonic() - began
     tell(stream.log)
@@ -93,19 +87,19 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
         return 0
     if options.quiet:
         return 0
-    from perceptive.cli.console import pairs
+    from perceptive.cli.console import of_passes, pairs
 
     rows: list[tuple[str, Any]] = [
         ("lists", f"{source.lists:,}"),
         ("candidates", f"{source.candidates:,}"),
         ("features", f"{learner.n_features:,}"),
-        ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
+        ("mistakes", of_passes(history.mistakes, converged=history.converged)),
     ]
     for name, count in (("without answer", source.unanswered), ("skipped lists", source.skipped)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:
-        rows.append(("held-out top-1", " ".join(f"{a:.2%}" for a in history.held_out)))
+        rows.append(("held-out top-1", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))

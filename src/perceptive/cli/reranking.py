@@ -10,8 +10,9 @@ from typing import Any
 
 from perceptive.cli.options import given, option_of, whole
 from perceptive.cli.ranking import LEAVE_OUT
-from perceptive.cli.tagging import OTHERS, SHARED, label_column, load_base, located
-from perceptive.parameters import LinearParameters, RankingParameters, SequenceParameters, TrainingParameters
+from perceptive.cli.refusals import refuse
+from perceptive.cli.tagging import label_column, load_base, located
+from perceptive.parameters import RankingParameters, TrainingParameters
 
 OWN = ("base", "folds", "target", "base_epochs", "candidates")
 
@@ -43,10 +44,10 @@ def train_rerank(options: argparse.Namespace) -> int:
     from perceptive.training.reranking import train_reranker
 
     began = time.monotonic()
-    _refuse(options)
+    if options.base is None:
+        raise ValueError("--task rerank needs --base MODEL, a tagger of train --task tag")
+    refuse(options, "--task rerank")
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
-    if training.validation_fraction:
-        raise ValueError("--holdout does not go with --task rerank; leave it out")
     chosen = {**RANKER, **given(options, RankingParameters, LEAVE_OUT | {"cost"})}
     if options.pair_cost is not None:
         chosen["cost"] = options.pair_cost
@@ -83,25 +84,10 @@ def train_rerank(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(told))
     elif not options.quiet:
-        from perceptive.cli.console import pairs, size
+        from perceptive.cli.console import of_passes, pairs, size
 
         told |= {"oracle": f"F1 {learner.oracle:.2%}", "bytes": size(os.path.getsize(options.output))}
-        told |= {"mistakes": " ".join(map(str, history.mistakes)), "updates": " ".join(map(str, history.updates))}
+        told |= {"mistakes": of_passes(history.mistakes), "updates": of_passes(history.updates)}
         told["seconds"] = f"{told['seconds']:.2f}"
         print(pairs(list(told.items())))
     return 0
-
-
-def _refuse(options: argparse.Namespace) -> None:
-    if options.base is None:
-        raise ValueError("--task rerank needs --base MODEL, a tagger of train --task tag")
-    mine = {name for name in RankingParameters.__dataclass_fields__ if name not in LEAVE_OUT | {"cost"}}
-    wrong = [*given(options, LinearParameters, mine | {"cost"}), *given(options, SequenceParameters, SHARED)]
-    wrong += [
-        name for name in (*OTHERS, "dev", "prune", "kernel", "budget", "forget") if getattr(options, name) is not None
-    ]
-    wrong += [name for name in ("follow", "certify", "invert_hash", "text") if getattr(options, name)]
-    wrong += [*(["on_error"] if options.on_error == "skip" else []), *(["threads"] if options.threads else [])]
-    names = [*map(option_of, dict.fromkeys(wrong)), *(["--continue"] if options.model else [])]
-    if names:
-        raise ValueError(f"{', '.join(names)} does not go with --task rerank; leave it out")

@@ -1,4 +1,4 @@
-"""What `train`, `eval` and `inspect` do for taggers."""
+"""What `train`, `eval`, `certify` and `inspect` do for taggers."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_parameters, check_target, given, option_of
-from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
+from perceptive.cli.refusals import refuse
+from perceptive.parameters import SequenceParameters, TrainingParameters
 
 if TYPE_CHECKING:
+    from perceptive.certificate import Certificate
     from perceptive.conlleval import Evaluation
     from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.streams.conll import Place
 
 SHARED = {"rule", "learning_rate", "margin", "C", "hypothesis", "keep", "max_voters", "random_state"}
-ONLY_LINEAR = {name for name in LinearParameters.__dataclass_fields__ if name not in SHARED} - {"cost"}
-OTHERS = (
-    "bits", "hash_seed", "interactions", "zero_based", "n_features", "cache", "checkpoint", "classes", "format",
-    "label", "categorical", "ignore", "delimiter", "text_column", "words", "chars", "weighting", "idf", "lowercase",
-)  # fmt: skip
 
 
 def add_tagging(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +47,9 @@ def train_tag(options: argparse.Namespace) -> int:
     from perceptive.training import History, train_tagger
 
     began = time.monotonic()
-    _refuse(options)
+    refuse(options, "--task tag")
+    if options.dev and options.validation_fraction:
+        raise ValueError("--dev and --holdout are both sentences to stop by; give one of them")
     check_target(options.output, [*options.data, *([options.dev] if options.dev else [])])
     if options.prune is not None and not options.prune >= 0:
         raise ValueError(f"--prune {options.prune}: give a number ≥ 0")
@@ -119,12 +118,12 @@ def train_tag(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(told))
     elif not options.quiet:
-        from perceptive.cli.console import pairs, size
+        from perceptive.cli.console import of_passes, pairs, size
 
         labels = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
         told |= {"labels": labels, "bytes": size(os.path.getsize(options.output)), "seconds": f"{told['seconds']:.2f}"}
-        told |= {"mistakes": " ".join(map(str, history.mistakes)), "updates": " ".join(map(str, history.updates))}
-        told |= {"held_out": " ".join(f"{score:.2f}" for score in history.held_out) or "—"}
+        told |= {"mistakes": of_passes(history.mistakes), "updates": of_passes(history.updates)}
+        told |= {"held_out": of_passes(history.held_out, ".2f") or "—"}
         print(pairs([(name.replace("_", " "), value) for name, value in told.items()]))
     return 0
 
@@ -163,13 +162,6 @@ def located(places: list[Place]) -> Iterator[None]:
         print(f"warning: {renamed(str(warning.message), name)}", file=sys.stderr)
 
 
-def _refuse(options: argparse.Namespace) -> None:
-    wrong = [option_of(name) for name in (*sorted(ONLY_LINEAR), *OTHERS) if getattr(options, name, None) is not None]
-    wrong += [option_of(name) for name in ("follow", "certify", "invert_hash") if getattr(options, name)]
-    if wrong:
-        raise ValueError(f"{', '.join(dict.fromkeys(wrong))} does not go with --task tag")
-
-
 def measure(learner: SequenceLearner | RerankingLearner, result: Evaluation) -> float:
     """F of segments, or accuracy of tokens where labels are of no scheme."""
     return result.f1 if learner.scheme is not None else result.accuracy
@@ -180,15 +172,38 @@ def measure_name(learner: SequenceLearner | RerankingLearner) -> str:
     return "F1" if learner.scheme is not None else "accuracy"
 
 
-def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> None:
-    """Print conlleval's table."""
-    from perceptive.conlleval import evaluate
+def _labelled(
+    options: argparse.Namespace, learner: SequenceLearner | RerankingLearner
+) -> tuple[list[Any], list[Any], list[Place]]:
+    """The sentences of files, their labels, and where they stand."""
     from perceptive.streams import conll
 
+    wrong = [option_of(name) for name in ("format", "threads") if getattr(options, name) is not None]
+    if options.on_error != "stop":
+        wrong.append("--on-error")
+    if wrong:
+        raise ValueError(f"{', '.join(wrong)} does not go with taggers, which read columns; leave it out")
     places: list[Place] = []
     X, y = conll.read(options.data, label_column(options, learner), places)
     if not X:
         raise ValueError("there are no sentences; check the files")
+    return X, y, places
+
+
+def certify_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Certificate:
+    """The certificate of a tagger on the sentences of files."""
+    from perceptive.certificate import certify
+
+    X, y, places = _labelled(options, learner)
+    with located(places):
+        return certify(learner, X, y)
+
+
+def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> None:
+    """Print conlleval's table."""
+    from perceptive.conlleval import evaluate
+
+    X, y, places = _labelled(options, learner)
     with located(places):
         predicted = learner.predict_many(X, options.hypothesis)
     tokens = evaluate(y, predicted).right_tokens

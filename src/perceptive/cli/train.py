@@ -22,10 +22,11 @@ from perceptive.cli.options import (
     given,
     label,
     option_of,
-    span,
     whole,
     words,
 )
+from perceptive.cli.reading import add_reading, reading_options
+from perceptive.cli.refusals import refuse
 from perceptive.cli.reranking import add_reranking, refuse_reranking, train_rerank
 from perceptive.cli.tagging import SHARED, add_tagging, train_tag
 from perceptive.parameters import LinearParameters, SequenceParameters, TrainingParameters
@@ -90,60 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ranking.add_ranking(parser)
     add_reranking(parser)
     add_json(parser)
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How features become columns; what is given here the model remembers."""
-    group = parser.add_argument_group("features")
-    group.add_argument("--bits", type=whole(1), help="hash the features into 2^BITS columns")
-    group.add_argument("--hash-seed", type=whole(0), help="where the hash begins (default: 0)")
-    group.add_argument("--invert-hash", action="store_true", help="remember the names of hashed features, for inspect")
-    group.add_argument(
-        "--interactions", type=words, metavar="PAIRS", help="products of features: all, or pairs of namespaces a:b,a:c"
-    )
-    group.add_argument("--zero-based", action="store_const", const=True, help="svmlight: the first feature is 0, not 1")
-    group.add_argument("--features", dest="n_features", type=whole(1), help="svmlight: number of features, if known")
-    group = parser.add_argument_group("tables (csv, tsv, parquet) and JSON lines")
-    group.add_argument("--label", help="column or key of the label (default: label)")
-    group.add_argument("--categorical", type=words, metavar="A,B,…", help="columns whose numbers are names")
-    group.add_argument("--ignore", type=words, metavar="A,B,…", help="columns to leave out")
-    group.add_argument("--delimiter", help="between columns (default: comma, tab or semicolon, as the header has it)")
-    group.add_argument("--text-column", metavar="NAME", help="column or key whose value is a text")
-    group = parser.add_argument_group("text")
-    group.add_argument("--text", action="store_true", help="the files are texts: label TAB text, or __label__x text")
-    group.add_argument(
-        "--words", type=span, metavar="N[-M]", help="n-grams of words, e.g. 1-2 (default: 1); 0 for none"
-    )
-    group.add_argument("--chars", type=span, metavar="N[-M]", help="n-grams of characters within words, e.g. 3-5")
-    group.add_argument("--weighting", choices=["binary", "tf", "log-tf"], help="of repeated features (default: tf)")
-    group.add_argument(
-        "--idf", action="store_const", const=True, help="rare features count more: reads the files once more"
-    )
-    group.add_argument(
-        "--lowercase", action=argparse.BooleanOptionalAction, default=None, help="fold upper case (default: yes)"
-    )
-    group.add_argument(
-        "--unit-length", dest="normalize_text", action=argparse.BooleanOptionalAction, default=None,
-        help="scale texts to length 1 (default: yes)",
-    )  # fmt: skip
-
-
-READING = (
-    "bits", "hash_seed", "interactions", "zero_based", "n_features", "label", "categorical", "ignore", "delimiter",
-    "text_column",
-)  # fmt: skip
-TEXT = {"words": "words", "chars": "chars", "weighting": "weighting", "idf": "idf", "lowercase": "lowercase",
-        "normalize_text": "normalize"}  # fmt: skip
-
-
-def reading_options(options: argparse.Namespace) -> dict[str, Any]:
-    """What was given of how features become columns."""
-    reading = {name: value for name in READING if (value := getattr(options, name)) is not None}
-    text = {name: value for option, name in TEXT.items() if (value := getattr(options, option)) is not None}
-    for name in ("words", "chars"):
-        if name in text and text[name] == (0, 0):
-            text[name] = None
-    return {**reading, "text": text} if text else reading
+    parser.set_defaults(default_of=parser.get_default)  # tells what was given
 
 
 def run(options: argparse.Namespace) -> int:
@@ -156,10 +104,15 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--pairs and --pair-cost need --task rank")
     if options.task == "tag":
         return train_tag(options)
-    if wrong := given(options, SequenceParameters, SHARED):
+    own = [name for name in ("dev", "label_column", "prune") if getattr(options, name) is not None]
+    if wrong := [*given(options, SequenceParameters, SHARED), *own]:
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
     if options.task == "rank" and options.kernel is not None:
         raise ValueError("--kernel does not go with --task rank; use KernelRanker from Python")
+    if options.task == "rank":
+        refuse(options, "--task rank")
+    if options.model and options.certify:
+        raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     if options.task == "classify" and (options.kernel is not None or _goes_on_with_kernel(options)):
@@ -212,11 +165,14 @@ def _train_kernel(options: argparse.Namespace) -> int:
     from perceptive.cli.kernel import train
     from perceptive.kernels import as_kernel
 
+    refuse(options, "kernels")
     check_target(options.output, options.data)
     if not options.model:
         kernel = as_kernel(options.kernel)
         if kernel.one_way:
             raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+        if not kernel.vectors:
+            refuse(options, "kernels of strings and trees")
         rows = _stream(options) if kernel.vectors else None
         _read_labels(options, rows)
         return train(options, rows, None)
@@ -227,9 +183,9 @@ def _train_kernel(options: argparse.Namespace) -> int:
     if not isinstance(learner, KernelLearner):
         raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
     if wrong := list(reading_options(options)):
-        raise ValueError(
-            f"{options.model}: goes on learning as it has begun; leave out {', '.join(map(option_of, wrong))}"
-        )
+        raise ValueError(_begun(options, [option_of(name) for name in wrong]))
+    if not learner.kernel.vectors:
+        refuse(options, "kernels of strings and trees")
     return train(options, stream_for(learner, options, fixed=True) if learner.kernel.vectors else None, learner)
 
 
@@ -275,6 +231,8 @@ def _stream(options: argparse.Namespace) -> Stream:
 
     if options.task == "rank":
         ranker = ranking.load_ranker(options.model)
+        if reading:
+            raise ValueError(_begun(options, [option_of(name) for name in reading]))
         return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)
@@ -282,9 +240,13 @@ def _stream(options: argparse.Namespace) -> Stream:
     changed += [option_of(name) for name in reading]
     changed += [f"--{name}" for name in ("classes", "reference") if getattr(options, name)]
     if changed:
-        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+        raise ValueError(_begun(options, changed))
     common["dtype"] = learner.parameters.dtype
     return streams.open(options.data, reading=reading_of(learner, options), idf=learner.idf, **common)
+
+
+def _begun(options: argparse.Namespace, changed: list[str]) -> str:
+    return f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}"
 
 
 def _begin(options: argparse.Namespace, training: TrainingParameters, source: Source) -> Run:
@@ -381,20 +343,20 @@ def _tell(
         return
     if options.quiet:
         return
-    from perceptive.cli.console import pairs, size
+    from perceptive.cli.console import of_passes, pairs, size
 
     classes = ", ".join(map(str, learner.classes[:10])) + (", …" if len(learner.classes) > 10 else "")
     rows: list[tuple[str, Any]] = [
         ("examples", f"{source.examples:,}"),
         ("classes", classes),
         ("features", f"{learner.n_features:,}"),
-        ("mistakes", " ".join(f"{k:,}" for k in history.mistakes) + (" (converged)" if history.converged else "")),
+        ("mistakes", of_passes(history.mistakes, converged=history.converged)),
     ]
     for name, count in (("skipped lines", source.skipped), ("without label", source.unlabelled)):
         if count:
             rows.insert(1, (name, f"{count:,}"))
     if history.held_out:
-        rows.append(("held-out accuracy", " ".join(f"{a:.2%}" for a in history.held_out)))
+        rows.append(("held-out accuracy", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     rows += [("time", f"{seconds:.2f} s"), ("memory", size(memory)), ("model", options.output)]

@@ -13,7 +13,8 @@ Types may be missing: then labels are B, I, O (E, S).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -147,6 +148,76 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
     return [label for label in dict.fromkeys(found) if label not in known]
 
 
+@dataclass(frozen=True)
+class Choice:
+    """One of several labels, in sorted order: what is known of a token where its neighbours do not say which it is."""
+
+    labels: tuple[str, ...]
+
+
+def choices(labels: Sequence[Any], scheme: str, within: Iterable[str]) -> list[Choice | None]:
+    """What labels of BIO or IOB1, of which some are None, say of those of BIOES; ``within`` are all these.
+
+    A path of BIOES that has a label of each choice is what was given when it is written in the scheme, and no other is.
+
+    Examples
+    --------
+    >>> bioes = ["B-X", "I-X", "E-X", "S-X", "O"]
+    >>> [one and one.labels for one in choices(["B-X", None, "O"], "bio", bioes)]
+    [('B-X', 'S-X'), None, ('O',)]
+    >>> [one and one.labels for one in choices([None, "I-X"], "iob1", bioes)]
+    [('B-X', 'I-X', 'O'), ('B-X', 'E-X', 'I-X', 'S-X')]
+    """
+    every = frozenset(within)
+    found = [None if label is None else every & meanings(label, scheme) for label in labels]
+    for t, label in enumerate(labels if scheme == "iob1" else ()):
+        prefix, kind = EDGE if label is None else split(label)
+        if prefix == "O":
+            continue
+        # B says that a segment of its type ends before it, I that none does: what goes on in I is no end
+        ends = {_label("E", kind), _label("S", kind)}
+        if t > 0:
+            before = found[t - 1]
+            before = every if before is None else before
+            found[t - 1] = before & ends if prefix == "B" else before - ends
+        elif prefix == "B":
+            found[t] = frozenset()
+    return [None if some is None else Choice(tuple(sorted(some))) for some in found]
+
+
+@lru_cache(maxsize=4096)
+def meanings(label: str, scheme: str) -> frozenset[str]:
+    """The labels of BIOES that a label of BIO or IOB1 may be; none for one of no scheme.
+
+    Examples
+    --------
+    >>> sorted(meanings("I-X", "bio")), sorted(meanings("I-X", "iob1")), sorted(meanings("S-X", "bio"))
+    (['E-X', 'I-X'], ['B-X', 'E-X', 'I-X', 'S-X'], [])
+    """
+    prefix, kind = split(label)
+    return frozenset(_label(p, kind) for p in _MEANINGS[scheme].get(prefix, ""))
+
+
+_MEANINGS = {"bio": {"B": "BS", "I": "IE", "O": "O"}, "iob1": {"B": "BS", "I": "BIES", "O": "O"}}
+
+
+def spelled_out(labels: Iterable[str], scheme: str, names: Collection[str]) -> list[str]:
+    """All labels of BIOES that tokens may have where labels of BIO or IOB1 are not all said.
+
+    ``names`` are the labels there are: without I-X no segment of BIO is longer than a token.
+
+    Examples
+    --------
+    >>> spelled_out(["B-X", "O"], "bio", ["B-X", "O"]), spelled_out(["B-X"], "bio", ["B-X", "I-X"])
+    (['S-X', 'O'], ['B-X', 'I-X', 'E-X', 'S-X'])
+    """
+    found: list[str] = []
+    for prefix, kind in dict.fromkeys(map(split, labels)):
+        long = scheme == "iob1" or _label("I", kind) in names
+        found += [_label(p, kind) for p in ("O" if prefix == "O" else "BIES" if long else "S")]
+    return list(dict.fromkeys(found))
+
+
 class Paths:
     """Which labels can stand where: whether any sequence fits labels of which some are None.
 
@@ -168,7 +239,7 @@ class Paths:
         self._longest = np.inf if longest is None else longest
 
     def fit(self, labels: Sequence[Any]) -> bool:
-        """Whether labels can be found for those that are None."""
+        """Whether labels can be found for those that are None, or a choice."""
         # for each label the tokens of the segment it ends, as few as can be; ∞ where it cannot stand
         length = np.where(self._start, 1.0, np.inf)
         for t, label in enumerate(labels):
@@ -177,7 +248,7 @@ class Paths:
                 length = np.where(self._goes_on, least + 1.0, np.where(np.isfinite(least), 1.0, np.inf))
                 length[length > self._longest] = np.inf
             if label is not None:
-                here = self._index[label]
+                here = [self._index[one] for one in (label.labels if isinstance(label, Choice) else (label,))]
                 only, length = length[here], np.full(len(length), np.inf)
                 length[here] = only
         return bool(np.isfinite(length[self._stop > 0]).any())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ class Labelling:
     --------
     >>> labelling = Labelling(wanted="auto", encoding="bioes")
     >>> labelling.encode([["B-NP", "I-NP", "O"]])
-    [['B-NP', 'E-NP', 'O']]
+    ([['B-NP', 'E-NP', 'O']], [])
     >>> labelling.given, labelling.scheme
     ('bio', 'bioes')
     """
@@ -70,24 +70,46 @@ class Labelling:
             _warn(y, self.scheme)
             self.scheme = None  # labels of no scheme have come
 
-    def encode(self, y: list[Any]) -> list[Any]:
-        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1."""
+    def encode(self, y: list[Any], known: Iterable[Any] = ()) -> tuple[list[Any], Labels]:
+        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1.
+
+        In sentences with labels that are None the others become choices among the labels ``known`` within, those of
+        the other sentences, and more that are needed for all that may be meant; these are given back.
+        """
         if self.encoding is None or (self.recognised and self.given is None):
-            return y
+            return y, []
         if self.given is None:
             found = self.wanted if self.wanted in ("bio", "iob1") else recognised(y)
             if found not in ("bio", "iob1"):
-                return y
+                return y, []
             self.given, self.scheme, self.recognised = found, "bioes", True
         for i, labels in enumerate(y):
-            if None in labels:
-                raise ValueError(f"sentence {i}: labels that are None do not go with encoding='bioes'")
             t = schemes.violation(self.given, labels)
             if t is not None:
                 raise ValueError(
                     f"sentence {i}, token {t}: {misfit(labels[t], self.given)}; repair them, or leave out encoding"
                 )
-        return [schemes.convert(labels, self.given, "bioes") for labels in y]
+        within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
+        partial = [i for i, labels in enumerate(y) if None in labels]
+        if not partial:
+            return within, []
+        there = dict.fromkeys([*known, *(label for labels in within if None not in labels for label in labels)])
+        said = dict.fromkeys(label for i in partial for label in y[i] if label is not None)
+        more = schemes.spelled_out(said, self.given, {*said, *self.names(list(there))})
+        for i in partial:
+            within[i] = self.choices(y[i], [*there, *more])
+        return within, more
+
+    def choices(self, labels: Sequence[Any], within: Iterable[Any]) -> list[Any]:
+        """What labels of which some may be None say of those within."""
+        assert self.given is not None
+        return list(schemes.choices(labels, self.given, within))
+
+    def knows(self, label: Any, within: Collection[Any]) -> bool:
+        """Whether a label of the user's is any of those within."""
+        if self.given is None:
+            return isinstance(label, Hashable) and label in within
+        return isinstance(label, str) and not schemes.meanings(label, self.given).isdisjoint(within)
 
     def names(self, labels: Labels) -> Labels:
         """The user's name of each label within; IOB1 is BIO until `decode`."""
@@ -129,6 +151,25 @@ def least_segments(labels: Sequence[Any]) -> Labels:
             prefix, kind = schemes.split(labels[t + 1]) if t + 1 < len(labels) and labels[t + 1] else ("O", "")
             found[t] = ("B-" + kind if kind else "B") if prefix == "I" else "O"
     return found
+
+
+def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int:
+    """Tokens of the longest segment; raises where it is longer than a bound.
+
+    Examples
+    --------
+    >>> longest_segment([["B-X", "I-X", "O"], ["B-X", None, "I-X"]])
+    2
+    """
+    spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(least_segments(labels))]
+    longest = max((end - begin for _, (begin, end, _) in spans), default=1)
+    if bound is not None and longest > bound:
+        i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
+        raise ValueError(
+            f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; "
+            f"set max_segment={longest}"
+        )
+    return longest
 
 
 def _undecided(y: Sequence[Sequence[Any]]) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from perceptive import _core
 from perceptive.features import schemes
+from perceptive.learners.labelling import Labelling
+
+Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
 
 
 def guess(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
@@ -34,6 +38,36 @@ def as_lists(X: Sequence[Any]) -> list[Any]:
     return rows
 
 
+def paired(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+    """Sentences and labels as lists; raises where they do not fit each other."""
+    X, y = as_lists(X), as_lists(y)
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}; give one list of labels a sentence")
+    if not X:
+        raise ValueError("there are no sentences; give at least one")
+    for i, sentence in enumerate(X):
+        if not sentence:
+            raise ValueError(f"sentence {i} is empty; leave it out")
+        if len(sentence) != len(y[i]):
+            raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
+    return X, y
+
+
+def featured(X: Sequence[Any], features: Features) -> list[list[dict[str, Any]]]:
+    """What a function of the user's says of each token."""
+    found = []
+    for i, x in enumerate(X):
+        tokens = [features(x, t) for t in range(len(x))]
+        for t, one in enumerate(tokens):
+            if isinstance(one, str) or not isinstance(one, Iterable):
+                raise TypeError(
+                    f"sentence {i}, token {t}: the template's function gave a {type(one).__name__}; "
+                    "give a dict of features, or a list of names"
+                )
+        found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
+    return found
+
+
 def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
     """The labels there are."""
     try:
@@ -55,3 +89,31 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return labels
+
+
+def only_labels(said: Iterable[Any]) -> list[Any]:
+    """Labels without choices of some."""
+    return [one for one in said if not isinstance(one, schemes.Choice)]
+
+
+def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
+    """The number of each label and choice, as `core/choices.hpp` has them, and the labels of each choice."""
+    chosen = [one for one in said if isinstance(one, schemes.Choice)]
+    if not chosen:
+        return index, []
+    numbers = {one: -2 - i for i, one in enumerate(chosen)}
+    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]
+
+
+def forced_labels(forced: Sequence[Sequence[Any]], labelling: Labelling, within: list[Any]) -> _core.Forced:
+    """Labels of the user's that are wanted, as the core takes them; ``within`` are those that it knows, in order."""
+    index = {label: i for i, label in enumerate(within)}
+    given = as_lists(forced)
+    for i, labels in enumerate(given):
+        for t, label in enumerate(labels):
+            if label is not None and not labelling.knows(label, index):
+                known = in_order(dict.fromkeys(labelling.names(within)))
+                raise ValueError(f"forced, sentence {i}, token {t}: {label!r} is none of the labels {known!r}")
+    if labelling.given is not None:
+        given = [labelling.choices(labels, within) for labels in given]
+    return _core.Forced(given, *numbered(different_labels(given), index))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,25 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.features import schemes
 from perceptive.features.template import Template
-from perceptive.features.templates import Templates, matches
-from perceptive.learners.labelling import Labelling, Labels, least_segments, misfit
+from perceptive.features.templates import Templates
+from perceptive.learners.labelling import Labelling, Labels, longest_segment, misfit
 from perceptive.learners.margins import lost_by_others, merged
-from perceptive.learners.sentences import as_lists, different_labels, guess, in_order
+from perceptive.learners.sentences import (
+    Features,
+    as_lists,
+    different_labels,
+    featured,
+    forced_labels,
+    guess,
+    in_order,
+    numbered,
+    only_labels,
+    paired,
+)
+from perceptive.learners.sequence_model import new_model, tell_labels
+from perceptive.learners.sequence_vectors import Vectors, need_log
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
-
-Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
 
 
 class SequenceLearner:
@@ -59,7 +70,7 @@ class SequenceLearner:
         self.label_column: int | None = None  # of files in columns, and how many columns there were
         self.n_columns: int | None = None
         self.longest = self.parameters.max_segment  # tokens of the longest segment
-        self._vectors: dict[str, tuple[Any, Any]] = {}  # each with the state of the model it was made in
+        self._vectors = Vectors(self.parameters)
         self.features: Features | None = None  # a function of the user's
         if callable(self.parameters.template) and not isinstance(self.parameters.template, Template):
             self.features = self.parameters.template
@@ -81,18 +92,7 @@ class SequenceLearner:
 
     def _new_model(self, templates: Templates) -> _core.SequenceModel:
         """A model of these templates and of the labels there are, which has learned nothing."""
-        columns = -1, -1
-        if self.parameters.segments:
-            if templates.trigrams:
-                raise ValueError("@label[-2] does not go with segments=True")
-            columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
-        model = _core.SequenceModel(*templates.arguments())
-        if self.parameters.segments:
-            model.set_segment_features(*columns, list(templates.phrases.values()))
-        if any(scale != 1.0 for scale in templates.scale):
-            model.set_scale(templates.scale)
-        if self.parameters.keeps_log:
-            model.keep_log(self.parameters.max_voters or 0)
+        model = new_model(templates, self.parameters)
         if self.labels:
             self._tell_labels(model, templates)
         return model
@@ -116,49 +116,8 @@ class SequenceLearner:
             self._tell_labels(self.model, self.templates)
 
     def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
-        """Tell a model how many labels there are, which may follow which, and which share weights."""
-        model.set_labels(len(self.labels))
-        model.set_constraints(*schemes.constraints(self.scheme, self.labels))
-        if self.given is not None:
-            names = self.labelling.names(self.labels)
-            model.set_same_name([names.index(name) for name in names])
-        sets: list[list[int]] = []
-        numbers: list[list[int]] = [[], []]
-        for which, mine in enumerate((templates.state_sets, templates.edge_sets)):
-            for label_set in mine:
-                numbers[which].append(-1 if label_set is None else len(sets))
-                if label_set is not None:
-                    sets.append(self._members(*label_set, pairs=which == 1))
-        model.set_label_sets(numbers[0], numbers[1], sets)
-        if self.parameters.segments and self.longest:
-            self._tell_segments(model)
+        tell_labels(model, templates, self.labels, self.scheme, self.longest if self.parameters.segments else None)
         self._vectors.clear()
-
-    def _tell_segments(self, model: _core.SequenceModel) -> None:
-        assert self.longest is not None
-        kinds = [schemes.split(label)[1] for label in self.labels if schemes.split(label)[0] == "B"]
-        find = {schemes.split(label): i for i, label in enumerate(self.labels)}
-        begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
-        model.set_segments(self.longest, begin, inside, self.index.get("O", -1))
-
-    def _measure_segments(self, y: Sequence[Sequence[Any]], bound: int | None) -> int:
-        """Tokens of the longest segment; raises where it is longer than a bound."""
-        spans = [(i, span) for i, labels in enumerate(y) for span in schemes.spans(least_segments(labels))]
-        longest = max((end - begin for _, (begin, end, _) in spans), default=1)
-        if bound is not None and longest > bound:
-            i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
-            raise ValueError(
-                f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; "
-                f"set max_segment={longest}"
-            )
-        return longest
-
-    def _members(self, now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
-        mine = [i for i, label in enumerate(self.labels) if not now or matches(str(label), now)]
-        if not pairs:
-            return mine
-        others = [i for i, label in enumerate(self.labels) if not before or matches(str(label), before)]
-        return [p * len(self.labels) + y for p in others for y in mine]
 
     @property
     def scheme(self) -> str | None:
@@ -191,22 +150,24 @@ class SequenceLearner:
         try:
             if self.model is None:
                 self._open(Templates.of(guess(X, y)))
-            y = self.labelling.encode(y)
-            labels = {**different_labels([list(classes)]), **different_labels(y)}
+            partial = [i for i, mine in enumerate(y) if None in mine]
+            y, more = self.labelling.encode(y, self.labels)
+            said = different_labels(y)
+            labels = {**different_labels([list(classes)]), **dict.fromkeys(only_labels(said)), **dict.fromkeys(more)}
             self.labelling.keep_to(y, first)
             if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
                 labels["O"] = None  # else a sentence of one token could not be labelled
             if self.parameters.segments:
-                longest = self._measure_segments(y, self.parameters.max_segment)
+                longest = longest_segment(y, self.parameters.max_segment)
                 self.longest = self.parameters.max_segment or max(self.longest or 1, longest)
                 labels.setdefault("O", None)
-            self._need_paths(y, labels)
+            self._need_paths(y, partial, labels)
             every = [*self.labels, *(new for new in (in_order(labels) if first else labels) if new not in self.index)]
             index = {label: i for i, label in enumerate(every)}
             if not every:
                 raise ValueError("no label is given: all are None; say some")
             min_count = self.parameters.min_count if first else 1
-            lesson = self.core.encode(self._tokens(X), y, index, min_count, self._longest)
+            lesson = self.core.encode(self._tokens(X), y, *numbered(said, index), min_count, self._longest)
         except Exception:
             self.templates, self.model, self.labelling, self.longest = before
             raise
@@ -219,22 +180,12 @@ class SequenceLearner:
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         """Sentences and labels as lists; raises where they do not fit each other or the scheme that is wanted."""
-        X, y = as_lists(X), as_lists(y)
-        if len(X) != len(y):
-            raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}; give one list of labels a sentence")
-        if not X:
-            raise ValueError("there are no sentences; give at least one")
-        for i, sentence in enumerate(X):
-            if not sentence:
-                raise ValueError(f"sentence {i} is empty; leave it out")
-            if len(sentence) != len(y[i]):
-                raise ValueError(f"sentence {i} has {len(sentence)} tokens, but {len(y[i])} labels; give one a token")
+        X, y = paired(X, y)
         self.labelling.check(y)
         return X, y
 
-    def _need_paths(self, y: list[Any], labels: dict[Any, None]) -> None:
+    def _need_paths(self, y: list[Any], partial: list[int], labels: dict[Any, None]) -> None:
         """See to it that labels that are None can be filled in; adds to ``labels`` what that needs."""
-        partial = [i for i, mine in enumerate(y) if None in mine]
         if self.scheme is None or not partial:
             return
         every = [*self.labels, *(label for label in labels if label not in self.index)]
@@ -251,16 +202,18 @@ class SequenceLearner:
         """Sentences ready to be looked at; unlike `prepare` this learns no labels, and refuses those not known."""
         X, y = self.check(X, y)
         if self.given is not None:
-            y = self.labelling.encode(y)
+            y, _ = self.labelling.encode(y, self.labels)
         for i, labels in enumerate(y):
             for t, label in enumerate(labels):
-                if label is not None and label not in self.index:
+                if label is not None and label not in self.index and not isinstance(label, schemes.Choice):
                     raise ValueError(f"sentence {i}, token {t}: the learner has never met the label {label!r}")
-            if self.scheme is not None and (wrong := schemes.violation(self.scheme, labels)) is not None:
+            if self.given is not None or self.scheme is None:
+                continue
+            if (wrong := schemes.violation(self.scheme, labels)) is not None:
                 raise ValueError(f"sentence {i}, token {wrong}: {misfit(labels[wrong], self.scheme)}")
         if self.parameters.segments:
-            self._measure_segments(y, self.longest)
-        return self.core.encode(self._tokens(X), y, self.index, 1, self._longest)
+            longest_segment(y, self.longest)
+        return self.core.encode(self._tokens(X), y, *numbered(different_labels(y), self.index), 1, self._longest)
 
     @property
     def _longest(self) -> int:
@@ -273,19 +226,7 @@ class SequenceLearner:
     def _tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
         X = as_lists(X)
-        if self.features is None:
-            return X
-        found = []
-        for i, x in enumerate(X):
-            tokens = [self.features(x, t) for t in range(len(x))]
-            for t, one in enumerate(tokens):
-                if isinstance(one, str) or not isinstance(one, Iterable):
-                    raise TypeError(
-                        f"sentence {i}, token {t}: the template's function gave a {type(one).__name__}; "
-                        "give a dict of features, or a list of names"
-                    )
-            found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
-        return found
+        return X if self.features is None else featured(X, self.features)
 
     def play(self, lesson: _core.Sentences, order: NDArray[np.int64]) -> None:
         """Play sentences of a lesson in the order given."""
@@ -307,33 +248,9 @@ class SequenceLearner:
 
     # ------------------------------------------------------------ predicting
 
-    def vector(self, hypothesis: str | None = None) -> Any:
+    def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
         """What the core predicts by; None is the last vector."""
-        hypothesis = hypothesis or self.parameters.hypothesis
-        if hypothesis == "last":
-            return None
-        if hypothesis == "voted":
-            raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
-        core = self.core
-        now = core, core.rounds, core.n_labels  # read first: another thread may learn while a vector is made
-        made, vector = self._vectors.get(hypothesis, (None, None))
-        if made == now:
-            return vector
-        if hypothesis == "averaged" and core.clock == 0:
-            return None  # nothing was learned since the vector was loaded
-        if hypothesis == "averaged":
-            vector = core.average()
-        elif hypothesis == "best":
-            self._need_log()
-            vector = core.voter(int(np.argmax(core.survival)))
-        else:
-            raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
-        self._vectors[hypothesis] = now, vector
-        return vector
-
-    def _need_log(self) -> None:
-        if not self.parameters.keeps_log:
-            raise ValueError("this needs every update: create the learner with keep='all'")
+        return self._vectors.of(self.core, hypothesis or self.parameters.hypothesis)
 
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
         """The labels of a sentence."""
@@ -348,7 +265,7 @@ class SequenceLearner:
         """The labels of many sentences; labels that are not None in ``forced`` are obeyed."""
         self._need_labels()
         if (hypothesis or self.parameters.hypothesis) == "voted":
-            self._need_log()
+            need_log(self.parameters)
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
             return [
@@ -356,7 +273,7 @@ class SequenceLearner:
                 for labels in self.core.vote(self._tokens(X), self.labelling.names(self.labels))
             ]
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
-        found = self.core.predict(self._tokens(X), names, vector, *self._forced(forced), self.parameters.beam)
+        found = self.core.predict(self._tokens(X), names, vector, self._forced(forced), self.parameters.beam)
         return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 
     def k_best(
@@ -367,7 +284,7 @@ class SequenceLearner:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
             raise ValueError(f"k={k!r}: it must be a whole number from 1 to 2³¹ − 1")
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
-        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, *self._forced(forced))
+        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, self._forced(forced))
         return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
@@ -379,7 +296,7 @@ class SequenceLearner:
         """
         self._need_labels()
         n = len(self.labels)
-        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis), None, self.index)
+        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis))
         found = [(np.array(path, np.int64), scores.reshape(len(path), n)) for path, scores in found]
         names, classes = self.labelling.names(self.labels), self.classes
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
@@ -400,22 +317,10 @@ class SequenceLearner:
         if not self.labels or self.model is None:
             raise ValueError("this learner has learned nothing yet; let it learn first")
 
-    def _forced(self, forced: Sequence[Sequence[Any]] | None) -> tuple[list[Any] | None, dict[Any, int]]:
-        """Labels that are wanted, and the number of each."""
+    def _forced(self, forced: Sequence[Sequence[Any]] | None) -> _core.Forced:
         if forced is None:
-            return None, self.index
-        if self.given == "iob1":
-            raise ValueError("forced labels of the scheme 'iob1' do not go with encoding='bioes'; write them in BIO")
-        names = self.labelling.names(self.labels)
-        index = self.index if self.given is None else {name: names.index(name) for name in names}
-        given = as_lists(forced)
-        for i, labels in enumerate(given):
-            for t, label in enumerate(labels):
-                if label is not None and (not isinstance(label, Hashable) or label not in index):
-                    raise ValueError(
-                        f"forced, sentence {i}, token {t}: {label!r} is none of the labels {self.classes!r}"
-                    )
-        return given, index
+            return _core.Forced()
+        return forced_labels(forced, self.labelling, self.labels)
 
     # ------------------------------------------------------------ the model as a whole
 
@@ -440,7 +345,7 @@ class SequenceLearner:
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__dict__.update(pickled["mine"])
-        self.model, self._vectors = None, {}
+        self.model, self._vectors = None, Vectors(self.parameters)
         if self.templates is not None:
             self._open(self.templates)
         if pickled["learned"] is not None:

@@ -14,7 +14,8 @@ mira          k best of score + cost  all δ_j at once, see mira.py
 ============  ======================  ====================================================================
 
 The cost is the number of wrong labels (Hamming). Without it (cost=None) it is 1 for every other sequence, and the
-competitor is the best of the others. A label None is free: y* is then the best path through the labels given.
+competitor is the best of the others. A label None is free, and one of which only a set is said is free within it: y*
+is then the best path through what is given, and the cost counts the labels that do not fit it.
 """
 
 from collections import defaultdict
@@ -23,7 +24,7 @@ from typing import Any
 
 from perceptive.reference.mira import solve_mira
 from perceptive.reference.rules import Rule
-from perceptive.reference.viterbi import Path, Trellis, all_paths, forced
+from perceptive.reference.viterbi import Path, Said, Trellis, all_paths, fits, forced
 
 Sentence = Sequence[dict[str, float]]
 Vector = dict[Any, float]
@@ -64,7 +65,7 @@ class SequencePerceptron:
                 count["@@", y[t - 2], y[t - 1], label] += 1.0
         return dict(count)
 
-    def trellis(self, x: Sentence, v: Vector, truth: Sequence[int | None] | None = None) -> Trellis:
+    def trellis(self, x: Sentence, v: Vector, truth: Sequence[Said] | None = None) -> Trellis:
         """The potentials under v; with ``truth`` each wrong label costs 1."""
         L, n = range(self.n_labels), len(x)
         unary = []
@@ -73,7 +74,7 @@ class SequencePerceptron:
             for y in L:
                 possible = (t > 0 or self.allowed(None, y)) and (t < n - 1 or self.allowed(y, None))
                 score = sum(v.get((name, y), 0.0) * value for name, value in token.items())
-                if truth is not None and truth[t] is not None and y != truth[t]:
+                if truth is not None and not fits(y, truth[t]):
                     score += 1.0
                 row.append(score if possible else NEVER)
             unary.append(row)
@@ -85,7 +86,7 @@ class SequencePerceptron:
         """The best label sequence."""
         return all_paths(self.trellis(x, self.v if v is None else v))[0][1] if x else ()
 
-    def learn(self, x: Sentence, truth: Sequence[int | None]) -> bool:
+    def learn(self, x: Sentence, truth: Sequence[Said]) -> bool:
         """Play one round; return whether it was a mistake."""
         self.survival[-1] += 1
         plain = self.trellis(x, self.v)
@@ -102,7 +103,7 @@ class SequencePerceptron:
         if not rivals:
             return mistake
         rival = guess if mistake and not self.hamming else rivals[0]
-        cost = float(sum(a is not None and a != b for a, b in zip(truth, rival, strict=True))) if self.hamming else 1.0
+        cost = float(hamming(rival, truth)) if self.hamming else 1.0
         delta = minus(self.phi(x, target), self.phi(x, rival))
         m, q = dot(self.v, delta), dot(delta, delta)
         violated = paths[0] != target if self.hamming else mistake
@@ -110,10 +111,10 @@ class SequencePerceptron:
             self.move(delta, self.rule.step(m, q, 0.0, cost)[1], q)
         return mistake
 
-    def learn_mira(self, x: Sentence, truth: Sequence[int | None], target: Path, rivals: list[Path]) -> None:
+    def learn_mira(self, x: Sentence, truth: Sequence[Said], target: Path, rivals: list[Path]) -> None:
         """All rivals at once."""
         deltas = [minus(self.phi(x, target), self.phi(x, rival)) for rival in rivals]
-        costs = [sum(a is not None and a != b for a, b in zip(truth, rival, strict=True)) for rival in rivals]
+        costs = [hamming(rival, truth) for rival in rivals]
         losses = [cost - dot(self.v, delta) for cost, delta in zip(costs, deltas, strict=True)]
         if not losses or max(losses) <= 1e-6:
             return
@@ -152,6 +153,11 @@ class SequencePerceptron:
                 path = self.predict(x, v)
                 votes[path] = votes.get(path, 0) + m
         return max(votes, key=lambda path: votes[path])
+
+
+def hamming(path: Path, truth: Sequence[Said]) -> int:
+    """How many labels do not fit what is said of them."""
+    return sum(not fits(y, said) for y, said in zip(path, truth, strict=True))
 
 
 def minus(a: Vector, b: Vector) -> Vector:

@@ -8,10 +8,11 @@ score(y) = Σ_t unary[t][y_t] + Σ_{t≥1} edge[t][y_{t−1}][y_t] + Σ_{t≥2} 
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 Path = tuple[int, ...]
+Said = int | Collection[int] | None  # of a token's label: which it is, that it is one of some, or nothing
 
 
 @dataclass
@@ -95,10 +96,17 @@ def max_marginals(x: Trellis) -> list[list[float]]:
     return best
 
 
-def forced(x: Trellis, labels: Sequence[int | None]) -> Trellis:
-    """The trellis in which given labels are the only ones at their tokens."""
+def fits(y: int, said: Said) -> bool:
+    """Whether a label is what is said of it."""
+    if said is None:
+        return True
+    return y == said if isinstance(said, int) else y in said
+
+
+def forced(x: Trellis, labels: Sequence[Said]) -> Trellis:
+    """The trellis in which labels that do not fit what is said of them may not be."""
     unary = [
-        [score if label is None or y == label else -math.inf for y, score in enumerate(row)]
-        for row, label in zip(x.unary, labels, strict=True)
+        [score if fits(y, said) else -math.inf for y, score in enumerate(row)]
+        for row, said in zip(x.unary, labels, strict=True)
     ]
     return Trellis(unary, x.edge, x.triple)

@@ -1,0 +1,64 @@
+"""The core's model of a tagger: made from templates, and told which labels there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from perceptive import _core
+from perceptive.features import schemes
+from perceptive.features.templates import Templates, matches
+from perceptive.parameters import SequenceParameters
+
+
+def new_model(templates: Templates, parameters: SequenceParameters) -> _core.SequenceModel:
+    """A model that knows no labels; where segments have features, the templates get their columns."""
+    columns = -1, -1
+    if parameters.segments:
+        if templates.trigrams:
+            raise ValueError("@label[-2] does not go with segments=True")
+        columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
+    model = _core.SequenceModel(*templates.arguments())
+    if parameters.segments:
+        model.set_segment_features(*columns, list(templates.phrases.values()))
+    if any(scale != 1.0 for scale in templates.scale):
+        model.set_scale(templates.scale)
+    if parameters.keeps_log:
+        model.keep_log(parameters.max_voters or 0)
+    return model
+
+
+def tell_labels(
+    model: _core.SequenceModel, templates: Templates, labels: Sequence[Any], scheme: str | None, longest: int | None
+) -> None:
+    """Tell a model how many labels there are, which may follow which, and which share weights.
+
+    ``longest``: the tokens of the longest segment, where segments have features.
+    """
+    model.set_labels(len(labels))
+    model.set_constraints(*schemes.constraints(scheme, labels))
+    sets: list[list[int]] = []
+    numbers: list[list[int]] = [[], []]
+    for which, mine in enumerate((templates.state_sets, templates.edge_sets)):
+        for label_set in mine:
+            numbers[which].append(-1 if label_set is None else len(sets))
+            if label_set is not None:
+                sets.append(_members(labels, *label_set, pairs=which == 1))
+    model.set_label_sets(numbers[0], numbers[1], sets)
+    if longest:
+        _tell_segments(model, labels, longest)
+
+
+def _tell_segments(model: _core.SequenceModel, labels: Sequence[Any], longest: int) -> None:
+    find = {schemes.split(label): i for i, label in enumerate(labels)}
+    kinds = [kind for prefix, kind in map(schemes.split, labels) if prefix == "B"]
+    begin, inside = [find["B", kind] for kind in kinds], [find.get(("I", kind), -1) for kind in kinds]
+    model.set_segments(longest, begin, inside, labels.index("O") if "O" in labels else -1)
+
+
+def _members(labels: Sequence[Any], now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
+    mine = [i for i, label in enumerate(labels) if not now or matches(str(label), now)]
+    if not pairs:
+        return mine
+    others = [i for i, label in enumerate(labels) if not before or matches(str(label), before)]
+    return [p * len(labels) + y for p in others for y in mine]

@@ -1,0 +1,128 @@
+"""Schemes that a tagger's labels keep to; labels that are free, and labels that are forced."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from perceptive import SequenceTagger
+from perceptive.features import schemes
+from tagger_data import NAMES, WORDS, X_TEST, Y_TEST, X, Y
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iob1", "bioes"])
+def test_schemes_are_recognised_and_kept(scheme):
+    y = [schemes.convert(labels, "bio", scheme) for labels in Y]
+    assert [schemes.convert(labels, scheme, "bio") for labels in y] == Y
+    rng = np.random.default_rng(0)
+    tagger = SequenceTagger(template="hmm", epochs=2).fit(X, y)
+    assert tagger.scheme_ == scheme
+    noise = [[str(word) for word in rng.choice(NAMES + WORDS + ["per", "org"], n)] for n in rng.integers(1, 9, 300)]
+    for hypothesis in ("averaged", "last"):
+        assert all(schemes.violation(scheme, p) is None for p in tagger.predict(noise, hypothesis=hypothesis))
+    for paths in tagger.predict_kbest(noise[:50], 4):
+        assert all(schemes.violation(scheme, labels) is None for labels, _ in paths)
+    free = SequenceTagger(template="hmm", epochs=2, constraints=None).fit(X, y)
+    assert free.scheme_ is None
+
+
+def test_other_labels_are_free():
+    assert SequenceTagger(template="word").fit([["a", "b"]], [["DT", "NN"]]).scheme_ is None
+
+
+def test_a_wanted_scheme_is_enforced_on_the_training_data():
+    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-NP' may not stand here"):
+        SequenceTagger(template="word", constraints="bio").fit([["a", "b"]], [["O", "I-NP"]])
+
+
+def test_free_labels_and_forced_labels():
+    rng = np.random.default_rng(1)
+    some = [[label if rng.random() < 0.7 else None for label in labels] for labels in Y]
+    tagger = SequenceTagger(template="ner").fit(X, some)
+    assert tagger.score(X_TEST, Y_TEST) > 0.9
+    forced = [["B-ORG", *[None] * (len(x) - 1)] for x in X_TEST]
+    assert all(labels[0] == "B-ORG" for labels in tagger.predict(X_TEST, forced=forced))
+    assert all(p[0][0][0] == "B-ORG" for p in tagger.predict_kbest(X_TEST, 2, forced=forced))
+
+
+def test_partial_labels_that_need_a_label_not_seen_learn_it():
+    for options in ({"template": "hmm", "constraints": "bio"}, {"template": "records", "segments": True}):
+        tagger = SequenceTagger(**options).fit([["a", "b", "c"]], [[None, "I-X", "O"]])
+        assert "B-X" in tagger.classes_
+        assert tagger.predict([["a", "b", "c"]]) == [["B-X", "I-X", "O"]]
+        assert schemes.violation("bio", tagger.predict([["b", "b", "a"]])[0]) is None
+    tagger = SequenceTagger(template="hmm", constraints="iob1").fit([["a", "b"]], [[None, "B-X"]])
+    assert tagger.predict([["a", "b"]]) == [["I-X", "B-X"]]
+    tagger = SequenceTagger(template="hmm", constraints="bioes").fit([["a", "b"], ["c"]], [[None, "E-X"], ["O"]])
+    assert tagger.predict([["a", "b"]]) == [["B-X", "E-X"]]
+
+
+@pytest.mark.parametrize("options", [{"constraints": "bioes"}, {"segments": True, "max_segment": 2}])
+def test_partial_labels_that_nothing_fits_are_refused_before_anything_is_learned(options):
+    bad = ["B-X", None, "E-Y"] if "constraints" in options else ["B-X", None, "I-X", "I-X"]
+    tagger = SequenceTagger(template="hmm", **options)
+    good = (["a"], ["O"])
+    with pytest.raises(ValueError, match="sentence 1"):
+        tagger.fit([good[0], list("abcd")[: len(bad)]], [good[1], bad])
+    tagger = SequenceTagger(template="hmm", **options).partial_fit([good[0]], [good[1]])
+    with pytest.raises(ValueError, match="sentence 0"):
+        tagger.partial_fit([list("abcd")[: len(bad)]], [bad])
+    assert tagger.learner_.rounds == 1
+    assert tagger.learner_.labels == ["O"]
+
+
+def test_forced_labels_that_no_sequence_fits_are_refused():
+    X, y = [["a", "b"], ["b", "a"]], [["B-X", "I-X"], ["O", "O"]]
+    for options in ({"template": "hmm"}, {"template": "records", "segments": True}, {"template": "hmm", "beam": 1}):
+        tagger = SequenceTagger(**options).fit(X, y)
+        many = [[None, None]] * 70
+        with pytest.raises(ValueError, match="forced, sentence 70"):
+            tagger.predict([["a", "b"]] * 71, forced=[*many, ["O", "I-X"]])
+        assert tagger.predict([["b", "a"]], forced=[[None, "I-X"]]) == [["B-X", "I-X"]]
+    tagger = SequenceTagger(template="hmm").fit(X, y)
+    with pytest.raises(ValueError, match="forced, sentence 0"):
+        tagger.predict_kbest([["a", "b"]], 2, forced=[["O", "I-X"]])
+
+
+def test_a_scheme_is_recognised_when_its_first_labels_come():
+    for encoding in (None, "bioes"):
+        tagger = SequenceTagger(template="hmm", encoding=encoding).partial_fit([["a", "b"]], [["O", "O"]])
+        assert tagger.scheme_ is None
+        tagger.partial_fit([["a", "b"]], [["B-X", "I-X"]])
+        assert tagger.scheme_ == "bio"
+        assert tagger.learner_.scheme == (encoding or "bio")
+    tagger = SequenceTagger(template="hmm").partial_fit([["a", "b"]], [["O", "I-X"]])
+    tagger.partial_fit([["a", "b"]], [["I-X", "B-X"]])
+    assert tagger.scheme_ == "iob1"
+    tagger = SequenceTagger(template="hmm").partial_fit([["a"]], [["N"]])
+    assert tagger.partial_fit([["a"]], [["B"]]).scheme_ is None
+
+
+def test_segments_in_bioes_are_scored_as_segments():
+    tagger = SequenceTagger(template="hmm").fit([["a", "b", "c"]], [["S-X", "S-X", "O"]])
+    assert tagger.scheme_ == "bioes"
+    assert tagger.score([["a", "b", "c"]], [["S-X", "S-X", "O"]]) == 1.0
+    assert tagger.score([["a", "b", "c"]], [["B-X", "E-X", "O"]]) == 0.0
+    assert tagger.score([["a", "b", "c"]], [["S-X", "O", "O"]]) == pytest.approx(2 / 3)
+
+
+def test_labels_that_break_the_scheme_they_look_like_are_told():
+    X, y = [["a", "b"]] * 3, [["B-X", "I-X"], ["B-X", "O"], ["O", "I-X"]]
+    with pytest.warns(UserWarning, match="sentence 2, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
+        tagger = SequenceTagger(template="hmm").fit(X, y)
+    assert tagger.scheme_ is None
+    tagger = SequenceTagger(template="hmm").fit(X[:2], y[:2])
+    for learn in (lambda: tagger.partial_fit(X[2:], y[2:]), lambda: tagger.learn_one(X[2], y[2])):
+        with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
+            learn()
+    assert tagger.scheme_ == "bio"
+    tagger = SequenceTagger(template="hmm").partial_fit(X[:2], y[:2])  # not a whole training set
+    with pytest.warns(UserWarning, match="sentence 0, token 1: label 'I-X'"):
+        tagger.partial_fit(X[2:], y[2:])
+    assert tagger.scheme_ is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(template="hmm", constraints=None).fit(X, y)
+        SequenceTagger(template="hmm").fit(X, [["B-X", "N"]] * 3)
