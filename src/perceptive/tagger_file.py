@@ -117,7 +117,7 @@ def _take_apart(learner: SequenceLearner) -> tuple[dict[str, Any], dict[str, NDA
         "first_pass": learner.first_pass,
         "temperature": learner.temperature,
     }
-    arrays = {MODEL + name: array for name, array in learner.snapshot().items()}
+    arrays = {MODEL + name: array for name, array in learner.arrays().items()}
     every = [*learner.templates.dictionaries.values(), *learner.templates.phrases.values()]
     for i, words in enumerate(every):
         arrays[f"dictionary{i}"] = np.frombuffer("\n".join(words).encode(), np.uint8)

@@ -324,23 +324,27 @@ class SequenceLearner:
 
     # ------------------------------------------------------------ the model as a whole
 
-    def snapshot(self) -> dict[str, Any]:
-        """Everything that learning changes, as arrays."""
+    def arrays(self) -> dict[str, Any]:
+        """What was learned, as arrays."""
         pruned = self.core.clock == 0 and not self.parameters.keeps_log
         return self.core.state(self.core.last() if pruned else None, 0.0)
 
-    def restore(self, state: dict[str, Any], fingerprint: int | None = None) -> None:
-        """Go back to a snapshot, and to the core's fingerprint of that time; without one the present one stays."""
+    def snapshot(self) -> tuple[dict[str, Any], int]:
+        """Everything that learning changes: the arrays, and the fingerprint of what was played."""
+        return self.arrays(), self.core.fingerprint
+
+    def restore(self, state: tuple[dict[str, Any], int]) -> None:
+        """Go back to a snapshot."""
         assert self.templates is not None
         model = self._new_model(self.templates)
-        model.restore(state)
-        model.fingerprint = self.core.fingerprint if fingerprint is None else fingerprint
+        arrays, model.fingerprint = state
+        model.restore(arrays)
         self.model = model
         self._vectors.clear()
 
     def __getstate__(self) -> dict[str, Any]:
         mine = {name: value for name, value in self.__dict__.items() if name not in ("model", "_vectors")}
-        learned = None if self.model is None or not self.labels else (self.snapshot(), self.core.fingerprint)
+        learned = None if self.model is None or not self.labels else self.snapshot()
         return {"mine": mine, "learned": learned}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
@@ -372,7 +376,7 @@ class SequenceLearner:
                 "train an averaged or last one"
             )
         vector = self.vector(hypothesis) or self.core.last()
-        self.restore(self.core.state(vector, float(threshold)))
+        self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
 
     def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
         """The n largest weights: feature, label (or pair of labels), weight."""
