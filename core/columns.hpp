@@ -23,14 +23,15 @@ constexpr Id FIRST_ID = 32;  // 1 … 15: so far before the sentence; 16 … 30:
 constexpr Id before(int distance) { return distance; }
 constexpr Id behind(int distance) { return MAX_OFFSET + distance; }
 
-enum class Derive { lower, norm, prefix, suffix, shape, pattern, has, is, length, in };
+enum class Derive { itself, lower, norm, prefix, suffix, shape, pattern, has, is, length, in };
 enum Has { has_digit, has_hyphen, has_upper, has_lower, has_punctuation, has_dot };
 enum Is { is_capitalised, is_upper, is_number, is_title, is_punctuation };
 
 struct Derived {
     Derive what;
-    int n;     // of prefix and suffix: characters; of has and is: which; of in: the dictionary
-    int base;  // the column it is derived from
+    int n;                       // of prefix and suffix: characters; of has and is: which; of in: the dictionary
+    int base;                    // the column it is derived from
+    Derive of = Derive::itself;  // itself, lower or norm: how the string is read before
 
     // Whether a place outside the sentence has a value in this column.
     bool outside() const {
@@ -41,9 +42,15 @@ struct Derived {
 // The value of a derived column; empty for none.
 inline std::string derive(const Derived& column, std::string_view word, const std::vector<Symbols>& dictionaries) {
     using namespace letters;
-    std::string value;
+    std::string read, value;
+    if (column.of != Derive::itself) {
+        read = derive({column.of, 0, column.base}, word, dictionaries);
+        word = read;
+    }
     const auto yes = [](bool condition) { return condition ? std::string("yes") : std::string(); };
     switch (column.what) {
+        case Derive::itself:
+            return std::string(word);
         case Derive::lower:
         case Derive::norm:
             for (std::size_t at = 0; at < word.size();) {
@@ -142,6 +149,7 @@ class Columns {
         for (int d = 0; d < static_cast<int>(derived_.size()); ++d) {
             const Derived& column = derived_[d];
             if (column.base < 0 || column.base >= n_base) throw std::invalid_argument("a column of no column");
+            if (column.of > Derive::norm) throw std::invalid_argument("strings are read as lower or norm");
             if (column.what == Derive::in &&
                 (column.n < 0 || static_cast<std::size_t>(column.n) >= dictionaries_.size()))
                 throw std::invalid_argument("a column of no dictionary");

@@ -25,7 +25,7 @@ constexpr double NO_PATH = -std::numeric_limits<double>::infinity();
 
 class Tagger {
   public:
-    Tagger(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+    Tagger(int n_base, const std::vector<ColumnSpec>& derived,
            const std::vector<std::vector<std::string>>& dictionaries, const std::vector<TemplateSpec>& state,
            const std::vector<TemplateSpec>& edge, bool bigrams, bool trigrams)
         : model_(columns_of(n_base, derived, dictionaries), templates_of(state), templates_of(edge), bigrams,
@@ -266,10 +266,11 @@ class Tagger {
         SequenceModel::Keys keys;
     };
 
-    static Columns columns_of(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+    static Columns columns_of(int n_base, const std::vector<ColumnSpec>& derived,
                               const std::vector<std::vector<std::string>>& dictionaries) {
         std::vector<Derived> columns;
-        for (const auto& [what, n, base] : derived) columns.push_back({derive_named(what), n, base});
+        for (const auto& [what, n, base, of] : derived)
+            columns.push_back({derive_named(what), n, base, derive_named(of)});
         std::vector<Symbols> sets;
         for (const auto& words : dictionaries) {
             sets.emplace_back();

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.features import schemes
 from perceptive.features.template import Template
-from perceptive.features.templates import Templates, matches
+from perceptive.features.templates import Column, Templates, matches
 from perceptive.learners.labelling import Labelling, Labels, least_segments, misfit
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.sentences import as_lists, different_labels, guess, in_order
@@ -85,7 +85,7 @@ class SequenceLearner:
         if self.parameters.segments:
             if templates.trigrams:
                 raise ValueError("@label[-2] does not go with segments=True")
-            columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
+            columns = templates.need(Column("norm", 0, 0)), templates.need(Column("shape", 0, 0))
         model = _core.SequenceModel(*templates.arguments())
         if self.parameters.segments:
             model.set_segment_features(*columns, list(templates.phrases.values()))
