@@ -39,25 +39,40 @@ struct Derived {
     }
 };
 
-// The value of a derived column; empty for none.
-inline std::string derive(const Derived& column, std::string_view word, const std::vector<Symbols>& dictionaries) {
-    using namespace letters;
-    std::string read, value;
-    if (column.of != Derive::itself) {
-        read = derive({column.of, 0, column.base}, word, dictionaries);
-        word = read;
+// A string, with its lower case and norm made once, when they are asked for: many columns read them.
+class Readings {
+  public:
+    explicit Readings(std::string_view word) : word_(word) {}
+
+    std::string_view operator()(Derive of) {
+        if (of == Derive::itself) return word_;
+        std::string& text = of == Derive::lower ? lower_ : norm_;
+        if (text.empty()) {
+            for (std::size_t at = 0; at < word_.size();) {
+                const std::uint32_t c = letters::next(word_, at);
+                const bool digit = of == Derive::norm && letters::kind_of(c) == letters::digit;
+                letters::append(text, digit ? '0' : letters::lower_of(c));
+            }
+        }
+        return text;
     }
+
+  private:
+    std::string_view word_;
+    std::string lower_, norm_;
+};
+
+// The value of a derived column; empty for none.
+inline std::string derive(const Derived& column, Readings& readings, const std::vector<Symbols>& dictionaries) {
+    using namespace letters;
+    const std::string_view word = readings(column.of);
+    std::string value;
     const auto yes = [](bool condition) { return condition ? std::string("yes") : std::string(); };
     switch (column.what) {
         case Derive::itself:
-            return std::string(word);
         case Derive::lower:
         case Derive::norm:
-            for (std::size_t at = 0; at < word.size();) {
-                const std::uint32_t c = next(word, at);
-                append(value, column.what == Derive::norm && kind_of(c) == digit ? '0' : lower_of(c));
-            }
-            return value;
+            return std::string(readings(column.what));
         case Derive::prefix: {
             std::size_t at = 0;
             for (int i = 0; i < column.n; ++i) {
@@ -189,7 +204,8 @@ class Columns {
                 for (std::size_t j = 0; j < mine.size(); ++j) ids[n_base_ + mine[j]] = known(b, i, j);
             } else {
                 ids[b] = ABSENT;
-                for (const int d : mine) ids[n_base_ + d] = value(d, cells[b], false);
+                Readings readings(cells[b]);
+                for (const int d : mine) ids[n_base_ + d] = value(d, readings, false);
             }
         }
     }
@@ -221,14 +237,15 @@ class Columns {
         Id* at = known_[b].data() + static_cast<std::size_t>(i) * mine.size() + j;
         Id found = __atomic_load_n(at, __ATOMIC_RELAXED);
         if (found == LATER) {
-            found = value(mine[j], symbols_[b].name(i), false);
+            Readings readings(symbols_[b].name(i));
+            found = value(mine[j], readings, false);
             __atomic_store_n(at, found, __ATOMIC_RELAXED);
         }
         return found;
     }
 
-    Id value(int d, std::string_view word, bool grow) {
-        const std::string text = derive(derived_[d], word, dictionaries_);
+    Id value(int d, Readings& readings, bool grow) {
+        const std::string text = derive(derived_[d], readings, dictionaries_);
         if (text.empty()) return ABSENT;
         Symbols& names = symbols_[n_base_ + d];
         const Id i = grow ? names.add(text) : names.find(text);
@@ -237,7 +254,8 @@ class Columns {
 
     void know(int b, std::string_view word, bool grow) {
         const auto base = static_cast<std::size_t>(b);
-        for (const int d : of_base_[base]) known_[base].push_back(value(d, word, grow));
+        Readings readings(word);
+        for (const int d : of_base_[base]) known_[base].push_back(value(d, readings, grow));
     }
 
     int n_base_;

@@ -189,6 +189,14 @@ def test_presets_are_sound():
 
 
 @pytest.mark.core
+def test_endings_count_in_upper_case_for_parts_of_speech():
+    X = [["they", "like", "singing"], ["we", "hate", "running"], ["they", "like", "songs"], ["we", "hate", "runs"]]
+    y = [["PRP", "VBP", "VBG"], ["PRP", "VBP", "VBG"], ["PRP", "VBP", "NNS"], ["PRP", "VBP", "NNS"]]
+    tagger = SequenceTagger(template="pos").fit(X, y)
+    assert tagger.predict([["THEY", "HATE", "DANCING"], ["WE", "LIKE", "BELLS"]]) == [y[0], y[2]]
+
+
+@pytest.mark.core
 @given(st.text(st.characters(exclude_categories=["Cs", "Cn"]), min_size=1, max_size=8))
 def test_the_core_knows_characters_as_python_does(word):
     lowered = "".join(c.lower()[0] for c in word)  # one character to one
