@@ -23,14 +23,15 @@ constexpr Id FIRST_ID = 32;  // 1 … 15: so far before the sentence; 16 … 30:
 constexpr Id before(int distance) { return distance; }
 constexpr Id behind(int distance) { return MAX_OFFSET + distance; }
 
-enum class Derive { lower, norm, prefix, suffix, shape, pattern, has, is, length, in };
+enum class Derive { itself, lower, norm, prefix, suffix, shape, pattern, has, is, length, in };
 enum Has { has_digit, has_hyphen, has_upper, has_lower, has_punctuation, has_dot };
 enum Is { is_capitalised, is_upper, is_number, is_title, is_punctuation };
 
 struct Derived {
     Derive what;
-    int n;     // of prefix and suffix: characters; of has and is: which; of in: the dictionary
-    int base;  // the column it is derived from
+    int n;                       // of prefix and suffix: characters; of has and is: which; of in: the dictionary
+    int base;                    // the column it is derived from
+    Derive of = Derive::itself;  // itself, lower or norm: how the string is read before
 
     // Whether a place outside the sentence has a value in this column.
     bool outside() const {
@@ -38,19 +39,40 @@ struct Derived {
     }
 };
 
+// A string, with its lower case and norm made once, when they are asked for: many columns read them.
+class Readings {
+  public:
+    explicit Readings(std::string_view word) : word_(word) {}
+
+    std::string_view operator()(Derive of) {
+        if (of == Derive::itself) return word_;
+        std::string& text = of == Derive::lower ? lower_ : norm_;
+        if (text.empty()) {
+            for (std::size_t at = 0; at < word_.size();) {
+                const std::uint32_t c = letters::next(word_, at);
+                const bool digit = of == Derive::norm && letters::kind_of(c) == letters::digit;
+                letters::append(text, digit ? '0' : letters::lower_of(c));
+            }
+        }
+        return text;
+    }
+
+  private:
+    std::string_view word_;
+    std::string lower_, norm_;
+};
+
 // The value of a derived column; empty for none.
-inline std::string derive(const Derived& column, std::string_view word, const std::vector<Symbols>& dictionaries) {
+inline std::string derive(const Derived& column, Readings& readings, const std::vector<Symbols>& dictionaries) {
     using namespace letters;
+    const std::string_view word = readings(column.of);
     std::string value;
     const auto yes = [](bool condition) { return condition ? std::string("yes") : std::string(); };
     switch (column.what) {
+        case Derive::itself:
         case Derive::lower:
         case Derive::norm:
-            for (std::size_t at = 0; at < word.size();) {
-                const std::uint32_t c = next(word, at);
-                append(value, column.what == Derive::norm && kind_of(c) == digit ? '0' : lower_of(c));
-            }
-            return value;
+            return std::string(readings(column.what));
         case Derive::prefix: {
             std::size_t at = 0;
             for (int i = 0; i < column.n; ++i) {
@@ -142,6 +164,7 @@ class Columns {
         for (int d = 0; d < static_cast<int>(derived_.size()); ++d) {
             const Derived& column = derived_[d];
             if (column.base < 0 || column.base >= n_base) throw std::invalid_argument("a column of no column");
+            if (column.of > Derive::norm) throw std::invalid_argument("strings are read as lower or norm");
             if (column.what == Derive::in &&
                 (column.n < 0 || static_cast<std::size_t>(column.n) >= dictionaries_.size()))
                 throw std::invalid_argument("a column of no dictionary");
@@ -181,7 +204,8 @@ class Columns {
                 for (std::size_t j = 0; j < mine.size(); ++j) ids[n_base_ + mine[j]] = known(b, i, j);
             } else {
                 ids[b] = ABSENT;
-                for (const int d : mine) ids[n_base_ + d] = value(d, cells[b], false);
+                Readings readings(cells[b]);
+                for (const int d : mine) ids[n_base_ + d] = value(d, readings, false);
             }
         }
     }
@@ -213,14 +237,15 @@ class Columns {
         Id* at = known_[b].data() + static_cast<std::size_t>(i) * mine.size() + j;
         Id found = __atomic_load_n(at, __ATOMIC_RELAXED);
         if (found == LATER) {
-            found = value(mine[j], symbols_[b].name(i), false);
+            Readings readings(symbols_[b].name(i));
+            found = value(mine[j], readings, false);
             __atomic_store_n(at, found, __ATOMIC_RELAXED);
         }
         return found;
     }
 
-    Id value(int d, std::string_view word, bool grow) {
-        const std::string text = derive(derived_[d], word, dictionaries_);
+    Id value(int d, Readings& readings, bool grow) {
+        const std::string text = derive(derived_[d], readings, dictionaries_);
         if (text.empty()) return ABSENT;
         Symbols& names = symbols_[n_base_ + d];
         const Id i = grow ? names.add(text) : names.find(text);
@@ -229,7 +254,8 @@ class Columns {
 
     void know(int b, std::string_view word, bool grow) {
         const auto base = static_cast<std::size_t>(b);
-        for (const int d : of_base_[base]) known_[base].push_back(value(d, word, grow));
+        Readings readings(word);
+        for (const int d : of_base_[base]) known_[base].push_back(value(d, readings, grow));
     }
 
     int n_base_;

@@ -46,7 +46,7 @@ def learner_of(x, scheme=None):
     labels = LABELS if scheme else [f"l{i}" for i in range(n_labels)]
     template = "word[0]\n@label[-1]" + ("\n@label[-2]" if x.triple is not None else "")
     learner = SequenceLearner(labels[:n_labels], template=template, constraints=None, hypothesis="last")
-    state = learner.snapshot()
+    state = learner.arrays()
     words = [f"t{t}" for t in range(len(x.unary))]
     state["column0.blob"] = np.frombuffer("".join(words).encode(), np.uint8)
     state["column0.lengths"] = np.array([len(word) for word in words], np.int32)
@@ -65,7 +65,7 @@ def learner_of(x, scheme=None):
         cube[:, :, :n_labels] = x.triple
         state["triple.weight"], state["triple.sum"] = cube.ravel(), np.zeros(cube.size, np.float32)
     learner.labelling.scheme = scheme
-    learner.restore(state)
+    learner.restore((state, 0))
     return learner, words
 
 
@@ -264,7 +264,7 @@ def segment_learner(draw, n, order):
     learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=3, hypothesis="last")
     lesson = [next(label for label in labels if label[0] == "B"), *["O"] * (n - 1)]
     learner.prepare([words], [lesson])  # numbers the words
-    state = learner.snapshot()
+    state = learner.arrays()
     unary = [[draw(number) for _ in labels] for _ in range(n)]
     pairs = [[draw(number) for _ in labels] for _ in labels]
     lengths = {(length, kind): draw(number) for length in (1, 2, 3) for kind in "XY"}
@@ -298,7 +298,7 @@ def segment_learner(draw, n, order):
     state["edge.label"] = np.arange(len(labels) ** 2, dtype=np.uint16)
     state["edge.weight"] = np.array(pairs, np.float32).ravel()
     state["edge.sum"] = np.zeros(len(labels) ** 2, np.float32)
-    learner.restore(state)
+    learner.restore((state, 0))
     x = Trellis(unary, [pairs] * n)
     return learner, words, x, lambda b, e, kind: lengths[e - b, kind] + texts[b, e, kind]
 

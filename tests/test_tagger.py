@@ -76,11 +76,11 @@ def test_fit_forgets_and_is_the_same_each_time():
 
 def test_prediction_changes_nothing():
     tagger = SequenceTagger(template="ner").fit(X, Y)
-    before = tagger.learner_.snapshot()
+    before = tagger.learner_.arrays()
     tagger.predict([["unheard", "Of"]])
     tagger.predict_kbest(X_TEST, 3)
     tagger.decision_margin(X_TEST)
-    after = tagger.learner_.snapshot()
+    after = tagger.learner_.arrays()
     assert all((before[name] == after[name]).all() for name in before)
 
 
@@ -262,10 +262,10 @@ def test_bad_input_is_refused_and_nothing_is_learned(X, y, error, message):
     tagger = SequenceTagger(template=template)
     good = [[("a", "b"), ("c", "d")]] if "column" in message else [["a", "c"]]
     tagger.fit(good, [["x", "y"]])
-    before = tagger.learner_.snapshot()
+    before = tagger.learner_.arrays()
     with pytest.raises(error, match=message):
         tagger.partial_fit(X, y)
-    after = tagger.learner_.snapshot()
+    after = tagger.learner_.arrays()
     assert all(np.array_equal(before[name], after[name]) for name in ("state.weight", "edge.weight", "run"))
     with pytest.raises(error, match=message):
         clone(tagger).fit(X, y)

@@ -78,7 +78,6 @@ def obeys(labels, wanted):
     return all(want in (None, got) for want, got in zip(wanted, labels, strict=True))
 
 
-@settings(deadline=None)
 @given(st.data(), st.integers(1, 4), st.sampled_from(["bio", "iob1"]))
 def test_choices_are_what_a_label_may_be_within(data, n, scheme):
     """Of all sequences of BIOES those that have a label of each choice are those that are as given when written."""
@@ -93,8 +92,14 @@ def test_choices_are_what_a_label_may_be_within(data, n, scheme):
     assert not schemes.Paths("bioes", BIOES).fit([*chosen[:-1], schemes.Choice(())])
 
 
+def close(trellis):
+    """Whether float32 and float64 may part ways here."""
+    scores = [score for score, _ in all_paths(trellis)]
+    return any(a - b < 1e-4 for a, b in itertools.pairwise(scores))
+
+
 @pytest.mark.parametrize("scheme", ["bio", "iob1"])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_labels_that_are_none_are_free_under_an_encoding(scheme, data):
     """Whole runs against the twin, to whom what is said of a label is a set."""
@@ -119,12 +124,12 @@ def test_labels_that_are_none_are_free_under_an_encoding(scheme, data):
         if None not in y:
             said = [names.index(label) for label in path]
         words = [{data.draw(st.sampled_from(["fa", "fb"])): 1.0} for _ in path]
-        if rule == "mira" and twin.updates:
-            scores = [score for score, _ in all_paths(twin.trellis(words, twin.v, said))]
-            if any(a - b < 1e-4 for a, b in itertools.pairwise(scores)):
-                break  # float32 and float64 may part ways here
+        if rule == "mira" and twin.updates and close(twin.trellis(words, twin.v, said)):
+            break
         assert learner.learn(words, y) == twin.learn(words, said)
         assert learner.updates == twin.updates
+        if rule == "mira" and close(twin.trellis(words, twin.v)):
+            break
         assert learner.predict(words) == schemes.convert([names[z] for z in twin.predict(words)], "bioes", scheme)
     assert learner.labels == names
 

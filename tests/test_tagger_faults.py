@@ -264,7 +264,7 @@ def test_a_restore_that_fails_changes_nothing():
     learner.learn_many(X, Y)
     before = learner.predict_many(X)
     with pytest.raises(ValueError, match="no array"):
-        learner.restore({})
+        learner.restore(({}, 0))
     assert learner.predict_many(X) == before
 
 

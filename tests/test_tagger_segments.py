@@ -139,7 +139,7 @@ def test_hostile_states_of_segments_are_refused_or_harmless():
     template = ["word", segment_in("cities", ["New York"]), "@label[-1]"]
     X, y = records(20)
     tagger = SequenceTagger(template=template, segments=True, epochs=2).fit(X, y)
-    good = tagger.learner_.snapshot()
+    good = tagger.learner_.arrays()
     rng = np.random.default_rng(0)
     refused = 0
     for _ in range(200):

@@ -75,6 +75,10 @@ def test_windows_functions_and_conjunctions():
         "prefix(3)[0] = Jea",
         "suffix(2)[0] = uc",
     }
+    assert features("prefix(2, lower)\nsuffix(3, norm)[2]", sentence, 1) == {
+        "prefix(2, lower)[0] = je",
+        "suffix(3, norm)[2] = 000",
+    }
     assert features("lower\nnorm[2]\nshape\npattern", sentence, 1) == {
         "lower[0] = jean-luc",
         "norm[2] = 0000",
@@ -87,6 +91,7 @@ def test_windows_functions_and_conjunctions():
     assert features("length", sentence, 3) == {"length[0] = 4"}
     assert features("bag(word[-1:1])", ["x", "y", "x"], 1) == {"bag(word) = x", "bag(word) = y"}
     assert features("suffix(1, pos)", [("a", "NN"), ("b", "NNS")], 1) == {"suffix(1, pos)[0] = S"}
+    assert features("columns word lower\nsuffix(1, lower)", [("aB", "cD")], 0) == {"suffix(1, lower)[0] = D"}
     assert features("columns w p tag\ntag[0] & lower(tag)", [("a", "b", "C")], 0) == {"tag[0] & lower(tag)[0] = C / c"}
 
 
@@ -163,6 +168,8 @@ def test_a_label_that_joins_a_set_gets_its_weight(hypothesis):
         ("U00:%x[0]", "a macro is written"),
         ("word[0] & ", "cannot read ''"),
         ("lower(tag)", "no column 'tag'"),
+        ("has(digit, lower)", "no column 'lower'"),
+        ("suffix(2, shape)", "no column 'shape'"),
         ("word\ncolumns a b", "before the first template"),
         ("y==B and y==I and word", "at most once"),
     ],
@@ -182,6 +189,14 @@ def test_presets_are_sound():
 
 
 @pytest.mark.core
+def test_endings_count_in_upper_case_for_parts_of_speech():
+    X = [["they", "like", "singing"], ["we", "hate", "running"], ["they", "like", "songs"], ["we", "hate", "runs"]]
+    y = [["PRP", "VBP", "VBG"], ["PRP", "VBP", "VBG"], ["PRP", "VBP", "NNS"], ["PRP", "VBP", "NNS"]]
+    tagger = SequenceTagger(template="pos").fit(X, y)
+    assert tagger.predict([["THEY", "HATE", "DANCING"], ["WE", "LIKE", "BELLS"]]) == [y[0], y[2]]
+
+
+@pytest.mark.core
 @given(st.text(st.characters(exclude_categories=["Cs", "Cn"]), min_size=1, max_size=8))
 def test_the_core_knows_characters_as_python_does(word):
     lowered = "".join(c.lower()[0] for c in word)  # one character to one
@@ -190,9 +205,10 @@ def test_the_core_knows_characters_as_python_does(word):
         kind = unicodedata.category(c)
         return "X" if kind in ("Lu", "Lt") else "d" if kind == "Nd" else "x" if kind[0] in "LM" else c
 
-    found = features("lower\npattern\nprefix(1)\nsuffix(1)", [word], 0)
+    found = features("lower\npattern\nprefix(1)\nsuffix(1)\nsuffix(1..8, lower)", [word], 0)
     if unicodedata.unidata_version == "14.0.0":  # the version of the core's tables
         assert f"lower[0] = {lowered}" in found
+        assert {f"suffix({n}, lower)[0] = {lowered[-n:]}" for n in range(1, len(word) + 1)} <= found
         assert f"pattern[0] = {''.join(map(mark, word))}" in found
     assert {f"prefix(1)[0] = {word[0]}", f"suffix(1)[0] = {word[-1]}"} <= found
 
@@ -235,6 +251,7 @@ def single_terms(draw):
                 plain if of is None else plain(of),
                 terms.prefix(low, high, of=of),
                 terms.suffix(low, of=of),
+                terms.suffix(low, of=draw(st.sampled_from([terms.lower, terms.norm]))),
                 terms.has(*kinds["has"], of=of),
                 terms.is_(*kinds["is"], of=of),
                 terms.in_("some words.txt", of=of),
@@ -310,6 +327,7 @@ SAME = [
     (terms.lower(terms.pos)[1], "lower(pos)[1]"),
     (terms.suffix(2, of=terms.column(3)), "suffix(2, col 3)"),
     (terms.prefix(1, 4), "prefix(1..4)"),
+    (terms.prefix(1, 4, of=terms.norm)[1], "prefix(1..4, norm)[1]"),
     (terms.has("digit", "hyphen"), "has(digit|hyphen)"),
     (terms.is_("number", of="pos"), "is(number, pos)"),
     (terms.bag(terms.word[-3:3]), "bag(word[-3:3])"),
@@ -378,6 +396,8 @@ def test_an_empty_dictionary_is_empty(tmp_path):
         (lambda: terms.lower(terms.word[1]), "is no column"),
         (lambda: terms.prefix(0), "give a number of characters"),
         (lambda: terms.prefix(4, 2), "give a number of characters"),
+        (lambda: terms.has("digit", of=terms.lower), "is no column"),
+        (lambda: terms.suffix(3, of=terms.lower[1]), "is no column"),
         (lambda: terms.has(), "takes one argument"),
         (lambda: terms.has("digits"), "choose from digit"),
         (lambda: terms.word * 0, "cannot have the value 0"),

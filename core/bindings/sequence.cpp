@@ -31,9 +31,8 @@ void bind_sequence(nb::module_& m) {
             "labels"_a, "index"_a, "choices"_a, "`index` numbers labels, and choices by −2, −3, …");
     nb::class_<Hypothesis>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
     nb::class_<Tagger>(m, "SequenceModel", "Templates, weights and Viterbi.")
-        .def(nb::init<int, const std::vector<std::tuple<std::string, int, int>>&,
-                      const std::vector<std::vector<std::string>>&, const std::vector<TemplateSpec>&,
-                      const std::vector<TemplateSpec>&, bool, bool>(),
+        .def(nb::init<int, const std::vector<ColumnSpec>&, const std::vector<std::vector<std::string>>&,
+                      const std::vector<TemplateSpec>&, const std::vector<TemplateSpec>&, bool, bool>(),
              "n_base"_a, "derived"_a, "dictionaries"_a, "state"_a, "edge"_a, "bigrams"_a, "trigrams"_a)
         .def("set_labels", &Tagger::set_labels, "n"_a)
         .def_prop_ro("n_labels", &Tagger::n_labels)

@@ -37,7 +37,7 @@ constexpr double NO_PATH = -std::numeric_limits<double>::infinity();
 
 class Tagger {
   public:
-    Tagger(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+    Tagger(int n_base, const std::vector<ColumnSpec>& derived,
            const std::vector<std::vector<std::string>>& dictionaries, const std::vector<TemplateSpec>& state,
            const std::vector<TemplateSpec>& edge, bool bigrams, bool trigrams)
         : model_(columns_of(n_base, derived, dictionaries), templates_of(state), templates_of(edge), bigrams,
@@ -160,7 +160,7 @@ class Tagger {
         SequenceScores::Keys keys;
     };
 
-    static Columns columns_of(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+    static Columns columns_of(int n_base, const std::vector<ColumnSpec>& derived,
                               const std::vector<std::vector<std::string>>& dictionaries);
 
     static void need_known(const std::vector<std::int32_t>& said, const Choices& choices) {

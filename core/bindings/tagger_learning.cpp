@@ -3,10 +3,10 @@
 
 namespace perceptive {
 
-Columns Tagger::columns_of(int n_base, const std::vector<std::tuple<std::string, int, int>>& derived,
+Columns Tagger::columns_of(int n_base, const std::vector<ColumnSpec>& derived,
                            const std::vector<std::vector<std::string>>& dictionaries) {
     std::vector<Derived> columns;
-    for (const auto& [what, n, base] : derived) columns.push_back({derive_named(what), n, base});
+    for (const auto& [what, n, base, of] : derived) columns.push_back({derive_named(what), n, base, derive_named(of)});
     std::vector<Symbols> sets;
     for (const auto& words : dictionaries) {
         sets.emplace_back();

@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,14 @@
 
 namespace perceptive {
 
+using ColumnSpec = std::tuple<std::string, int, int, std::string>;  // function, its number, base, how it is read
+
 inline Derive derive_named(const std::string& name) {
     static const std::map<std::string, Derive> all = {
-        {"lower", Derive::lower},   {"norm", Derive::norm},   {"prefix", Derive::prefix},
-        {"suffix", Derive::suffix}, {"shape", Derive::shape}, {"pattern", Derive::pattern},
-        {"has", Derive::has},       {"is", Derive::is},       {"length", Derive::length},
-        {"in", Derive::in},
+        {"", Derive::itself},         {"lower", Derive::lower},   {"norm", Derive::norm},
+        {"prefix", Derive::prefix},   {"suffix", Derive::suffix}, {"shape", Derive::shape},
+        {"pattern", Derive::pattern}, {"has", Derive::has},       {"is", Derive::is},
+        {"length", Derive::length},   {"in", Derive::in},
     };
     const auto found = all.find(name);
     if (found == all.end()) throw std::invalid_argument("no such column function: " + name);

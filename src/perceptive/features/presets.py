@@ -89,8 +89,8 @@ is(capitalised) & @label[-1]
 """
 
 POS = """\
-# words in, parts of speech out
-lower[-2:2]
+# words in, parts of speech out; affixes in lower case, so that endings count in headlines too
+lower[-3:3]
 word[0]
 lower[-2..-1]
 lower[-1..0]
@@ -98,16 +98,21 @@ lower[0..1]
 lower[1..2]
 lower[-1..1]
 lower[-2] & lower[0]
+lower[-1] & lower[1]
+lower[0] & lower[2]
 norm[0]
-prefix(1..7)
-suffix(1..7)
-suffix(2..3)[-1]
-suffix(2..3)[1]
-suffix(3)[-1] & suffix(3)
-suffix(3) & suffix(3)[1]
-suffix(2) & shape
-lower[-1] & suffix(3)
-lower[1] & suffix(3)
+prefix(1..7, norm)
+suffix(1..7, norm)
+suffix(1..3, norm)[-1]
+suffix(1..3, norm)[1]
+suffix(3, norm)[-2]
+suffix(3, norm)[2]
+suffix(3, norm)[-1..0]
+suffix(3, norm)[0..1]
+suffix(2, norm)[-1..1]
+suffix(2, norm) & shape
+lower[-1] & suffix(3, norm)
+lower[1] & suffix(3, norm)
 shape[-1:1]
 shape[-1..0]
 shape[0..1]

@@ -11,6 +11,8 @@ MAX_OFFSET = 15  # of core/columns.hpp
 LONGEST_AFFIX = 15
 LAST_COLUMN = 9_999
 PLAIN = ("lower", "norm", "shape", "pattern", "length")  # functions of a column alone
+AFFIXES = ("prefix", "suffix")
+READINGS = ("lower", "norm")  # what affixes may be of, beside columns
 KINDS = {
     "has": ("digit", "hyphen", "upper", "lower", "punctuation", "dot"),
     "is": ("capitalised", "upper", "number", "title", "punctuation"),
@@ -23,7 +25,7 @@ class Term:
 
     function: str  # "": the column itself
     argument: tuple[Any, ...]  # (1, 4) of affixes, kinds of has and is, (name,) of a dictionary
-    of: str | int | None  # a column's name or number; None: the first
+    of: str | int | None  # a column's name or number; None: the first; of affixes also lower or norm
     first: int = 0
     last: int = 0
     joined: bool = False  # the places are read together
@@ -43,7 +45,7 @@ class Term:
             for kind in self.argument:
                 if kind not in KINDS[self.function]:
                     raise ValueError(f"{self.function}({kind}): choose from {', '.join(KINDS[self.function])}")
-        if self.function in ("prefix", "suffix"):
+        if self.function in AFFIXES:
             low, high = self.argument
             if not (_is_whole(low) and _is_whole(high)):
                 raise TypeError(f"{self.function}({low!r}, {high!r}): a number of characters is a whole number")
@@ -59,7 +61,7 @@ class Term:
         if not self.function:
             return f"col({self.of})" if isinstance(self.of, int) else str(self.of)
         if argument is None and self.argument:
-            affix = self.function in ("prefix", "suffix")
+            affix = self.function in AFFIXES
             argument = _range(*self.argument) if affix else "|".join(self.argument)
         said = ", ".join(part for part in (argument, of) if part is not None)
         return f"{self.function}({said})" if said else self.function

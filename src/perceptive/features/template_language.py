@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from perceptive.features.template import (
+    AFFIXES,
     KINDS,
     LONGEST_AFFIX,
     PLAIN,
+    READINGS,
     Columns,
     CrfppLine,
     Line,
@@ -125,12 +127,13 @@ def _function_of(
             raise ValueError("col takes the number of a column, from 0: col(2)")
         return "", (), int(given[0])
     needs = name not in PLAIN
-    of = _named_column(given.pop(), columns) if len(given) == needs + 1 else None
+    readable = (*columns, *READINGS) if name in AFFIXES else columns
+    of = _named_column(given.pop(), readable) if len(given) == needs + 1 else None
     if len(given) != needs:
         raise ValueError(f"{name} takes {'one argument' if needs else 'no argument'}, and perhaps a column")
     if not needs:
         return name, (), of
-    if name in ("prefix", "suffix"):
+    if name in AFFIXES:
         low, _, high = given[0].partition("..")
         if not low.isdecimal() or (high and not high.isdecimal()):
             raise ValueError(f"{name}({given[0]}): give a number of characters, as 3 or 1..4, at most {LONGEST_AFFIX}")

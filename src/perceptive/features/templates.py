@@ -10,6 +10,7 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     has(digit|hyphen|upper)           one template each; also lower, punctuation, dot
     is(capitalised|upper|number)      one template each; also title, punctuation
     lower(pos)  suffix(2, pos)        of another column; col(3) is the fourth one
+    prefix(3, lower) suffix(2, norm)  affixes in lower case; with norm, digits are 0
     in(cities.txt)                    whether the word stands in a file, one to a line
     pos[-2..2] * 0.5                  features of value 0.5: their weights grow more slowly
     bag(word[-3:3])                   the words around, wherever they stand
@@ -34,10 +35,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from perceptive.features.presets import PRESETS
 from perceptive.features.template import (
+    AFFIXES,
     KINDS,
     LAST_COLUMN,
     MAX_OFFSET,
@@ -57,7 +59,17 @@ MOST = 10_000  # templates; model files number them in 16 bits
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 Part = tuple[int, int]  # column, offset
-Column = tuple[str, int, int]  # function (or none), its number, base column
+
+
+class Column(NamedTuple):
+    """A column of the data, or one derived from it."""
+
+    function: str  # "": the column itself
+    number: int  # of characters, of the kind, of the dictionary
+    base: int
+    of: str = ""  # lower or norm: how the strings of the base are read before
+
+
 Unnumbered = tuple[Column, int]
 LabelSet = tuple[tuple[str, ...], tuple[str, ...]]  # labels of y, of y[-1]
 
@@ -245,7 +257,7 @@ class Templates:
                 raise ValueError(f"offset {row} is too far away; at most {MAX_OFFSET}")
             if column > LAST_COLUMN:
                 raise ValueError(f"column {column}: the last that can be read is {LAST_COLUMN}")
-        parts = [(("", 0, column), row) for row, column in macros]
+        parts = [(Column("", 0, column), row) for row, column in macros]
         key = MACRO.sub(lambda macro: f"%x[{macro[2]}]", line)  # lines with one identifier share their features
         if line[0] == "B" and not parts:
             self.bigrams = True
@@ -266,19 +278,25 @@ class Templates:
         return found
 
     def _columns_of(self, term: Term) -> list[tuple[str, Column]]:
-        base = 0 if term.of is None else term.of if isinstance(term.of, int) else self.columns.index(term.of)
+        base, reading = 0, ""
+        if isinstance(term.of, int):
+            base = term.of
+        elif term.of in self.columns:
+            base = self.columns.index(term.of)
+        elif term.of is not None:
+            reading = term.of
         function = term.function
         if not function or not term.argument:
-            return [(term.base(), (function, 0, base))]
-        if function in ("prefix", "suffix"):
+            return [(term.base(), Column(function, 0, base))]
+        if function in AFFIXES:
             low, high = term.argument
-            return [(term.base(str(n)), (function, n, base)) for n in range(low, high + 1)]
+            return [(term.base(str(n)), Column(function, n, base, reading)) for n in range(low, high + 1)]
         if function == "in":
             (name,) = term.argument
             if name not in self.dictionaries:
                 self.dictionaries[name] = self._words(name)
-            return [(term.base(), ("in", list(self.dictionaries).index(name), base))]
-        return [(term.base(kind), (function, KINDS[function].index(kind), base)) for kind in term.argument]
+            return [(term.base(), Column("in", list(self.dictionaries).index(name), base))]
+        return [(term.base(kind), Column(function, KINDS[function].index(kind), base)) for kind in term.argument]
 
     def _words(self, name: str) -> list[str]:
         if name in self.words:
@@ -290,14 +308,14 @@ class Templates:
     def _settle(self) -> None:
         """Number the columns: first those of the data, then those derived from them."""
         columns = [column for _, _, parts in self._read for column, _ in parts]
-        self.n_base = 1 + max((column[2] for column in columns), default=0)
+        self.n_base = 1 + max((column.base for column in columns), default=0)
         numbers: dict[Column, int] = {}
         for column in columns:
-            if column[0] and column not in numbers:
+            if column.function and column not in numbers:
                 numbers[column] = self.n_base + len(numbers)
         self.derived = list(numbers)
         for where, name, parts in self._read:
-            where.append((name, [(numbers[c] if c[0] else c[2], offset) for c, offset in parts]))
+            where.append((name, [(numbers[c] if c.function else c.base, offset) for c, offset in parts]))
 
 
 def _dictionaries(lines: Iterable[Any]) -> dict[str, list[str]]:

@@ -29,7 +29,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from perceptive.features.template import PLAIN, Columns, SegmentIn, Template, Term, column_of
+from perceptive.features.template import PLAIN, READINGS, Columns, SegmentIn, Template, Term, column_of
 from perceptive.features.template_language import AND, LABEL, OR, template
 
 __all__ = [
@@ -50,13 +50,22 @@ def column(of: str | int) -> Template:
 
 
 def prefix(low: int, high: int | None = None, *, of: Template | str | int | None = None) -> Template:
-    """The first characters: ``low`` of them, or a template each for ``low`` to ``high``."""
-    return _function("prefix", (low, low if high is None else high), of)
+    """The first characters: ``low`` of them, or a template each for ``low`` to ``high``.
+
+    They may be those of a column, or of `lower` or `norm`.
+    """
+    return _affix("prefix", low, high, of)
 
 
 def suffix(low: int, high: int | None = None, *, of: Template | str | int | None = None) -> Template:
-    """The last characters: ``low`` of them, or a template each for ``low`` to ``high``."""
-    return _function("suffix", (low, low if high is None else high), of)
+    """The last characters, in the same way.
+
+    Examples
+    --------
+    >>> suffix(1, 4), suffix(3, of=norm)[-1]
+    (template('suffix(1..4)'), template('suffix(3, norm)[-1]'))
+    """
+    return _affix("suffix", low, high, of)
 
 
 def has(*kinds: str, of: Template | str | int | None = None) -> Template:
@@ -140,6 +149,11 @@ class _Label:
         if not labels:
             raise ValueError("name at least one label")
         return Template(before=labels) if self.offset else Template(labels=labels)
+
+
+def _affix(name: str, low: int, high: int | None, of: Template | str | int | None) -> Template:
+    of = str(of) if isinstance(of, Template) and str(of) in READINGS else of
+    return _function(name, (low, low if high is None else high), of)
 
 
 def _function(name: str, argument: tuple[Any, ...], of: Template | str | int | None) -> Template:

@@ -7,7 +7,7 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.features import schemes
-from perceptive.features.templates import Templates, matches
+from perceptive.features.templates import Column, Templates, matches
 from perceptive.parameters import SequenceParameters
 
 
@@ -17,7 +17,7 @@ def new_model(templates: Templates, parameters: SequenceParameters) -> _core.Seq
     if parameters.segments:
         if templates.trigrams:
             raise ValueError("@label[-2] does not go with segments=True")
-        columns = templates.need(("norm", 0, 0)), templates.need(("shape", 0, 0))
+        columns = templates.need(Column("norm", 0, 0)), templates.need(Column("shape", 0, 0))
     model = _core.SequenceModel(*templates.arguments())
     if parameters.segments:
         model.set_segment_features(*columns, list(templates.phrases.values()))
