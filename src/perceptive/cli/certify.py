@@ -69,10 +69,11 @@ def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:
     from perceptive.cli.model import of_examples, stream_for
     from perceptive.cli.ranking import certify_ranker
     from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.sequence import SequenceLearner
 
-    if isinstance(learner, RankingLearner):
+    if isinstance(learner, RankingLearner | KernelRankingLearner):
         return certify_ranker(options)
     if isinstance(learner, SequenceLearner):
         raise ValueError(f"{options.model}: is a tagger, which no command certifies; use certify() from Python")

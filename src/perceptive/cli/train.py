@@ -47,6 +47,7 @@ examples:
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train adult.csv --label income -o adult.model
   perceptive train letor.svm --task rank --pairs all -o letor.model
+  perceptive train spelled.jsonl --task rank --kernel 'spectrum(3)' -o spelling.model
   perceptive train train.conll --task tag --template chunking --rule pa1 --min-count 2 --dev dev.conll -o chunk.model
   perceptive train train.conll --task rerank --base chunk.model -o rerank.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
@@ -71,7 +72,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--classes", type=words, metavar="A,B,…", help="all classes, where they are known before")
     group = parser.add_argument_group("kernels")
     group.add_argument(
-        "--kernel", metavar="TEXT", help="learn in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …"
+        "--kernel",
+        metavar="TEXT",
+        help="classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …",
     )
     group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
     group.add_argument("--forget", choices=["projectron", "oldest", "random"], help="kernels: what makes room then")
@@ -158,12 +161,10 @@ def run(options: argparse.Namespace) -> int:
         return train_tag(options)
     if wrong := given(options, SequenceParameters, SHARED):
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
-    if options.task == "rank" and options.kernel is not None:
-        raise ValueError("--kernel does not go with --task rank; use KernelRanker from Python")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
-    if options.task == "classify" and (options.kernel is not None or _goes_on_with_kernel(options)):
-        return _train_kernel(options)
+    if options.kernel is not None or _goes_on_with_kernel(options):
+        return _rank_by_kernel(options) if options.task == "rank" else _train_kernel(options)
     if options.budget is not None or options.forget is not None:
         raise ValueError("--budget and --forget are about kernels; give --kernel too")
     began = time.monotonic()
@@ -233,6 +234,31 @@ def _train_kernel(options: argparse.Namespace) -> int:
     return train(options, stream_for(learner, options, fixed=True) if learner.kernel.vectors else None, learner)
 
 
+def _rank_by_kernel(options: argparse.Namespace) -> int:
+    from perceptive.cli.kernel_ranking import train
+    from perceptive.cli.model import stream_for
+    from perceptive.kernels import as_kernel
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+
+    check_target(options.output, options.data)
+    strange = list(reading_options(options))
+    if options.model:
+        learner = ranking.load_ranker(options.model)
+        if not isinstance(learner, KernelRankingLearner):
+            raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
+        if strange:
+            names = ", ".join(map(option_of, strange))
+            raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {names}")
+        return train(options, None if learner.takes_objects else stream_for(learner, options, fixed=True), learner)
+    kernel = as_kernel(options.kernel)
+    if kernel.one_way:
+        raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+    if strange and not kernel.vectors:
+        names = ", ".join(map(option_of, strange))
+        raise ValueError(f"{names}: candidates are not made into columns for --kernel {options.kernel}; leave it out")
+    return train(options, _stream(options) if kernel.vectors else None, None)
+
+
 def remember_names(learner: LinearLearner, stream: Stream) -> None:
     """Add the names that a stream has met to those that the learner knows."""
     met = stream.log.names
@@ -274,7 +300,7 @@ def _stream(options: argparse.Namespace) -> Stream:
     from perceptive.cli.model import load_model, reading_of
 
     if options.task == "rank":
-        ranker = ranking.load_ranker(options.model)
+        ranker = ranking.linear_ranker(options.model)
         return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)
