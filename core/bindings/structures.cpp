@@ -71,7 +71,7 @@ class Trees {
                 builder.close();
         }
         require(!kinds.empty() && !builder.inside() && next == texts.size(), "the tree does not fit together");
-        tree.index();
+        tree.index(*bank_.names);
         bank_.trees.push_back(std::make_shared<const Tree>(std::move(tree)));
     }
 
@@ -80,6 +80,8 @@ class Trees {
         require(i < size(), "no such tree");
         return bank_.trees[i]->size();
     }
+
+    std::size_t subtrees() const { return bank_.names->subtrees(); }
 
     Trees take(const Vector<const i64>& index) const {
         Trees taken;
@@ -112,10 +114,11 @@ class Trees {
     void compare(const Trees& other, double decay, double sigma, bool symmetric, int threads, const Matrix& out) const {
         require(out.shape(0) == size() && out.shape(1) == other.size(), "out has the wrong shape");
         require(!symmetric || &other == this, "a symmetric matrix is about one set of trees");
-        const Forest mine = bank_.trees, theirs = other.in(*this, true);  // others may add trees meanwhile
-        const std::size_t productions = bank_.names->size();
-        nb::gil_scoped_release release;
-        tree_kernels(mine, theirs, productions, decay, sigma, symmetric, threads, out.data());
+        const i64 row = static_cast<i64>(out.shape(1));
+        if (size() < other.size())  // many are held against each of the fewer
+            other.compare_with(*this, decay, sigma, false, threads, out.data(), 1, row);
+        else
+            compare_with(other, decay, sigma, symmetric, threads, out.data(), row, 1);
     }
 
     void norms(double decay, double sigma, const Vector<double>& out) const {
@@ -131,6 +134,14 @@ class Trees {
     }
 
   private:
+    void compare_with(const Trees& other, double decay, double sigma, bool symmetric, int threads, double* out, i64 row,
+                      i64 column) const {
+        const Forest mine = bank_.trees, theirs = other.in(*this, true);  // others may add trees meanwhile
+        const std::size_t productions = bank_.names->size(), subtrees = bank_.names->subtrees();
+        nb::gil_scoped_release release;
+        tree_kernels(mine, theirs, productions, subtrees, decay, sigma, symmetric, threads, out, row, column);
+    }
+
     Forest in(const Trees& host, bool strange) const {
         if (bank_.names == host.bank_.names) return bank_.trees;
         return bank_.in_terms_of(*host.bank_.names, strange);
@@ -156,6 +167,7 @@ void bind_structures(nb::module_& m) {
         .def("add_parts", &Trees::add_parts, "kinds"_a, "texts"_a)
         .def("__len__", &Trees::size)
         .def("nodes", &Trees::nodes, "i"_a)
+        .def("subtrees", &Trees::subtrees, "How many different ones are remembered.")
         .def("take", &Trees::take, "index"_a.noconvert())
         .def("contents", &Trees::contents, "The productions of each tree, in one piece.")
         .def("extend", &Trees::extend, "other"_a)
