@@ -35,6 +35,58 @@ void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i6
         string_kernels<double>(a, b, n, decay, symmetric, threads, out.data());
 }
 
+// Two long sequences, some symbols at a time, so that whoever asks can be interrupted in between.
+class StringPair {
+  public:
+    StringPair(const Vector<const std::int32_t>& source, const Vector<const std::int32_t>& target, int n, double decay,
+               bool single)
+        : source_(source.data(), source.data() + source.size()) {
+        require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "impossible length");
+        for (const auto* codes : {&source, &target})
+            for (std::size_t i = 0; i < codes->size(); ++i)
+                require(codes->data()[i] >= 0, "symbols must not be negative");
+        const i64 offsets[] = {0, static_cast<i64>(target.size())}, chosen = 0;
+        const Sequences one{target.data(), offsets, 1};
+        if (single)
+            single_ = std::make_unique<Half<float>>(one, &chosen, n, decay);
+        else
+            double_ = std::make_unique<Half<double>>(one, &chosen, n, decay);
+    }
+
+    // Plays the next symbols of the source; false when there are no more.
+    bool play(i64 symbols) {
+        require(symbols > 0, "give a number of symbols");
+        const i64 left = static_cast<i64>(source_.size()) - done_, length = std::min(symbols, left);
+        const std::int32_t* begin = source_.data() + done_;
+        done_ += length;
+        nb::gil_scoped_release release;
+        if (single_)
+            single_->sweep.play(begin, length);
+        else
+            double_->sweep.play(begin, length);
+        return length < left;
+    }
+
+    double value() const { return single_ ? single_->sweep.value(0) : double_->sweep.value(0); }
+
+  private:
+    template <class T>
+    struct Half {
+        Targets<STRING_LANES<T>> targets;
+        StringSweep<T> sweep;
+
+        Half(const Sequences& from, const i64* chosen, int n, double decay)
+            : targets(from, chosen, 1), sweep(n, decay) {
+            sweep.begin(targets);
+        }
+    };
+
+    std::vector<std::int32_t> source_;
+    i64 done_ = 0;
+    std::unique_ptr<Half<float>> single_;
+    std::unique_ptr<Half<double>> double_;
+};
+
 template <class T>
 void exponents_of(const nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K, double factor,
                   const Vector<const T>& a, const Vector<const T>& b) {
@@ -161,6 +213,11 @@ void bind_structures(nb::module_& m) {
     m.def("gaussian_exponents", &exponents_of<double>, "K"_a.noconvert(), "factor"_a, "a"_a.noconvert(),
           "b"_a.noconvert(), "K_ij becomes min(0, factor·K_ij − a_i − b_j).");
     m.attr("LONGEST_SUBSEQUENCE") = LONGEST_SUBSEQUENCE;
+    nb::class_<StringPair>(m, "StringPair", "`string_kernels` of two long sequences, some symbols at a time.")
+        .def(nb::init<const Vector<const std::int32_t>&, const Vector<const std::int32_t>&, int, double, bool>(),
+             "source"_a.noconvert(), "target"_a.noconvert(), "n"_a, "decay"_a, "single"_a)
+        .def("play", &StringPair::play, "symbols"_a, "Play the next symbols; False when there are no more.")
+        .def("value", &StringPair::value);
     nb::class_<Trees>(m, "Trees", "Parsed trees, for the kernels of trees.")
         .def(nb::init<>())
         .def("add", &Trees::add, "text"_a, "Parse one tree in brackets.")

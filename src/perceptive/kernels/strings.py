@@ -18,6 +18,7 @@ from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.substrings import Counted
 
 PIECE = 2**31  # cells of the tables of a call: seconds
+STEP = 2**26  # of one pair, which fills one lane of many: a tenth of a second
 MOST_CELLS = 2**34  # of one pair: half a minute
 
 
@@ -256,7 +257,7 @@ class AllSubsequences(StringKernel):
 
 
 def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
-    """In pieces that do not take long, since a call of the core cannot be interrupted."""
+    """In pieces and steps that do not take long, since a call of the core cannot be interrupted."""
     longest = [max(map(len, texts.items), default=0) for texts in (A, B)]
     if max(n, 1) * longest[0] * longest[1] > MOST_CELLS:
         raise ValueError(
@@ -270,7 +271,13 @@ def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
 
 def _fill(K: Values, A: Texts, B: Texts, n: int, decay: float, single: bool) -> None:
     cells = max(n, 1) * sum(map(len, A.items)) * sum(map(len, B.items))
-    if cells <= PIECE or len(A) <= 1 >= len(B):
+    if len(A) == len(B) == 1 and cells > STEP:
+        (source, _), (target, _) = encode(A, B)
+        pair = _core.StringPair(source, target, n, decay, single)
+        while pair.play(max(1, STEP // (max(n, 1) * len(target)))):
+            pass  # here Python answers Ctrl-C
+        K[:] = pair.value()
+    elif cells <= PIECE or len(A) <= 1 >= len(B):
         values = np.empty(K.shape)
         coded = encode(A) * 2 if A is B else encode(A, B)
         _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, threads(), values)
