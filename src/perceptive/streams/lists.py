@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -219,9 +220,11 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
     first = np.concatenate([[0], np.flatnonzero(np.diff(examples.qid)) + 1]).astype(np.int64)
     names = examples.qid[first].astype(np.int64).tolist()
     for name in names:
-        if name in seen:
-            said = f"{shown(path)}: query {name} comes back by line {stream.log.lines - before:,}"
-            stream.log.remark("query", f"{said}, as another list; sort the lines by query")
+        if name in seen and "query" not in stream.log.remarks:
+            line = _comes_back(path, name)
+            place = f"by line {stream.log.lines - before:,}" if line is None else f"on line {line:,}"
+            said = f"{shown(path)}: query {name} comes back {place}, as another list; sort the lines by query"
+            stream.log.remark("query", said)
         if len(seen) < MAX_SEEN:
             seen.add(name)
     values = np.array([*map(float, examples.labels), np.nan])
@@ -233,6 +236,26 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
     stream.log.skipped += int(np.count_nonzero(~whole))
     skipped: list[int] = (np.cumsum(whole) - whole)[~whole].tolist()
     return replace(found.take(np.flatnonzero(whole)), skipped=skipped)
+
+
+def _comes_back(path: str, query: int) -> int | None:
+    """The line on which a query comes back: it is looked for once, in the file again; None where that is no file."""
+    if not os.path.isfile(path):  # a pipe
+        return None
+    line, there, gone = 0, False, False
+    for block in blocks(path):
+        text = bytes(block.text)
+        block.release()
+        for one in text.removesuffix(b"\n").split(b"\n"):
+            line += 1
+            found = QUERY.search(one.partition(b"#")[0])
+            if found is not None and int(found[1]) == query:
+                if gone:
+                    return line
+                there = True
+            elif found is not None:
+                gone |= there
+    return None
 
 
 # ---------------------------------------------------------------- JSON lines
