@@ -223,7 +223,7 @@ struct TreeRoom {
     }
 };
 
-constexpr std::size_t MOST_PAIRS = std::size_t{1} << 27;        // of like nodes: 1 GB
+constexpr std::size_t MOST_LIKE_NODES = std::size_t{1} << 27;   // of like nodes: 1 GB
 constexpr std::size_t REMEMBERED_PAIRS = std::size_t{1} << 20;  // of the trees before: what the caches hold
 
 // Σ_b C(a, b) of one node a of `one`, whose children have been looked at; place(node) says where its values are.
@@ -237,9 +237,9 @@ double node_kernel(const Tree& one, std::int32_t a, const Tree& two, double deca
     const std::int32_t children = one.first_child[a + 1] - one.first_child[a];
     const std::int32_t begin = two.kind_begin[kind], end = two.kind_begin[kind + 1];
     if (room.used + (end - begin) > room.values.size()) {
-        if (room.used + (end - begin) > MOST_PAIRS)
+        if (room.used + (end - begin) > MOST_LIKE_NODES)
             throw std::invalid_argument("two trees have too many nodes that look alike; take smaller trees");
-        room.values.resize(std::min(2 * (room.used + (end - begin)) + 64, MOST_PAIRS));
+        room.values.resize(std::min(2 * (room.used + (end - begin)) + 64, MOST_LIKE_NODES));
     }
     double* value = room.values.data() + room.used;
     room.used += end - begin;
