@@ -83,7 +83,7 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	$$base -S -m pytest -p no:cacheprovider --capture=sys -m core -q tests
 
 # libFuzzer comes with Debian's clang. Inputs that were found worth keeping are in fuzz/corpus; the tests replay them.
-FUZZERS := svmlight vw csv json text
+FUZZERS := svmlight vw csv json text columns trees
 FUZZ_RUNS ?= 10000000
 CLANG ?= clang++
 fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs each (hours), with ASan and UBSan
@@ -93,7 +93,7 @@ fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs eac
 
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	@mkdir -p build/fuzz
-	$(CLANG) -std=c++17 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Icore $< -o $@
+	$(CLANG) -std=c++17 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS -Icore $< -o $@
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -93,7 +93,7 @@ inline std::string derive(const Derived& column, Readings& readings, const std::
         case Derive::shape:
         case Derive::pattern: {
             // Xx+ of "Professor": each character's kind, runs of a shape written once
-            std::uint32_t last = 0;
+            std::uint32_t last = 0x110000;  // no character
             std::size_t count = 0;
             for (std::size_t at = 0; at < word.size() && count < 32;) {
                 const std::uint32_t c = next(word, at);

@@ -105,15 +105,14 @@ __attribute__((always_inline)) inline void sweep(const std::int32_t* x, const Ta
     }
 }
 
-// Σ of one source with all targets for n = LEVELS + 1; room holds length × LEVELS vectors.
+// Adds Σ of some symbols of a source with all targets for n = LEVELS + 1; room holds length × LEVELS vectors, which
+// begin as 0 and stand where the symbols before have left them.
 template <class T, int LEVELS, int ROWS>
 __attribute__((always_inline)) inline void subsequences(const std::int32_t* s, i64 s_length,
                                                         const Targets<STRING_LANES<T>>& t, T decay, T* room,
-                                                        double* out) {
+                                                        double* total) {
     using Vector = typename Lanes<T>::Vector;
     auto* prime = reinterpret_cast<Vector*>(room);
-    std::fill(prime, prime + t.length * LEVELS, Vector{});
-    double total[STRING_LANES<T>] = {};
     Vector sum[ROWS];
     for (i64 i = 0; i < s_length; i += ROWS) {
         const int rows = i + ROWS <= s_length ? ROWS : 1;
@@ -124,21 +123,17 @@ __attribute__((always_inline)) inline void subsequences(const std::int32_t* s, i
         for (int row = 0; row < rows; ++row)
             for (int l = 0; l < STRING_LANES<T>; ++l) total[l] += static_cast<double>(sum[row][l]);
     }
-    const double factor = std::pow(static_cast<double>(decay), 2 * (LEVELS + 1));
-    for (int l = 0; l < STRING_LANES<T>; ++l) out[l] = factor * total[l];
 }
 
-// The same for all subsequences; room holds length + 1 vectors.
+// The same for all subsequences; room holds length + 1 vectors, which begin as 1, and the sum is what they end with.
 __attribute__((always_inline)) inline void all_subsequences(const std::int32_t* s, i64 s_length,
-                                                            const Targets<STRING_LANES<double>>& t, double* room,
-                                                            double* out) {
+                                                            const Targets<STRING_LANES<double>>& t, double* room) {
     using Vector = typename Lanes<double>::Vector;
     using Mask = typename Lanes<double>::Mask;
     using Symbols = typename Lanes<double>::Symbols;
     auto* K = reinterpret_cast<Vector*>(room);
     const std::int32_t* symbols = t.symbols.data();
     const Vector zero = {};
-    std::fill(K, K + t.length + 1, zero + 1.0);
     for (i64 i = 0; i < s_length; ++i) {
         Vector sum = zero, before = K[0];
         for (i64 j = 0; j < t.length; ++j) {
@@ -150,7 +145,6 @@ __attribute__((always_inline)) inline void all_subsequences(const std::int32_t* 
             K[j + 1] = before + sum;
         }
     }
-    for (int l = 0; l < t.n; ++l) out[l] = K[t.lengths[l]][l];
 }
 
 // Two rows pay where what they keep (two vectors a level each, and a sum) stays in registers.
@@ -159,28 +153,28 @@ constexpr int rows_at_once(int levels, int registers) { return 4 * levels + 6 <=
 template <class T, int REGISTERS>
 __attribute__((always_inline)) inline void string_kernel(const std::int32_t* s, i64 length,
                                                          const Targets<STRING_LANES<T>>& t, int n, double decay,
-                                                         T* room, double* out) {
+                                                         T* room, double* total) {
     const T d = static_cast<T>(decay);
     switch (n) {
         case 0:
-            if constexpr (sizeof(T) == 8) all_subsequences(s, length, t, room, out);
+            if constexpr (sizeof(T) == 8) all_subsequences(s, length, t, room);
             break;
         case 1:
-            return subsequences<T, 0, rows_at_once(0, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 0, rows_at_once(0, REGISTERS)>(s, length, t, d, room, total);
         case 2:
-            return subsequences<T, 1, rows_at_once(1, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 1, rows_at_once(1, REGISTERS)>(s, length, t, d, room, total);
         case 3:
-            return subsequences<T, 2, rows_at_once(2, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 2, rows_at_once(2, REGISTERS)>(s, length, t, d, room, total);
         case 4:
-            return subsequences<T, 3, rows_at_once(3, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 3, rows_at_once(3, REGISTERS)>(s, length, t, d, room, total);
         case 5:
-            return subsequences<T, 4, rows_at_once(4, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 4, rows_at_once(4, REGISTERS)>(s, length, t, d, room, total);
         case 6:
-            return subsequences<T, 5, rows_at_once(5, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 5, rows_at_once(5, REGISTERS)>(s, length, t, d, room, total);
         case 7:
-            return subsequences<T, 6, rows_at_once(6, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 6, rows_at_once(6, REGISTERS)>(s, length, t, d, room, total);
         default:
-            return subsequences<T, 7, rows_at_once(7, REGISTERS)>(s, length, t, d, room, out);
+            return subsequences<T, 7, rows_at_once(7, REGISTERS)>(s, length, t, d, room, total);
     }
 }
 
@@ -189,35 +183,82 @@ constexpr int LONGEST_SUBSEQUENCE = 8;
 // The same code for three instruction sets, with the same bits: lanes are lanes, and nothing is fused.
 template <class T>
 void string_kernel_plain(const std::int32_t* s, i64 length, const Targets<STRING_LANES<T>>& t, int n, double decay,
-                         T* room, double* out) {
-    string_kernel<T, 16>(s, length, t, n, decay, room, out);
+                         T* room, double* total) {
+    string_kernel<T, 16>(s, length, t, n, decay, room, total);
 }
 #if defined(__x86_64__)
 template <class T>
 __attribute__((target("avx2"))) void string_kernel_avx2(const std::int32_t* s, i64 length,
                                                         const Targets<STRING_LANES<T>>& t, int n, double decay, T* room,
-                                                        double* out) {
-    string_kernel<T, 16>(s, length, t, n, decay, room, out);
+                                                        double* total) {
+    string_kernel<T, 16>(s, length, t, n, decay, room, total);
 }
 template <class T>
 __attribute__((target("avx2,avx512f,avx512vl"))) void string_kernel_avx512(const std::int32_t* s, i64 length,
                                                                            const Targets<STRING_LANES<T>>& t, int n,
-                                                                           double decay, T* room, double* out) {
-    string_kernel<T, 32>(s, length, t, n, decay, room, out);  // not wider, but twice as many registers
+                                                                           double decay, T* room, double* total) {
+    string_kernel<T, 32>(s, length, t, n, decay, room, total);  // not wider, but twice as many registers
 }
 #endif
+
+template <class T>
+using StringKernel = void (*)(const std::int32_t*, i64, const Targets<STRING_LANES<T>>&, int, double, T*, double*);
+
+template <class T>
+StringKernel<T> string_kernel_here() {
+#if defined(__x86_64__)
+    const bool avx2 = __builtin_cpu_supports("avx2");
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        return &string_kernel_avx512<T>;
+    if (avx2) return &string_kernel_avx2<T>;
+#endif
+    return &string_kernel_plain<T>;
+}
+
+// One source against some targets, as many symbols at a time as one likes. n = 0: all subsequences.
+template <class T>
+class StringSweep {
+  public:
+    static constexpr int LANES = STRING_LANES<T>;
+
+    StringSweep(int n, double decay) : n_(n), decay_(decay) {}
+
+    // The targets must stay where they are.
+    void begin(const Targets<LANES>& targets) {
+        targets_ = &targets;
+        const std::size_t levels = static_cast<std::size_t>(std::max(n_ - 1, 1));
+        room_.assign(static_cast<std::size_t>(targets.length + 2) * levels * LANES + 64 / sizeof(T),
+                     n_ == 0 ? T(1) : T(0));
+        aligned_ = room_.data();
+        while (reinterpret_cast<std::uintptr_t>(aligned_) % 64 != 0) ++aligned_;
+        std::fill(total_, total_ + LANES, 0.0);
+    }
+
+    // The next symbols of the source.
+    void play(const std::int32_t* symbols, i64 length) {
+        kernel_(symbols, length, *targets_, n_, decay_, aligned_, total_);
+    }
+
+    double value(int lane) const {
+        if (n_ == 0) return static_cast<double>(aligned_[targets_->lengths[lane] * LANES + lane]);
+        return std::pow(static_cast<double>(static_cast<T>(decay_)), 2 * n_) * total_[lane];
+    }
+
+  private:
+    int n_;
+    double decay_;
+    StringKernel<T> kernel_ = string_kernel_here<T>();
+    const Targets<LANES>* targets_ = nullptr;
+    std::vector<T> room_;
+    T* aligned_ = nullptr;
+    double total_[LANES] = {};
+};
 
 // out[i, j] = K of a_i and b_j; `symmetric` (a is b) makes half of it and mirrors it. n = 0: all subsequences.
 template <class T>
 void string_kernels(const Sequences& a, const Sequences& b, int n, double decay, bool symmetric, int threads,
                     double* out) {
     constexpr int LANES = STRING_LANES<T>;
-    auto* kernel = &string_kernel_plain<T>;
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) kernel = &string_kernel_avx2<T>;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        kernel = &string_kernel_avx512<T>;
-#endif
     std::vector<i64> order(static_cast<std::size_t>(b.n));  // targets of like length share a vector; the longest first
     for (i64 j = 0; j < b.n; ++j) order[static_cast<std::size_t>(j)] = j;
     std::stable_sort(order.begin(), order.end(), [&](i64 x, i64 y) { return b.length(x) > b.length(y); });
@@ -225,28 +266,25 @@ void string_kernels(const Sequences& a, const Sequences& b, int n, double decay,
     for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = static_cast<i64>(k);
     constexpr i64 SOURCES = 16;
     const i64 groups = (b.n + LANES - 1) / LANES, parts = (a.n + SOURCES - 1) / SOURCES;
-    const int levels = std::max(n - 1, 1);
     in_parallel(groups * parts, threads, [&] {
-        return [&, room = std::vector<T>(), made = i64{-1}, targets = Targets<LANES>(b, nullptr, 0)](i64 task) mutable {
+        return [&, sweep = StringSweep<T>(n, decay), made = i64{-1},
+                targets = Targets<LANES>(b, nullptr, 0)](i64 task) mutable {
             const i64 group = task / parts, first = group * LANES;
             if (made != group) {
                 const i64 count = std::min<i64>(LANES, b.n - first);
                 targets = Targets<LANES>(b, order.data() + first, static_cast<int>(count));
                 made = group;
-                room.resize(static_cast<std::size_t>((targets.length + 2) * levels * LANES) + 64 / sizeof(T));
             }
-            T* aligned = room.data();
-            while (reinterpret_cast<std::uintptr_t>(aligned) % 64 != 0) ++aligned;
             for (i64 k = task % parts * SOURCES; k < std::min((task % parts + 1) * SOURCES, a.n); ++k) {
                 const i64 i = symmetric ? order[static_cast<std::size_t>(k)] : k;
                 if (symmetric && k >= first + LANES) continue;  // the mirror image is made elsewhere
-                double values[LANES] = {};
-                kernel(a.begin(i), a.length(i), targets, n, decay, aligned, values);
+                sweep.begin(targets);
+                sweep.play(a.begin(i), a.length(i));
                 for (int l = 0; l < targets.n; ++l) {
                     const i64 j = targets.which[l];
                     if (symmetric && place[static_cast<std::size_t>(j)] < k) continue;
-                    out[i * b.n + j] = values[l];
-                    if (symmetric) out[j * b.n + i] = values[l];
+                    out[i * b.n + j] = sweep.value(l);
+                    if (symmetric) out[j * b.n + i] = out[i * b.n + j];
                 }
             }
         };

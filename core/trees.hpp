@@ -3,7 +3,8 @@
 //   C(a, b) = 0 where the productions differ, else λ·Π_j (σ + C(child_j(a), child_j(b)))
 //
 // σ = 1 counts common subset trees, σ = 0 common complete subtrees. Only pairs of nodes with one production are looked
-// at (Moschitti 2006), so that the time is near linear in practice.
+// at (Moschitti 2006), so that the time is near linear in practice; and where many trees are held against one, nodes
+// with the same below them are looked at once (Aiolli, Da San Martino, Sperduti & Moschitti 2007).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@
 
 namespace perceptive {
 
-// Productions have numbers, in the order of their arrival.
+// Productions have numbers, in the order of their arrival, and so have subtrees: a production and the subtrees of the
+// children.
 class Productions {
   public:
     Productions() = default;
@@ -39,9 +41,19 @@ class Productions {
     const std::string& text(std::int32_t number) const { return *text_[number]; }
     std::size_t size() const { return text_.size(); }
 
+    std::int32_t subtree(std::int32_t production, const std::int32_t* children, const std::int32_t* subtrees,
+                         std::int32_t n) {
+        std::string key(reinterpret_cast<const char*>(&production), sizeof production);
+        for (std::int32_t c = 0; c < n; ++c)
+            key.append(reinterpret_cast<const char*>(subtrees + children[c]), sizeof(std::int32_t));
+        return subtree_.try_emplace(std::move(key), static_cast<std::int32_t>(subtree_.size())).first->second;
+    }
+    std::size_t subtrees() const { return subtree_.size(); }
+
   private:
     std::unordered_map<std::string, std::int32_t> number_;
     std::vector<const std::string*> text_;  // keys of a map stay where they are
+    std::unordered_map<std::string, std::int32_t> subtree_;
 };
 
 // Nodes in post-order, so that children come before their parents. Words are part of productions, not nodes.
@@ -52,8 +64,15 @@ struct Tree {
     // The nodes of each production, made by index():
     std::vector<std::int32_t> kinds, kind_begin, kind_nodes;  // productions, ascending, and their nodes
     std::vector<std::int32_t> rank;                           // per node: its place among the nodes of its kind
+    std::vector<std::int32_t> subtree;                        // per node: a number that the same subtrees share
 
     std::int32_t size() const { return static_cast<std::int32_t>(production.size()); }
+
+    // Productions that nobody knows (−1) make no subtrees: such trees are those that others are held against.
+    void index(Productions& names) {
+        number_subtrees(names);
+        index();
+    }
 
     void index() {
         kinds.clear();
@@ -72,6 +91,14 @@ struct Tree {
             rank[node] = k - kind_begin.back();
         }
         if (!kinds.empty()) kind_begin.push_back(size());
+    }
+
+  private:
+    void number_subtrees(Productions& names) {
+        subtree.resize(production.size());
+        for (std::int32_t node = 0; node < size(); ++node)
+            subtree[node] = names.subtree(production[node], children.data() + first_child[node], subtree.data(),
+                                          first_child[node + 1] - first_child[node]);
     }
 };
 
@@ -159,13 +186,35 @@ inline void read_brackets(std::string_view text, TreeBuilder& builder) {
 // What a thread needs to hold trees against one other.
 struct TreeRoom {
     std::vector<std::int32_t> kind_of;  // per production: its kind in the tree that is held, or −1
-    std::vector<std::size_t> start;
+    std::vector<std::size_t> start;     // per node or subtree: where its C with the nodes of its kind begin
     std::vector<double> values;
+    std::size_t used = 0;
+    std::vector<double> sums;          // per subtree: Σ C with all nodes of the tree that is held
+    std::vector<std::uint32_t> known;  // per subtree: the round in which that was found out
+    std::uint32_t round = 0;
 
     explicit TreeRoom(std::size_t productions) : kind_of(productions, -1) {}
 
-    void hold(const Tree& tree) { mark(tree, 0, 1); }
+    // To remember what was found out about subtrees as long as one tree is held.
+    void remember(std::size_t subtrees) {
+        sums.resize(subtrees);
+        start.resize(subtrees);
+        known.assign(subtrees, 0);
+    }
+
+    void hold(const Tree& tree) {
+        mark(tree, 0, 1);
+        forget();
+    }
     void release(const Tree& tree) { mark(tree, -1, 0); }
+
+    void forget() {
+        used = 0;
+        if (++round == 0) {
+            std::fill(known.begin(), known.end(), 0);
+            round = 1;
+        }
+    }
 
   private:
     void mark(const Tree& tree, std::int32_t first, std::int32_t step) {
@@ -174,42 +223,68 @@ struct TreeRoom {
     }
 };
 
-constexpr std::size_t MOST_PAIRS = std::size_t{1} << 27;  // of like nodes: 1 GB
+constexpr std::size_t MOST_LIKE_NODES = std::size_t{1} << 27;   // of like nodes: 1 GB
+constexpr std::size_t REMEMBERED_PAIRS = std::size_t{1} << 20;  // of the trees before: what the caches hold
+
+// Σ_b C(a, b) of one node a of `one`, whose children have been looked at; place(node) says where its values are.
+template <class Place>
+double node_kernel(const Tree& one, std::int32_t a, const Tree& two, double decay, double sigma, TreeRoom& room,
+                   const Place& place) {
+    const std::int32_t kind = room.kind_of[one.production[a]];
+    room.start[place(a)] = room.used;
+    if (kind < 0) return 0.0;
+    const std::int32_t* mine = one.children.data() + one.first_child[a];
+    const std::int32_t children = one.first_child[a + 1] - one.first_child[a];
+    const std::int32_t begin = two.kind_begin[kind], end = two.kind_begin[kind + 1];
+    if (room.used + (end - begin) > room.values.size()) {
+        if (room.used + (end - begin) > MOST_LIKE_NODES)
+            throw std::invalid_argument("two trees have too many nodes that look alike; take smaller trees");
+        room.values.resize(std::min(2 * (room.used + (end - begin)) + 64, MOST_LIKE_NODES));
+    }
+    double* value = room.values.data() + room.used;
+    room.used += end - begin;
+    double sum = 0.0;
+    if (children == 0) {  // words only: λ for each
+        for (std::int32_t k = begin; k < end; ++k) *value++ = decay, sum += decay;
+        return sum;
+    }
+    for (std::int32_t k = begin; k < end; ++k) {
+        const std::int32_t* theirs = two.children.data() + two.first_child[two.kind_nodes[k]];
+        double C = decay;
+        for (std::int32_t c = 0; c < children; ++c) {
+            const std::int32_t x = mine[c], y = theirs[c];
+            const bool same = one.production[x] == two.production[y];
+            C *= sigma + (same ? room.values[room.start[place(x)] + static_cast<std::size_t>(two.rank[y])] : 0.0);
+        }
+        *value++ = C;
+        sum += C;
+    }
+    return sum;
+}
 
 // Σ C over the pairs of nodes; the room holds `two`.
 inline double tree_kernel(const Tree& one, const Tree& two, double decay, double sigma, TreeRoom& room) {
-    room.start.resize(one.production.size());
-    std::size_t used = 0;
+    if (room.start.size() < one.production.size()) room.start.resize(one.production.size());
+    room.used = 0;
     double sum = 0.0;
-    for (std::int32_t a = 0; a < one.size(); ++a) {
-        const std::int32_t kind = room.kind_of[one.production[a]];
-        room.start[a] = used;
-        if (kind < 0) continue;
-        const std::int32_t* mine = one.children.data() + one.first_child[a];
-        const std::int32_t children = one.first_child[a + 1] - one.first_child[a];
-        const std::int32_t begin = two.kind_begin[kind], end = two.kind_begin[kind + 1];
-        if (used + (end - begin) > room.values.size()) {
-            if (used + (end - begin) > MOST_PAIRS)
-                throw std::invalid_argument("two trees have too many nodes that look alike; take smaller trees");
-            room.values.resize(std::min(2 * (used + (end - begin)) + 64, MOST_PAIRS));
+    for (std::int32_t a = 0; a < one.size(); ++a)
+        sum += node_kernel(one, a, two, decay, sigma, room, [](std::int32_t node) { return node; });
+    return sum;
+}
+
+// The same, with the same bits, by a room that remembers.
+inline double remembered_tree_kernel(const Tree& one, const Tree& two, double decay, double sigma, TreeRoom& room) {
+    if (room.used > REMEMBERED_PAIRS) room.forget();
+    double sum = 0.0;
+    const std::int32_t n = static_cast<std::int32_t>(one.subtree.size());
+    for (std::int32_t a = 0; a < n; ++a) {
+        const std::int32_t s = one.subtree[a];
+        if (room.known[s] != room.round) {
+            room.sums[s] =
+                node_kernel(one, a, two, decay, sigma, room, [&](std::int32_t node) { return one.subtree[node]; });
+            room.known[s] = room.round;
         }
-        double* value = room.values.data() + used;
-        used += end - begin;
-        if (children == 0) {  // words only: λ for each
-            for (std::int32_t k = begin; k < end; ++k) *value++ = decay, sum += decay;
-            continue;
-        }
-        for (std::int32_t k = begin; k < end; ++k) {
-            const std::int32_t* theirs = two.children.data() + two.first_child[two.kind_nodes[k]];
-            double C = decay;
-            for (std::int32_t c = 0; c < children; ++c) {
-                const std::int32_t x = mine[c], y = theirs[c];
-                const bool same = one.production[x] == two.production[y];
-                C *= sigma + (same ? room.values[room.start[x] + static_cast<std::size_t>(two.rank[y])] : 0.0);
-            }
-            *value++ = C;
-            sum += C;
-        }
+        sum += room.sums[s];
     }
     return sum;
 }
@@ -224,7 +299,7 @@ class TreeBank {
         Tree tree;
         TreeBuilder builder(tree, *names);
         read_brackets(brackets, builder);
-        tree.index();
+        tree.index(*names);
         trees.push_back(std::make_shared<const Tree>(std::move(tree)));
     }
 
@@ -253,17 +328,20 @@ class TreeBank {
                 }
                 production = known->second;
             }
-            copy.index();
+            if (strange)
+                copy.index();
+            else
+                copy.index(other);
             renamed.push_back(std::make_shared<const Tree>(std::move(copy)));
         }
         return renamed;
     }
 
-    // A numbering of its own, without productions of trees that are no longer here.
+    // A numbering of its own, without productions and subtrees of trees that are no longer here.
     void renumber() {
         std::size_t nodes = 0;
         for (const auto& tree : trees) nodes += tree->production.size();
-        if (names->size() <= 2 * nodes + 1024) return;
+        if (std::max(names->size(), names->subtrees()) <= 2 * nodes + 1024) return;
         auto fresh = std::make_shared<Productions>();
         trees = in_terms_of(*fresh, false);
         names = std::move(fresh);
@@ -272,21 +350,33 @@ class TreeBank {
 
 using Forest = std::vector<std::shared_ptr<const Tree>>;
 
-// out[i, j] = K of a_i and b_j, whose productions have numbers below `productions`.
-inline void tree_kernels(const Forest& a, const Forest& b, std::size_t productions, double decay, double sigma,
-                         bool symmetric, int threads, double* out) {
+// out[i·row + j·column] = K of a_i and b_j, whose productions and subtrees (of a) have numbers below those given.
+inline void tree_kernels(const Forest& a, const Forest& b, std::size_t productions, std::size_t subtrees, double decay,
+                         double sigma, bool symmetric, int threads, double* out, i64 row, i64 column) {
     const i64 n = static_cast<i64>(a.size()), m = static_cast<i64>(b.size());
-    constexpr i64 PART = 128;  // of a column, so that a single column has work for all threads
-    const i64 parts = (n + PART - 1) / PART;
-    in_parallel(m * parts, threads, [&] {
-        return [&, room = TreeRoom(productions)](i64 task) mutable {
-            const i64 j = task / parts, begin = task % parts * PART;
-            const i64 end = std::min(begin + PART, symmetric ? std::min(n, j + 1) : n);
+    std::size_t nodes = 0;
+    for (const auto& tree : a) nodes += tree->production.size();
+    constexpr i64 FEW = 16;
+    const bool remembers = n >= FEW && 4 * nodes >= subtrees;  // else making room takes longer
+    // A part of a column, so that a single column has work for all threads; the more, the more there is to remember.
+    const int workers = n * m < 2 * FEW ? 1 : std::max(threads, 1);  // to start a thread takes as long as some pairs
+    const i64 part = m >= workers ? std::max<i64>(n, 1) : std::max(n / workers + 1, FEW);
+    const i64 parts = (n + part - 1) / part;
+    in_parallel(m * parts, workers, [&] {
+        TreeRoom made(productions);
+        if (remembers) made.remember(subtrees);
+        return [&, room = std::move(made)](i64 task) mutable {
+            const i64 j = task / parts, begin = task % parts * part;
+            const i64 end = std::min(begin + part, symmetric ? std::min(n, j + 1) : n);
             if (begin >= end) return;
             room.hold(*b[j]);
             for (i64 i = begin; i < end; ++i) {
-                out[i * m + j] = tree_kernel(*a[i], *b[j], decay, sigma, room);
-                if (symmetric) out[j * m + i] = out[i * m + j];
+                if (i + 8 < end) __builtin_prefetch(&a[i + 8]->subtree);  // trees lie anywhere
+                if (i + 4 < end) __builtin_prefetch(a[i + 4]->subtree.data());
+                const double value = remembers ? remembered_tree_kernel(*a[i], *b[j], decay, sigma, room)
+                                               : tree_kernel(*a[i], *b[j], decay, sigma, room);
+                out[i * row + j * column] = value;
+                if (symmetric) out[j * row + i * column] = value;
             }
             room.release(*b[j]);
         };

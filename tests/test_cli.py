@@ -820,6 +820,8 @@ def test_what_a_task_does_not_take_is_refused(task, tmp_path, capsys):
     mine = {
         "kernels": ["--kernel", "poly(2)"],
         "kernels of strings and trees": ["--kernel", "spectrum(2)@text"],
+        "kernel rankers": ["--task", "rank", "--kernel", "poly(2)"],
+        "kernel rankers of strings and trees": ["--task", "rank", "--kernel", "spectrum(2)@text"],
         "--task rerank": ["--task", "rerank", "--base", "x"],
     }.get(task, task.split())
     refused = 0

@@ -1,6 +1,8 @@
 """What kernels refuse, bound, and say plainly: endless examples, wrong labels, numbers that are none."""
 
 import copy
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -197,6 +199,38 @@ def test_long_texts_are_refused_and_many_are_cut_into_pieces(monkeypatch):
             small.setattr("perceptive.kernels.strings.PIECE", 300)
             assert np.array_equal(kernel.gram(texts), whole)
             assert np.array_equal(kernel(texts[:3], texts), across)
+
+
+@pytest.mark.parametrize("kernel", [AllSubsequences(), *(Subsequence(n, 0.7) for n in range(1, 9))])
+def test_one_pair_in_steps_gives_the_same_bits(kernel, monkeypatch):
+    rng = np.random.default_rng(1)
+    texts = ["".join(rng.choice(list("ab"), size=size)) for size in (23, 18, 1, 0)]
+    for dtype in (np.float64, np.float32):
+        ones = [kernel.prepare([text], dtype) for text in texts]
+        whole = [kernel.compare(a, b).tolist() for a in ones for b in ones]
+        for step in (1, 50, 200):  # a symbol at a time, odd and even numbers of them
+            with monkeypatch.context() as small:
+                small.setattr("perceptive.kernels.strings.STEP", step)
+                assert [kernel.compare(a, b).tolist() for a in ones for b in ones] == whole
+
+
+def test_one_long_pair_can_be_interrupted(monkeypatch):
+    from perceptive.kernels import strings
+
+    played = []
+
+    class Pair(strings._core.StringPair):
+        def play(self, symbols):
+            played.append(symbols)
+            if len(played) == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().play(symbols)
+
+    monkeypatch.setattr(strings._core, "StringPair", Pair)
+    monkeypatch.setattr(strings, "STEP", 2**16)
+    with pytest.raises(KeyboardInterrupt):
+        Subsequence(4).value("ab" * 2000, "ba" * 2000)
+    assert sum(played) < 4000
 
 
 def test_the_symbol_that_cannot_be_hashed_is_named():

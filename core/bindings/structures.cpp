@@ -35,6 +35,58 @@ void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i6
         string_kernels<double>(a, b, n, decay, symmetric, threads, out.data());
 }
 
+// Two long sequences, some symbols at a time, so that whoever asks can be interrupted in between.
+class StringPair {
+  public:
+    StringPair(const Vector<const std::int32_t>& source, const Vector<const std::int32_t>& target, int n, double decay,
+               bool single)
+        : source_(source.data(), source.data() + source.size()) {
+        require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "impossible length");
+        for (const auto* codes : {&source, &target})
+            for (std::size_t i = 0; i < codes->size(); ++i)
+                require(codes->data()[i] >= 0, "symbols must not be negative");
+        const i64 offsets[] = {0, static_cast<i64>(target.size())}, chosen = 0;
+        const Sequences one{target.data(), offsets, 1};
+        if (single)
+            single_ = std::make_unique<Half<float>>(one, &chosen, n, decay);
+        else
+            double_ = std::make_unique<Half<double>>(one, &chosen, n, decay);
+    }
+
+    // Plays the next symbols of the source; false when there are no more.
+    bool play(i64 symbols) {
+        require(symbols > 0, "give a number of symbols");
+        const i64 left = static_cast<i64>(source_.size()) - done_, length = std::min(symbols, left);
+        const std::int32_t* begin = source_.data() + done_;
+        done_ += length;
+        nb::gil_scoped_release release;
+        if (single_)
+            single_->sweep.play(begin, length);
+        else
+            double_->sweep.play(begin, length);
+        return length < left;
+    }
+
+    double value() const { return single_ ? single_->sweep.value(0) : double_->sweep.value(0); }
+
+  private:
+    template <class T>
+    struct Half {
+        Targets<STRING_LANES<T>> targets;
+        StringSweep<T> sweep;
+
+        Half(const Sequences& from, const i64* chosen, int n, double decay)
+            : targets(from, chosen, 1), sweep(n, decay) {
+            sweep.begin(targets);
+        }
+    };
+
+    std::vector<std::int32_t> source_;
+    i64 done_ = 0;
+    std::unique_ptr<Half<float>> single_;
+    std::unique_ptr<Half<double>> double_;
+};
+
 template <class T>
 void exponents_of(const nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K, double factor,
                   const Vector<const T>& a, const Vector<const T>& b) {
@@ -71,7 +123,7 @@ class Trees {
                 builder.close();
         }
         require(!kinds.empty() && !builder.inside() && next == texts.size(), "the tree does not fit together");
-        tree.index();
+        tree.index(*bank_.names);
         bank_.trees.push_back(std::make_shared<const Tree>(std::move(tree)));
     }
 
@@ -80,6 +132,8 @@ class Trees {
         require(i < size(), "no such tree");
         return bank_.trees[i]->size();
     }
+
+    std::size_t subtrees() const { return bank_.names->subtrees(); }
 
     Trees take(const Vector<const i64>& index) const {
         Trees taken;
@@ -112,10 +166,11 @@ class Trees {
     void compare(const Trees& other, double decay, double sigma, bool symmetric, int threads, const Matrix& out) const {
         require(out.shape(0) == size() && out.shape(1) == other.size(), "out has the wrong shape");
         require(!symmetric || &other == this, "a symmetric matrix is about one set of trees");
-        const Forest mine = bank_.trees, theirs = other.in(*this, true);  // others may add trees meanwhile
-        const std::size_t productions = bank_.names->size();
-        nb::gil_scoped_release release;
-        tree_kernels(mine, theirs, productions, decay, sigma, symmetric, threads, out.data());
+        const i64 row = static_cast<i64>(out.shape(1));
+        if (size() < other.size())  // many are held against each of the fewer
+            other.compare_with(*this, decay, sigma, false, threads, out.data(), 1, row);
+        else
+            compare_with(other, decay, sigma, symmetric, threads, out.data(), row, 1);
     }
 
     void norms(double decay, double sigma, const Vector<double>& out) const {
@@ -131,6 +186,14 @@ class Trees {
     }
 
   private:
+    void compare_with(const Trees& other, double decay, double sigma, bool symmetric, int threads, double* out, i64 row,
+                      i64 column) const {
+        const Forest mine = bank_.trees, theirs = other.in(*this, true);  // others may add trees meanwhile
+        const std::size_t productions = bank_.names->size(), subtrees = bank_.names->subtrees();
+        nb::gil_scoped_release release;
+        tree_kernels(mine, theirs, productions, subtrees, decay, sigma, symmetric, threads, out, row, column);
+    }
+
     Forest in(const Trees& host, bool strange) const {
         if (bank_.names == host.bank_.names) return bank_.trees;
         return bank_.in_terms_of(*host.bank_.names, strange);
@@ -150,12 +213,18 @@ void bind_structures(nb::module_& m) {
     m.def("gaussian_exponents", &exponents_of<double>, "K"_a.noconvert(), "factor"_a, "a"_a.noconvert(),
           "b"_a.noconvert(), "K_ij becomes min(0, factor·K_ij − a_i − b_j).");
     m.attr("LONGEST_SUBSEQUENCE") = LONGEST_SUBSEQUENCE;
+    nb::class_<StringPair>(m, "StringPair", "`string_kernels` of two long sequences, some symbols at a time.")
+        .def(nb::init<const Vector<const std::int32_t>&, const Vector<const std::int32_t>&, int, double, bool>(),
+             "source"_a.noconvert(), "target"_a.noconvert(), "n"_a, "decay"_a, "single"_a)
+        .def("play", &StringPair::play, "symbols"_a, "Play the next symbols; False when there are no more.")
+        .def("value", &StringPair::value);
     nb::class_<Trees>(m, "Trees", "Parsed trees, for the kernels of trees.")
         .def(nb::init<>())
         .def("add", &Trees::add, "text"_a, "Parse one tree in brackets.")
         .def("add_parts", &Trees::add_parts, "kinds"_a, "texts"_a)
         .def("__len__", &Trees::size)
         .def("nodes", &Trees::nodes, "i"_a)
+        .def("subtrees", &Trees::subtrees, "How many different ones are remembered.")
         .def("take", &Trees::take, "index"_a.noconvert())
         .def("contents", &Trees::contents, "The productions of each tree, in one piece.")
         .def("extend", &Trees::extend, "other"_a)

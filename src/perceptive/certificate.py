@@ -14,19 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from perceptive import _core
+from perceptive.evidence import Evidence, length_of, witnesses_of
 from perceptive.learners.lesson import Lesson, Pair
-from perceptive.learners.linear import LinearLearner, as_floats
+from perceptive.learners.linear import LinearLearner
 from perceptive.learners.problem import Problem, Vector
 from perceptive.learners.ranking import RankingLearner, RankingLesson
 from perceptive.learners.rows import as_rows
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.parameters import LinearParameters, RankingParameters
+from perceptive.parameters import LinearParameters
 from perceptive.theorems import TRIVIAL, Game, perceptron_bound, theorem_for
 
 ROUNDING = 1e-6  # counts are exact, margins are not
@@ -189,19 +189,19 @@ def certify_lessons(
     witness : array or None
         As for `certify`.
     """
-    witnesses = {pair: _witnesses(problem, witness) for pair, problem in learner.problems.items()}
-    evidence: dict[Pair, list[_Evidence]] = {pair: [] for pair in learner.problems}
+    witnesses = {pair: witnesses_of(problem, witness) for pair, problem in learner.problems.items()}
+    evidence: dict[Pair, list[Evidence]] = {pair: [] for pair in learner.problems}
     n_played = fingerprint = 0
     for lesson in lessons:
         for pair, problem in learner.problems.items():
-            evidence[pair].append(_Evidence.of(problem, lesson, pair, witnesses[pair]))
+            evidence[pair].append(Evidence.of(problem, lesson, pair, witnesses[pair]))
         n_played += lesson.n_played
         fingerprint += lesson.fingerprint()
     epochs = max(1, -(-learner.played // max(1, n_played)))
     same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
     copies = max(1, -(-learner.ids // max(1, n_played)))
     made = [
-        _certify_problem(problem, witnesses[pair], _Evidence.join(evidence[pair]), epochs, copies, not same)
+        _certify_problem(problem, witnesses[pair], Evidence.join(evidence[pair]), epochs, copies, not same)
         for pair, problem in learner.problems.items()
     ]
     if len(made) > 1:
@@ -253,16 +253,16 @@ def certify_lists(
     if learner.problem is None:
         raise ValueError("this learner has learned nothing yet; let it learn first")
     problem = learner.problem
-    witnesses = _witnesses(problem, witness)
+    witnesses = witnesses_of(problem, witness)
     evidence, n_played, fingerprint = [], 0, 0
     for lesson in lessons:
-        evidence.append(_Evidence.of_lists(problem, lesson, witnesses))
+        evidence.append(Evidence.of_lists(problem, lesson, witnesses))
         n_played += lesson.n_played
         fingerprint += lesson.fingerprint()
     epochs = max(1, -(-learner.played // max(1, n_played)))
     same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
     copies = max(1, -(-learner.ids // max(1, n_played)))
-    made = _certify_problem(problem, witnesses, _Evidence.join(evidence), epochs, copies, not same)
+    made = _certify_problem(problem, witnesses, Evidence.join(evidence), epochs, copies, not same)
     first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
     return replace(made, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
 
@@ -339,77 +339,10 @@ def smallest_bound(
     return replace(best, separable=any(c.separable for c in candidates))
 
 
-class _Evidence(NamedTuple):
-    """What the examples of a problem are to the theorem."""
-
-    margins: dict[str, NDArray[np.float64]]  # under each witness, scaled to unit length
-    lengths2: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    radius2: float  # the largest ‖weight·δ‖² that the data allow
-
-    @classmethod
-    def of(cls, problem: Problem, lesson: Lesson, pair: Pair, witnesses: dict[str, Vector]) -> _Evidence:
-        targets, weights = lesson.targets(pair), lesson.weights
-        present = targets != 0 if problem.binary else targets >= 0
-        if weights is not None:
-            present &= weights > 0
-            weights = weights[present]
-        lengths2 = (_lengths2(lesson.rows, problem.parameters) * (1.0 if problem.binary else 2.0))[present]
-        margins = {}
-        for name, (w, b) in witnesses.items():
-            length = _length(w, b)
-            if not math.isfinite(length) or length == 0.0:
-                continue
-            scores = problem.linear(lesson.rows, w.astype(np.float64, copy=False), b) / length
-            margins[name] = margins_of(scores, targets, problem.binary)[present]
-            if weights is not None:
-                margins[name] = margins[name] * weights
-        lengths2 = lengths2 if weights is None else lengths2 * weights**2
-        return cls(margins, lengths2, weights, float(lengths2.max(initial=0.0)))
-
-    @classmethod
-    def of_lists(cls, problem: Problem, lesson: RankingLesson, witnesses: dict[str, Vector]) -> _Evidence:
-        p, starts, grades = lesson.learner.parameters, lesson.starts, lesson.grades
-        present = lesson.present
-        weights = None if lesson.weights is None else lesson.weights[present]
-        n = len(lesson)
-        shortest, longest, equal = np.empty(n), np.empty(n), np.empty(n, np.int64)
-        _core.list_lengths(lesson.rows, starts, grades, p.pairs, p.normalize, shortest, longest, equal)
-        scale = 1.0 if weights is None else weights**2
-        lengths2 = (shortest + p.delta**2)[present] * scale
-        radius2 = ((longest + p.delta**2)[present] * scale).max(initial=0.0)
-        # Two candidates that are the same are a mistake that teaches nothing: a round of its own for PA's theorem.
-        twins = (equal[present] > 0) & (lengths2 > 0) if p.rule in ("pa", "mira") and not p.delta else np.zeros(0, bool)
-        margins = {}
-        for name, (w, b) in witnesses.items():
-            length = _length(w, b)
-            if not math.isfinite(length) or length == 0.0:
-                continue
-            scores = problem.linear(lesson.rows, w.astype(np.float64, copy=False), b)[:, 0] / length
-            out = np.empty(len(lesson))
-            _core.list_margins(scores, starts, grades, p.pairs, out)
-            margins[name] = out[present] if weights is None else out[present] * weights
-            margins[name] = np.append(margins[name], margins[name][: len(twins)][twins])
-        return cls(margins, np.append(lengths2, np.zeros(np.count_nonzero(twins))), weights, float(radius2))
-
-    @classmethod
-    def join(cls, parts: list[_Evidence]) -> _Evidence:
-        if len(parts) == 1:
-            return parts[0]
-        names = parts[0].margins if parts else {}
-        weights = [np.ones(len(part.lengths2)) if part.weights is None else part.weights for part in parts]
-        return cls(
-            {name: np.concatenate([part.margins[name] for part in parts]) for name in names},
-            np.concatenate([np.empty(0), *(part.lengths2 for part in parts)]),
-            np.concatenate(weights) if any(part.weights is not None for part in parts) else None,
-            max((part.radius2 for part in parts), default=0.0),
-        )
-
-
 def _certify_problem(
     problem: Problem,
     witnesses: dict[str, Vector],
-    evidence: _Evidence,
+    evidence: Evidence,
     epochs: int,
     copies: int,
     hypothetical: bool,
@@ -431,7 +364,7 @@ def _certify_problem(
         along = 0.0
         if problem.initial:
             w = w.astype(np.float64, copy=False)
-            along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / _length(w, b)
+            along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / length_of(w, b)
         games[name] = Game(
             parameters=p,
             epochs=epochs,
@@ -440,52 +373,7 @@ def _certify_problem(
             lengths2=evidence.lengths2,
             weights=weights,
             copies=copies,
-            start_length=_length(start, start_bias) / p.learning_rate,
+            start_length=length_of(start, start_bias) / p.learning_rate,
             start_along=along / p.learning_rate,
         )
     return smallest_bound(nothing, theorem, games)
-
-
-def _witnesses(problem: Problem, given: ArrayLike | None) -> dict[str, Vector]:
-    found = {"last": problem.vector("last")}
-    if "sum" in problem.arrays:
-        found["averaged"] = problem.vector("averaged")
-    if problem.journal is not None:
-        found["best"] = problem.vector("best")
-    if given is not None:
-        found["given"] = _given(problem, np.atleast_2d(as_floats(given, "witness")))
-    return found
-
-
-def _given(problem: Problem, u: NDArray[np.float64]) -> Vector:
-    n, d = problem.n_classes, problem.n_features
-    if u.shape not in ((n, d), (n, d + 1)) or not np.isfinite(u).all():
-        raise ValueError(f"witness has shape {u.shape}; give {n} × {d} finite numbers, or {n} × {d + 1}, bias last")
-    w = np.zeros((d, problem.stride))
-    w[:, :n] = u[:, :d].T
-    return w, u[:, d] if u.shape[1] > d else np.zeros(n)
-
-
-def _length(w: NDArray[Any], b: NDArray[np.float64]) -> float:
-    w = w.astype(np.float64, copy=False)
-    return math.sqrt(float(np.vdot(w, w)) + float(np.vdot(b, b)))
-
-
-def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:
-    """u·δ against the closest competitor."""
-    if binary:
-        return scores[:, 0] * targets
-    rows = np.arange(len(targets))
-    mine = scores[rows, targets]
-    scores[rows, targets] = -np.inf
-    margins: NDArray[np.float64] = mine - scores.max(axis=1)
-    return margins
-
-
-def _lengths2(rows: _core.Rows, p: LinearParameters | RankingParameters) -> NDArray[np.float64]:
-    """‖x‖² of each row as the learner sees it, bias and id feature included."""
-    lengths2 = np.empty(rows.n)
-    _core.squared_norms(rows, lengths2)
-    if p.normalize:
-        lengths2 = np.where(lengths2 > 0, 1.0, 0.0)
-    return lengths2 + p.bias**2 + p.delta**2

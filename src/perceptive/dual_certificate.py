@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.certificate import Certificate, add_up, margins_of, smallest_bound, without_theorem
+from perceptive.certificate import Certificate, add_up, smallest_bound, without_theorem
+from perceptive.evidence import margins_of
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples

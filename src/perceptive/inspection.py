@@ -89,14 +89,12 @@ def describe_ranker(learner: RankingLearner | KernelRankingLearner) -> dict[str,
         "mistakes": learner.mistakes,
         "updates": learner.updates,
     }
-    if not isinstance(learner, RankingLearner):
-        return {"kernel": repr(learner.kernel), **about, "supports": 0 if learner.dual is None else len(learner.dual)}
     reading = learner.reading
-    return {
-        **about,
-        "format": None if reading is None else reading.format,
-        "bits": learner.parameters.bits if reading is None else reading.bits,
-    }
+    about["format"] = None if reading is None else reading.format
+    about["bits"] = getattr(p, "bits", None) if reading is None else reading.bits
+    if isinstance(learner, RankingLearner):
+        return about
+    return {"kernel": repr(learner.kernel), **about, "supports": 0 if learner.dual is None else len(learner.dual)}
 
 
 def heaviest(

@@ -203,6 +203,7 @@ def _kernel_apart(learner: KernelRankingLearner) -> tuple[dict[str, Any], dict[s
         "n_features": learner.n_features,
         "fingerprint": str(learner.fingerprint),
         "first_pass": learner.first_pass,
+        "reading": None if learner.reading is None else learner.reading.to_meta(),
         "dual": None if learner.dual is None else dual_apart(learner.dual, arrays),
         **{name: getattr(learner, name) for name in (*COUNTS, "seen")},
     }
@@ -222,6 +223,8 @@ def _kernel_together(
                 raise ValueError(f"{name} of the wrong kind")
         learner.dual = dual_together(Dual(kernel, "binary", 1, learner.parameters), meta["dual"], arrays)
     learner.n_features = meta["n_features"]
+    reading = meta.get("reading")  # files of before the command line knew kernel rankers have none
+    learner.reading = None if reading is None else Reading.from_meta(reading)
     _counts_together(learner, meta, (*COUNTS, "seen"))
     return learner
 

@@ -77,6 +77,7 @@ def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:
     from perceptive.cli.ranking import certify_ranker
     from perceptive.cli.tagging import certify_tagger
     from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.sequence import SequenceLearner
 
@@ -84,7 +85,7 @@ def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:
         return certify_tagger(options, learner)
     if options.label_column is not None:
         raise ValueError(NO_TAGGER.format(options.model))
-    if isinstance(learner, RankingLearner):
+    if isinstance(learner, RankingLearner | KernelRankingLearner):
         return certify_ranker(options)
     kernel = of_examples(learner, options.model)
     assert isinstance(kernel, KernelLearner)

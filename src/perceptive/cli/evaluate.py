@@ -130,6 +130,7 @@ def _evaluate_other(learner: Any, options: argparse.Namespace) -> bool:
     """Evaluate what does not label examples; returns whether it was such."""
     from perceptive.cli.ranking import evaluate_ranker, load_ranker
     from perceptive.cli.tagging import evaluate_tagger
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
@@ -137,7 +138,7 @@ def _evaluate_other(learner: Any, options: argparse.Namespace) -> bool:
     if isinstance(learner, SequenceLearner | RerankingLearner):
         evaluate_tagger(options, learner)
         return True
-    if isinstance(learner, RankingLearner):
+    if isinstance(learner, RankingLearner | KernelRankingLearner):
         evaluate_ranker(load_ranker(options.model), options)
         return True
     return False

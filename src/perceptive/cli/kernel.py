@@ -39,16 +39,16 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelLea
     X, y, weights, log = _labelled(options, learner) if stream is None else _rows(stream, learner)
     if learner is None:
         learner = _begin(options, y, parameters)
-    held = _held_out(len(y), training.validation_fraction, learner.parameters.random_state)
+    held = held_out(len(y), training.validation_fraction, learner.parameters.random_state)
     X_held, y_held, _ = _take(X, y, None, np.flatnonzero(held))
     X, y, weights = _take(X, y, weights, np.flatnonzero(~held))
-    lesson = _said_plainly(learner.prepare, X, y, weights, several=training.epochs > 1)
+    lesson = said_plainly(learner.prepare, X, y, weights, several=training.epochs > 1)
     for label in dict.fromkeys(y):
         if label not in learner.index:
             learner.meet_class(label)
 
     def accuracy() -> float:
-        predicted = _said_plainly(learner.predict_many, X_held)
+        predicted = said_plainly(learner.predict_many, X_held)
         return float(np.mean([label == said for label, said in zip(y_held, predicted, strict=True)]))
 
     validate = accuracy if y_held else None
@@ -90,16 +90,14 @@ def _begin(options: argparse.Namespace, y: list[Any], parameters: dict[str, Any]
     return KernelLearner(classes=classes, **parameters)
 
 
-def _held_out(n: int, fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Which examples are held out."""
+def held_out(n: int, fraction: float, seed: int, what: str = "examples") -> NDArray[np.bool_]:
+    """Which of n examples are held out."""
     if not fraction:
         return np.zeros(n, dtype=bool)
     held = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 0]))).random(n) < fraction
     if held.all() or not held.any():
         part = "all" if held.all() else "none"
-        raise ValueError(
-            f"--holdout {fraction:g} holds out {part} of {n} examples; give more examples, or leave it out"
-        )
+        raise ValueError(f"--holdout {fraction:g} holds out {part} of {n} {what}; give more {what}, or leave it out")
     return held
 
 
@@ -110,7 +108,7 @@ def _take(X: Any, y: list[Any], weights: Any, rows: NDArray[np.int64]) -> tuple[
     return some, [y[i] for i in rows.tolist()], None if weights is None else weights[rows]
 
 
-def _said_plainly(what: Any, *arguments: Any, **options: Any) -> Any:
+def said_plainly(what: Any, *arguments: Any, **options: Any) -> Any:
     """Objects of another kind than the kernel takes are the files' fault, not the program's."""
     try:
         return what(*arguments, **options)
@@ -205,7 +203,7 @@ def certify(options: argparse.Namespace, learner: KernelLearner, stream: Stream 
 
     X, y, weights, log = _labelled(options, learner) if stream is None else _rows(stream, learner)
     _tell_skipped(log)
-    certificate: Certificate = _said_plainly(certify_kernel, learner, X, y, weights)
+    certificate: Certificate = said_plainly(certify_kernel, learner, X, y, weights)
     return certificate
 
 

@@ -18,9 +18,12 @@ from perceptive.streams.examples import Examples
 
 if TYPE_CHECKING:
     from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.reranking import RerankingLearner
     from perceptive.learners.sequence import SequenceLearner
+
+    OfRows = LinearLearner | KernelLearner | RankingLearner | KernelRankingLearner
 
 NOTHING = "this model has learned nothing; train it first"
 
@@ -55,10 +58,8 @@ def of_examples(learner: Any, path: str) -> LinearLearner | KernelLearner:
     from perceptive.learners.ranking import RankingLearner
     from perceptive.learners.reranking import RerankingLearner
 
-    if isinstance(learner, RankingLearner):
+    if isinstance(learner, RankingLearner | KernelRankingLearner):
         raise ValueError(f"{path}: is a ranker; use it with rank and eval")
-    if isinstance(learner, KernelRankingLearner):
-        raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
     if not isinstance(learner, KernelLearner):
         what = "reranker" if isinstance(learner, RerankingLearner) else "tagger"
         raise ValueError(f"{path}: is a {what}, which labels the tokens of sentences; use perceptive tag")
@@ -82,9 +83,7 @@ def load_tagger_model(path: str) -> SequenceLearner | RerankingLearner:
     return learner
 
 
-def reading_of(
-    learner: LinearLearner | KernelLearner | RankingLearner, options: argparse.Namespace, fixed: bool = True
-) -> Reading:
+def reading_of(learner: OfRows, options: argparse.Namespace, fixed: bool = True) -> Reading:
     """How a model reads files.
 
     One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
@@ -105,9 +104,7 @@ def reading_of(
     return replace(learner.reading, labelled=False) if getattr(options, "unlabelled", False) else learner.reading
 
 
-def stream_for(
-    learner: LinearLearner | KernelLearner | RankingLearner, options: argparse.Namespace, fixed: bool = False
-) -> Stream:
+def stream_for(learner: OfRows, options: argparse.Namespace, fixed: bool = False) -> Stream:
     """The files of a command."""
     return streams.open(
         options.data,

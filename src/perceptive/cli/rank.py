@@ -19,7 +19,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Order the candidates of each list: a line for each list, with the places of its candidates (counted from 0) "
-        "from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates. "
+        "from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates; rankers with a "
+        "kernel of strings or trees take the latter. "
         "Lists that are skipped have an empty line (null with --json)."
     )
     parser.epilog = EXAMPLE
@@ -42,8 +43,8 @@ def run(options: argparse.Namespace) -> None:
     learner = load_ranker(options.model)
     log = Log()
     with output(options.output) as file:
-        for part, scores, stream in scored_lists(learner, options, options.output is not None):
-            log = stream.log
+        for part, scores, latest in scored_lists(learner, options, options.output is not None):
+            log = latest
             lines = []
             for t, name in enumerate([*part.names, None]):
                 lines += ["null" if options.json else ""] * part.skipped.count(t)  # a line for every list

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from perceptive.certificate import Certificate
-    from perceptive.cli.console import Bar
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner, RankingLesson
     from perceptive.streams import Stream
     from perceptive.streams.lists import CandidateLists
+    from perceptive.streams.object_lists import ObjectLists
     from perceptive.streams.parsing import Log
+    from perceptive.training import History
 
 SHARED = {f.name for f in fields(LinearParameters)}  # options that are there for both; --cost is the taggers'
 LEAVE_OUT = {"bits", "n_features"}  # of the reading
@@ -49,7 +51,7 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
     if options.pair_cost is not None:
         chosen["cost"] = options.pair_cost
     if options.model:
-        learner = load_ranker(options.model)
+        learner = linear_ranker(options.model)
         changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
         if changed:
             raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
@@ -67,43 +69,54 @@ def train_rank(options: argparse.Namespace, stream: Stream, training: TrainingPa
             history = train_lists(learner, source, training, after_block)
         certificate = certify_lists(learner, source.lessons(learner)) if options.certify else None
     save(learner, options.output)
-    seconds = time.monotonic() - began
     tell(stream.log)
+    about = {
+        "lists": source.lists,
+        "candidates": source.candidates,
+        "unanswered": source.unanswered,
+        "skipped": source.skipped,
+        "features": learner.n_features,
+    }
+    tell_run(options, about, history, certificate, time.monotonic() - began)
+    return 0
+
+
+def tell_run(
+    options: argparse.Namespace,
+    about: dict[str, Any],
+    history: History,
+    certificate: Certificate | None,
+    seconds: float,
+) -> None:
+    """What training did: a line of JSON, or a table."""
     if options.json:
         from perceptive.cli.train import certificate_json
 
         told = {
             "model": options.output,
-            "lists": source.lists,
-            "candidates": source.candidates,
-            "unanswered": source.unanswered,
-            "skipped": source.skipped,
-            "features": learner.n_features,
+            **about,
             **asdict(history),
             "certificate": None if certificate is None else certificate_json(certificate),
             "seconds": seconds,
         }
         print(json.dumps(told))
-        return 0
+        return
     if options.quiet:
-        return 0
+        return
     from perceptive.cli.console import of_passes, pairs
 
+    names = {"unanswered": "without answer", "skipped": "skipped lists"}
     rows: list[tuple[str, Any]] = [
-        ("lists", f"{source.lists:,}"),
-        ("candidates", f"{source.candidates:,}"),
-        ("features", f"{learner.n_features:,}"),
-        ("mistakes", of_passes(history.mistakes, converged=history.converged)),
+        (names.get(name, name), f"{value:,}" if isinstance(value, int) else value)
+        for name, value in about.items()
+        if value is not None and (value or name not in names)
     ]
-    for name, count in (("without answer", source.unanswered), ("skipped lists", source.skipped)):
-        if count:
-            rows.insert(1, (name, f"{count:,}"))
+    rows.append(("mistakes", of_passes(history.mistakes, converged=history.converged)))
     if history.held_out:
         rows.append(("held-out top-1", of_passes(history.held_out, ".2%")))
     if certificate is not None:
         rows.append(("certificate", str(certificate)))
     print(pairs([*rows, ("time", f"{seconds:.2f} s"), ("model", options.output)]))
-    return 0
 
 
 def tell(log: Log) -> None:
@@ -112,21 +125,32 @@ def tell(log: Log) -> None:
         print(said, file=sys.stderr)
 
 
-def load_ranker(path: str) -> RankingLearner:
-    """The ranker of a model file, which must have learned from rows."""
+def load_ranker(path: str) -> RankingLearner | KernelRankingLearner:
+    """The ranker of a model file, which must have learned, and not from dicts."""
     from perceptive.learners.kernel_ranking import KernelRankingLearner
     from perceptive.learners.ranking import RankingLearner
     from perceptive.persistence import load_learner
 
     learner = load_learner(path)
-    if isinstance(learner, KernelRankingLearner):
-        raise ValueError(f"{path}: is a kernel ranker, which no command takes but inspect; use it from Python")
-    if not isinstance(learner, RankingLearner):
+    if not isinstance(learner, RankingLearner | KernelRankingLearner):
         raise ValueError(f"{path}: is no ranker; train one with --task rank")
-    if learner.problem is None:
+    if (learner.problem if isinstance(learner, RankingLearner) else learner.dual) is None:
         raise ValueError(f"{path}: this model has learned nothing; train it first")
+    if isinstance(learner, KernelRankingLearner):
+        if learner.kernel.one_way:
+            raise ValueError(f"{path}: compares by a Gram matrix, which files do not hold; use it from Python")
+        return learner
     if learner.vocabulary is not None:
         raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
+    return learner
+
+
+def linear_ranker(path: str) -> RankingLearner:
+    """A ranker that was not learned with a kernel."""
+    from perceptive.learners.ranking import RankingLearner
+
+    learner = load_ranker(path)
+    assert isinstance(learner, RankingLearner)  # kernel rankers go on elsewhere
     return learner
 
 
@@ -135,9 +159,14 @@ def certify_ranker(options: argparse.Namespace) -> Certificate:
     from perceptive.certificate import certify_lists
     from perceptive.cli.console import progress
     from perceptive.cli.model import stream_for
+    from perceptive.learners.ranking import RankingLearner
     from perceptive.training.ranking import ListSource
 
     learner = load_ranker(options.model)
+    if not isinstance(learner, RankingLearner):
+        from perceptive.cli.kernel_ranking import certify
+
+        return certify(learner, options)
     stream = stream_for(learner, options, fixed=True)
     with ListSource(stream) as source, progress(stream.files, 1, not options.json) as bar:
 
@@ -153,9 +182,22 @@ def certify_ranker(options: argparse.Namespace) -> Certificate:
 
 
 def scored_lists(
-    learner: RankingLearner, options: argparse.Namespace, bar_wanted: bool
-) -> Iterator[tuple[CandidateLists, NDArray[np.float64], Stream]]:
+    learner: RankingLearner | KernelRankingLearner, options: argparse.Namespace, bar_wanted: bool
+) -> Iterator[tuple[CandidateLists | ObjectLists, NDArray[np.float64], Log]]:
     """The lists of the files with the scores of their candidates, block by block."""
+    from perceptive.learners.ranking import RankingLearner
+
+    if isinstance(learner, RankingLearner):
+        yield from _scored_rows(learner, options, bar_wanted)
+    else:
+        from perceptive.cli import kernel_ranking
+
+        yield from kernel_ranking.scored_lists(learner, options, bar_wanted)
+
+
+def _scored_rows(
+    learner: RankingLearner, options: argparse.Namespace, bar_wanted: bool
+) -> Iterator[tuple[CandidateLists, NDArray[np.float64], Log]]:
     import numpy as np
 
     from perceptive.cli.console import progress
@@ -171,15 +213,11 @@ def scored_lists(
             scores = np.empty(0)
             if len(part):
                 scores = learner.scores_of(rows_of(part, learner, known_only=True), part.starts, options.hypothesis)
-            _update(bar, stream, done)
-            yield part, scores, stream
+            bar.update(stream.log.bytes, done)
+            yield part, scores, stream.log
 
 
-def _update(bar: Bar, stream: Stream, done: int) -> None:
-    bar.update(stream.log.bytes, done)
-
-
-def evaluate_ranker(learner: RankingLearner, options: argparse.Namespace) -> None:
+def evaluate_ranker(learner: RankingLearner | KernelRankingLearner, options: argparse.Namespace) -> None:
     """Top-1, MRR, MAP and NDCG of the lists that have answers."""
     import numpy as np
 
@@ -188,8 +226,8 @@ def evaluate_ranker(learner: RankingLearner, options: argparse.Namespace) -> Non
     grades, scores, sizes = [np.empty(0)], [np.empty(0)], [np.empty(0, np.int64)]
     lists = unanswered = skipped = 0
     log: Log | None = None
-    for part, found, stream in scored_lists(learner, options, not options.json):
-        log = stream.log
+    for part, found, latest in scored_lists(learner, options, not options.json):
+        log = latest
         if len(part) == 0:
             continue
         missing = np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1])

@@ -9,6 +9,7 @@ from perceptive.cli.options import option_of
 from perceptive.cli.reading import READING, TEXT
 from perceptive.parameters import (
     KernelParameters,
+    KernelRankingParameters,
     LinearParameters,
     RankingParameters,
     SequenceParameters,
@@ -28,15 +29,18 @@ TRAINING = _names(TrainingParameters)
 RANKING = {*_names(RankingParameters) - {"cost", "bits", "n_features"}, "pair_cost"}
 KERNEL = {*_names(KernelParameters) & _names(LinearParameters) - {"cost", "bits", "n_features"}, *TRAINING}
 KERNEL |= {"kernel", "budget", "forget", "classes", "certify", "model"}
+KERNEL_RANKING = {*_names(KernelRankingParameters) - {"cost"}, "pair_cost", *TRAINING, "certify", "model"}
 TAKEN = {
     "--task tag": {*_names(SequenceParameters), *TRAINING, "model", "dev", "label_column", "prune"},
-    "--task rank": {*RANKING, *TRAINING, *FILES, *ROWS, "model", "cache", "certify"},
+    "--task rank": {*RANKING, *TRAINING, *FILES, *ROWS, "model", "cache", "certify", "kernel"},
     "--task rerank": {
         *RANKING, *TRAINING - {"validation_fraction", "patience"},
         "base", "candidates", "folds", "base_epochs", "target", "label_column",
     },
     "kernels": {*KERNEL, *FILES, *ROWS},
     "kernels of strings and trees": {*KERNEL, "format", "on_error"},
+    "kernel rankers": {*KERNEL_RANKING, *FILES, *ROWS},
+    "kernel rankers of strings and trees": {*KERNEL_RANKING, "format", "on_error"},
 }  # fmt: skip
 
 

@@ -48,6 +48,7 @@ examples:
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train adult.csv --label income -o adult.model
   perceptive train letor.svm --task rank --pairs all -o letor.model
+  perceptive train spelled.jsonl --task rank --kernel 'spectrum(3)' -o spelling.model
   perceptive train train.conll --task tag --template chunking --rule pa1 --min-count 2 --dev dev.conll -o chunk.model
   perceptive train train.conll --task rerank --base chunk.model -o rerank.model
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
@@ -72,7 +73,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--classes", type=words, metavar="A,B,…", help="all classes, where they are known before")
     group = parser.add_argument_group("kernels")
     group.add_argument(
-        "--kernel", metavar="TEXT", help="learn in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …"
+        "--kernel",
+        metavar="TEXT",
+        help="classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …",
     )
     group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
     group.add_argument("--forget", choices=["projectron", "oldest", "random"], help="kernels: what makes room then")
@@ -107,16 +110,14 @@ def run(options: argparse.Namespace) -> int:
     own = [name for name in ("dev", "label_column", "prune") if getattr(options, name) is not None]
     if wrong := [*given(options, SequenceParameters, SHARED), *own]:
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
-    if options.task == "rank" and options.kernel is not None:
-        raise ValueError("--kernel does not go with --task rank; use KernelRanker from Python")
-    if options.task == "rank":
-        refuse(options, "--task rank")
     if options.model and options.certify:
         raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
-    if options.task == "classify" and (options.kernel is not None or _goes_on_with_kernel(options)):
-        return _train_kernel(options)
+    if options.kernel is not None or _goes_on_with_kernel(options):
+        return _rank_by_kernel(options) if options.task == "rank" else _train_kernel(options)
+    if options.task == "rank":
+        refuse(options, "--task rank")
     if options.budget is not None or options.forget is not None:
         raise ValueError("--budget and --forget are about kernels; give --kernel too")
     began = time.monotonic()
@@ -189,6 +190,29 @@ def _train_kernel(options: argparse.Namespace) -> int:
     return train(options, stream_for(learner, options, fixed=True) if learner.kernel.vectors else None, learner)
 
 
+def _rank_by_kernel(options: argparse.Namespace) -> int:
+    from perceptive.cli.kernel_ranking import train
+    from perceptive.cli.model import stream_for
+    from perceptive.kernels import as_kernel
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+
+    refuse(options, "kernel rankers")
+    check_target(options.output, options.data)
+    if options.model:
+        learner = ranking.load_ranker(options.model)
+        if not isinstance(learner, KernelRankingLearner):
+            raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
+        if wrong := list(reading_options(options)):
+            raise ValueError(_begun(options, [option_of(name) for name in wrong]))
+        return train(options, None if learner.takes_objects else stream_for(learner, options, fixed=True), learner)
+    kernel = as_kernel(options.kernel)
+    if kernel.one_way:
+        raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+    if not kernel.vectors:
+        refuse(options, "kernel rankers of strings and trees")
+    return train(options, _stream(options) if kernel.vectors else None, None)
+
+
 def remember_names(learner: LinearLearner, stream: Stream) -> None:
     """Add the names that a stream has met to those that the learner knows."""
     met = stream.log.names
@@ -230,7 +254,7 @@ def _stream(options: argparse.Namespace) -> Stream:
     from perceptive.cli.model import load_model, reading_of
 
     if options.task == "rank":
-        ranker = ranking.load_ranker(options.model)
+        ranker = ranking.linear_ranker(options.model)
         if reading:
             raise ValueError(_begun(options, [option_of(name) for name in reading]))
         return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)

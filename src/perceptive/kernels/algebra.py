@@ -7,11 +7,13 @@ Kernels`)::
     k.polynomial(a)       Σ a_j k^j, a_j ≥ 0  k.exp()              k.scaled_by(f)   f(x)·k·f(x')
     k.after(phi)          k(φ(x), φ(x'))      k.on(columns)        on a part of each example
     k.normalized()        k/√(k(x,x)k(x',x')) k.centered(X)        in feature space, about the mean of X
+
+Here are those that look at values alone; `rescaling` has scaled_by, normalized and centered, `views` after and on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Objects, Parts, as_list, columns_of, in_double, numbers
+from perceptive.kernels.examples import Objects, Parts
 from perceptive.kernels.feature_maps import check_size
 from perceptive.kernels.kernel import Kernel, Values, number
 
@@ -96,7 +98,7 @@ class Scaled(_Pointwise):
         return float(self.c) ** 0.5 * self.k.feature_map(X)
 
     def __repr__(self) -> str:
-        return f"{self.c!r} * {_factor(self.k)}"
+        return f"{self.c!r} * {factor(self.k)}"
 
 
 class Power(_Pointwise):
@@ -123,7 +125,7 @@ class Power(_Pointwise):
         return phi
 
     def __repr__(self) -> str:
-        return f"{_factor(self.k)} ** {self.p}"
+        return f"{factor(self.k)} ** {self.p}"
 
 
 class PolynomialOf(_Pointwise):
@@ -146,7 +148,7 @@ class PolynomialOf(_Pointwise):
         return total
 
     def __repr__(self) -> str:
-        return f"{_factor(self.k)}.polynomial({list(self.coefficients)!r})"
+        return f"{factor(self.k)}.polynomial({list(self.coefficients)!r})"
 
 
 class Exponential(_Pointwise):
@@ -160,7 +162,7 @@ class Exponential(_Pointwise):
             return np.asarray(np.exp(K, out=K))
 
     def __repr__(self) -> str:
-        return f"{_factor(self.k)}.exp()"
+        return f"{factor(self.k)}.exp()"
 
 
 class Pair(Kernel):
@@ -234,213 +236,7 @@ class Product(Pair):
         return _products(self.k1.feature_map(X), self.k2.feature_map(X))
 
     def __repr__(self) -> str:
-        return f"{_factor(self.k1)} * {_factor(self.k2)}"
-
-
-class ScaledBy(Kernel):
-    """f(x)·k(x, x')·f(x')."""
-
-    def __init__(self, k: Kernel, f: Callable[[Any], float]) -> None:
-        self.k, self.f = k, f
-        _check_callable("scaled_by", f)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.k.vectors
-
-    @property
-    def view(self) -> Hashable:
-        return ("scaled by", self.f, self.k.view)
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
-        return Parts([self.k.prepare(X, dtype), numbers(self._factors(X))])
-
-    def _factors(self, X: Any) -> list[float]:
-        factors = []
-        for i, x in enumerate(as_list(X)):
-            found = self.f(x)
-            try:
-                factors.append(float(found))
-            except (TypeError, ValueError, OverflowError):
-                factors.append(np.nan)
-            if not np.isfinite(factors[-1]):
-                raise ValueError(f"example {i}: f gives {shown(found)}; scaled_by needs finite numbers")
-        return factors
-
-    def compare(self, A: Parts, B: Parts) -> Values:
-        K = self.k.compare(A.parts[0], B.parts[0])
-        return _scale(K, A.parts[1].array, B.parts[1].array)
-
-    def norms(self, A: Parts) -> NDArray[np.float64]:
-        return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] ** 2)
-
-    def feature_map(self, X: Any) -> Any:
-        factors, phi = np.array(self._factors(X))[:, None], self.k.feature_map(X)
-        return phi.multiply(factors).tocsr() if hasattr(phi, "tocsr") else factors * phi
-
-    def __repr__(self) -> str:
-        return f"{_factor(self.k)}.scaled_by({shown(self.f)})"
-
-
-class Normalized(Kernel):
-    """k(x, x')/√(k(x, x)·k(x', x'))."""
-
-    def __init__(self, k: Kernel) -> None:
-        self.k = k
-        self._check()
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.k.vectors
-
-    @property
-    def view(self) -> Hashable:
-        return id(self)
-
-    def _check(self) -> None:
-        if self.k.one_way:
-            raise ValueError(
-                f"{self!r}: a Gram matrix of new examples with those of training has no K(x, x) of the new ones; "
-                "divide the matrix by the lengths yourself, K / np.sqrt(np.outer(k.diag(X_new), k.diag(X_train)))"
-            )
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
-        self._check()  # parameters within may have changed
-        prepared = self.k.prepare(X, dtype)
-        lengths = np.sqrt(np.maximum(self.k.norms(prepared), 0.0))
-        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return Parts([prepared, numbers(inverse)], derived=True)
-
-    def compare(self, A: Parts, B: Parts) -> Values:
-        one, two = A.parts[0], B.parts[0]
-        if not (_is_mild(A.parts[1].array) and _is_mild(B.parts[1].array)):  # lengths that float32 may not hold
-            one = in_double(one)
-            two = one if A is B else in_double(two)
-        return _scale(self.k.compare(one, two), A.parts[1].array, B.parts[1].array)
-
-    def norms(self, A: Parts) -> NDArray[np.float64]:
-        return np.asarray(A.parts[1].array[:, 0] > 0, dtype=np.float64)
-
-    def __repr__(self) -> str:
-        return f"{_factor(self.k)}.normalized()"
-
-
-class Centered(Kernel):
-    """⟨φ(x) − φ̄, φ(x') − φ̄⟩, φ̄ the mean over X_ref."""
-
-    def __init__(self, k: Kernel, X_ref: Any) -> None:
-        self.k, self.X_ref = k, X_ref
-        self._reference: tuple[Any, float] | None = None
-        self._check()
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.k.vectors
-
-    def _check(self) -> None:
-        if self.k.one_way:
-            raise ValueError(
-                f"{self!r}: a Gram matrix knows no examples but those of training; centre the matrix itself, with "
-                "scikit-learn's KernelCenterer before this estimator"
-            )
-
-    def _means(self, A: Any) -> NDArray[np.float64]:
-        """Mean of k(x, r) over the reference, less half its grand mean."""
-        from perceptive.kernels.gram import row_means
-
-        if self._reference is None:
-            prepared = self.k.prepare(self.X_ref, np.float64)
-            self._reference = prepared, float(row_means(self.k, prepared, prepared).mean())
-        prepared, grand = self._reference
-        return row_means(self.k, in_double(A), prepared) - grand / 2
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
-        self._check()  # parameters within may have changed
-        prepared = self.k.prepare(X, dtype)
-        return Parts([prepared, numbers(self._means(prepared))], derived=True)
-
-    def compare(self, A: Parts, B: Parts) -> Values:
-        one = in_double(A.parts[0])  # what is left may be small beside what is taken away
-        K = self.k.compare(one, one if A is B else in_double(B.parts[0])).astype(np.float64, copy=False)
-        K -= A.parts[1].array
-        K -= B.parts[1].array.T
-        return K
-
-    def norms(self, A: Parts) -> NDArray[np.float64]:
-        return np.asarray(self.k.norms(A.parts[0]) - 2 * A.parts[1].array[:, 0])
-
-    def __repr__(self) -> str:
-        return f"{_factor(self.k)}.centered({shown(self.X_ref)})"
-
-
-class _Elsewhere(Kernel):
-    """A kernel of what becomes of each example."""
-
-    k: Kernel
-    pairwise = False
-
-    def _moved(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        return self.k.prepare(self._moved(X), dtype)
-
-    def compare(self, A: Any, B: Any) -> Values:
-        return self.k.compare(A, B)
-
-    def norms(self, A: Any) -> NDArray[np.float64]:
-        return self.k.norms(A)
-
-    def resolved(self, X: Any) -> Kernel:
-        k = self.k.resolved(self._moved(X))
-        return self if k is self.k else self.changed({"k": k})
-
-    def feature_map(self, X: Any) -> Any:
-        return self.k.feature_map(self._moved(X))
-
-
-class After(_Elsewhere):
-    """k(φ(x), φ(x'))."""
-
-    def __init__(self, k: Kernel, phi: Callable[[Any], Any]) -> None:
-        self.k, self.phi = k, phi
-        _check_callable("after", phi)
-
-    @property
-    def view(self) -> Hashable:
-        return ("after", self.phi, self.k.view)
-
-    def _moved(self, X: Any) -> Any:
-        return [self.phi(x) for x in as_list(X)]
-
-    def __repr__(self) -> str:
-        return f"{_factor(self.k)}.after({shown(self.phi)})"
-
-
-class On(_Elsewhere):
-    """k of a part of each example."""
-
-    def __init__(self, k: Kernel, columns: Any) -> None:
-        self.k, self.columns = k, columns
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        several = isinstance(self.columns, slice) or (
-            isinstance(self.columns, list | tuple | np.ndarray) and not any(isinstance(c, str) for c in self.columns)
-        )
-        return self.k.vectors and several
-
-    @property
-    def view(self) -> Hashable:
-        plain = isinstance(self.columns, str | int | slice | list | tuple)
-        columns = self.columns if plain else np.asarray(self.columns).tolist()  # NumPy's own repr leaves out the middle
-        return ("on", repr(columns), self.k.view)
-
-    def _moved(self, X: Any) -> Any:
-        return columns_of(X, self.columns)
-
-    def __repr__(self) -> str:
-        return f"{_factor(self.k)}.on({self.columns!r})"
+        return f"{factor(self.k1)} * {factor(self.k2)}"
 
 
 def integer_power(K: Values, p: int) -> Values:
@@ -459,18 +255,6 @@ def integer_power(K: Values, p: int) -> Values:
     return K
 
 
-def _is_mild(inverse_lengths: Values) -> bool:
-    """Whether K(x, x) is far from what float32 cannot hold."""
-    some = inverse_lengths[inverse_lengths > 0]
-    return bool(some.min(initial=1.0) > 1e-12 and some.max(initial=1.0) < 1e12)
-
-
-def _scale(K: Values, left: Values, right: Values) -> Values:
-    K *= left.astype(K.dtype)
-    K *= right.astype(K.dtype).T
-    return K
-
-
 def _products(one: Any, two: Any) -> Any:
     """All products of a feature of one with a feature of two, row by row."""
     check_size(one.shape[0], one.shape[1] * two.shape[1])
@@ -478,16 +262,12 @@ def _products(one: Any, two: Any) -> Any:
     return (one[:, :, None] * two[:, None, :]).reshape(len(one), -1)
 
 
-def _check_callable(what: str, f: Any) -> None:
-    if not callable(f):
-        raise TypeError(f"{what}({shown(f)}): give a function of one example")
-
-
 def _check_not_negative(c: Any, what: str) -> None:
     if not 0 <= number(c) < np.inf:
         raise ValueError(f"{what} is {shown(c)}; it must be a number ≥ 0, or the result is not positive semidefinite")
 
 
-def _factor(k: Kernel) -> str:
+def factor(k: Kernel) -> str:
+    """A kernel as it stands before a sign that binds closely."""
     text = repr(k)
     return f"({text})" if isinstance(k, Sum | Product | Scaled | Power) else text

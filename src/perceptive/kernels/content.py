@@ -92,6 +92,8 @@ def _part(value: Any, strict: bool, waiting: list[Any]) -> bytes:
         label = value.label() if not strict and callable(getattr(value, "label", None)) else ""
         return _marked(f"{kind.__name__}{len(children)}", str(label).encode("utf-8", "surrogatepass"))
     if kind is dict:
+        if kind is type(value) and set(map(type, value)) <= {str} and set(map(type, value.values())) <= {str, float}:
+            return _marked(f"dict{len(value)} flat", repr(value).encode("utf-8", "surrogatepass"))
         for key, item in reversed(value.items()):
             waiting += [item, key]
         return _marked(f"dict{len(value)}", b"")

@@ -127,6 +127,26 @@ class Sparse:
         self._parts = [rows[:i], other.matrix, rows[i + 1 :]]
 
 
+def sparse_dots(left: Any, right: Any) -> NDArray[Any]:
+    """x·x' of all pairs of rows of two CSR matrices.
+
+    Of the fewer rows a transpose is made, or where they are very few an array; columns that nobody has are left out
+    where they are most.
+    """
+    few, many = (left, right) if left.shape[0] <= right.shape[0] else (right, left)
+    swapped = many is right
+    if 4 * (few.nnz + many.nnz) < few.shape[1]:
+        both = (few, many)
+        columns, place = np.unique(np.concatenate([m.indices[: m.nnz] for m in both]), return_inverse=True)
+        few, many = (
+            type(m)((m.data[: m.nnz], mine, m.indptr), shape=(m.shape[0], len(columns)))
+            for m, mine in zip(both, np.split(place, [few.nnz]), strict=True)
+        )
+    array = few.shape[0] * few.shape[1] <= 4 * many.nnz
+    product = many @ few.toarray().T if array else (many @ few.T).toarray()
+    return np.ascontiguousarray(product.T if swapped else product)
+
+
 class Objects:
     """Any objects, in a list."""
 

@@ -209,9 +209,10 @@ class Kernel:
 
 def _made(construction: str, *parts: Any) -> Kernel:
     """One of the constructions, which are kernels themselves and so come later."""
-    from perceptive.kernels import algebra
+    from perceptive.kernels import algebra, rescaling, views
 
-    kernel: Kernel = getattr(algebra, construction)(*parts)
+    home = next(module for module in (algebra, rescaling, views) if hasattr(module, construction))
+    kernel: Kernel = getattr(home, construction)(*parts)
     return kernel
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels import algebra, custom, strings, trees, vectors
+from perceptive.kernels import algebra, custom, rescaling, strings, trees, vectors, views
 from perceptive.kernels.examples import Dense, Objects, Parts, Sparse, as_list
 from perceptive.kernels.kernel import Kernel
 
@@ -22,7 +22,7 @@ Functions = Mapping[str, Callable[..., Any]]
 ABSTRACT = (Kernel, algebra.Pair, strings.StringKernel, trees.TreeKernel, vectors.VectorKernel)
 KINDS: dict[str, type[Kernel]] = {
     found.__name__: found
-    for module in (algebra, custom, strings, trees, vectors)
+    for module in (algebra, custom, rescaling, strings, trees, vectors, views)
     for found in vars(module).values()
     if isinstance(found, type) and issubclass(found, Kernel) and not found.__name__.startswith("_")
     if found not in ABSTRACT
@@ -41,7 +41,7 @@ def _to_plain(kernel: Kernel, arrays: Arrays, named: dict[str, Any]) -> dict[str
     if type(kernel) is not KINDS.get(type(kernel).__name__):
         raise ValueError(f"{kernel!r} is a kernel of your own and cannot be saved; wrap its function in Custom")
     parameters = kernel.get_params(deep=False)
-    if isinstance(kernel, algebra.Centered):
+    if isinstance(kernel, rescaling.Centered):
         return {"kernel": "Centered", "parameters": _centered_to_plain(kernel, arrays, named)}
     if isinstance(kernel, custom.Custom):
         parameters["name"] = _name(kernel.f, kernel.label, named)
@@ -52,7 +52,7 @@ def _to_plain(kernel: Kernel, arrays: Arrays, named: dict[str, Any]) -> dict[str
     }
 
 
-def _centered_to_plain(kernel: algebra.Centered, arrays: Arrays, named: dict[str, Any]) -> dict[str, Any]:
+def _centered_to_plain(kernel: rescaling.Centered, arrays: Arrays, named: dict[str, Any]) -> dict[str, Any]:
     """The reference as arrays: rows, sparse or not, as they are; texts, trees and other objects as examples are."""
     X, k = kernel.X_ref, _to_plain(kernel.k, arrays, named)
     if hasattr(X, "tocsr"):
@@ -206,7 +206,7 @@ def check_fit(kernel: Kernel, examples: Any) -> None:
     elif isinstance(kernel, algebra.Pair):
         for one in (kernel.k1, kernel.k2):
             check_fit(one, examples)
-    elif isinstance(kernel, algebra.ScaledBy | algebra.Normalized | algebra.Centered):
+    elif isinstance(kernel, rescaling.ScaledBy | rescaling.Normalized | rescaling.Centered):
         _check_parts(examples, [kernel.k, None])
     elif isinstance(kernel, custom.Precomputed):
         _check_parts(examples, [None, None])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+import weakref
+from collections.abc import Hashable, Iterable
 from numbers import Integral
 from typing import Any
 
@@ -12,23 +13,71 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Objects, as_list, in_double
+from perceptive.kernels.examples import Objects, as_list, in_double, sparse_dots
 from perceptive.kernels.kernel import Kernel, Values, number
+from perceptive.kernels.substrings import Counted
 
 PIECE = 2**31  # cells of the tables of a call: seconds
+STEP = 2**26  # of one pair, which fills one lane of many: a tenth of a second
 MOST_CELLS = 2**34  # of one pair: half a minute
 
 
 class Texts(Objects):
-    """Strings and tuples of symbols; ``single`` asks for float32."""
+    """Strings and tuples of symbols; ``single`` asks for float32.
+
+    Some that are taken of many find the counts of their substrings where those of all are, as long as these are held:
+    so the supports of a model do not keep what it has learned from alive.
+    """
 
     single = False
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        super().__init__(items)
+        self._own: Counted | None = None
+        self._all: weakref.ref[Counted] | None = None
+        self._rows = np.zeros(0, np.int64)  # among all
+
+    def __reduce__(self) -> Any:
+        return _texts, (self.items, self.single)
+
+    def counted(self) -> tuple[Counted, NDArray[np.int64] | slice]:
+        """Where their substrings are counted, and which of the sequences there they are."""
+        found = None if self._all is None else self._all()
+        if found is not None:
+            return found, self._rows
+        if self._own is None:
+            self._own = Counted(self.items)
+        return self._own, slice(None)
 
     def take(self, index: Any) -> Texts:
         """Some of them."""
         taken = Texts(super().take(index).items)
         taken.single = self.single
+        home, rows = self.counted()
+        rows = np.arange(len(self)) if isinstance(rows, slice) else rows
+        taken._all, taken._rows = weakref.ref(home), rows[index]
         return taken
+
+    def extend(self, other: Any) -> None:
+        """Add others, which may be of the same many."""
+        (mine, rows), (theirs, more) = self.counted(), other.counted()
+        if mine is theirs and not isinstance(rows, slice) and not isinstance(more, slice):
+            self._rows = np.concatenate([rows, more])
+        else:
+            self._all = None
+        self._own = None
+        super().extend(other)
+
+    def put(self, i: int, other: Any) -> None:
+        """Replace one."""
+        self._own = self._all = None
+        super().put(i, other)
+
+
+def _texts(items: list[Any], single: bool) -> Texts:
+    texts = Texts(items)
+    texts.single = single
+    return texts
 
 
 class StringKernel(Kernel):
@@ -126,45 +175,27 @@ class Spectrum(StringKernel):
             raise ValueError(f"distinct={distinct!r}: distinct must be True or False")
 
     def compare(self, A: Texts, B: Texts) -> Values:
-        rows = _count_substrings(int(self.n), bool(self.distinct), *([A] if A is B else [A, B]))
-        product = rows[0] @ rows[-1].T
-        return np.ascontiguousarray(product.toarray(), dtype=np.float32 if A.single else np.float64)
+        one, two = self._counts(A, B)
+        return sparse_dots(one, two).astype(np.float32 if A.single else np.float64, copy=False)
 
     def norms(self, A: Texts) -> NDArray[np.float64]:
-        counts = _count_substrings(int(self.n), bool(self.distinct), A)[0]
+        counts = self._counts(A, A)[0]
         return np.asarray(counts.multiply(counts).sum(axis=1), dtype=np.float64).ravel()
 
-
-def _count_substrings(n: int, distinct: bool, *many: Texts) -> list[Any]:
-    """A sparse matrix for each: sequences × the substrings of length n of all."""
-    import scipy.sparse as sp
-
-    coded = encode(*many)
-    codes = np.concatenate([codes for codes, _ in coded]).astype(np.int64)
-    lengths = np.concatenate([np.diff(offsets) for _, offsets in coded])
-    n = min(n, int(lengths.max(initial=0)) + 1)  # longer substrings occur no more than these: nowhere
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    # Substrings get numbers: those of length k + 1 from those of length k and the symbol that follows.
-    symbols = np.unique(codes, return_inverse=True)[1] if len(codes) else codes
-    base = int(symbols.max(initial=0)) + 1
-    number = symbols
-    for k in range(1, n):
-        pairs = number[: len(codes) - k] * base + symbols[k:] if k < len(codes) else number[:0]
-        number = np.unique(pairs, return_inverse=True)[1] if len(pairs) else pairs
-    which = np.repeat(np.arange(len(lengths)), np.maximum(lengths - n + 1, 0))
-    within = np.arange(len(which)) - np.repeat(
-        np.cumsum(np.maximum(lengths - n + 1, 0)), np.maximum(lengths - n + 1, 0)
-    )
-    at = starts[which] + within + np.maximum(lengths - n + 1, 0)[which]
-    columns = number[at] if len(at) else np.zeros(0, np.int64)
-    width = int(number.max(initial=0)) + 1
-    counts = sp.csr_array((np.ones(len(columns)), (which, columns)), shape=(len(lengths), width))
-    counts.sum_duplicates()
-    if distinct:
-        counts.data[:] = 1.0
-    borders = np.cumsum([0, *(len(texts) for texts in many)])
-    return [counts[borders[i] : borders[i + 1]] for i in range(len(many))]
+    def _counts(self, A: Texts, B: Texts) -> tuple[Any, Any]:
+        """How often the substrings that both have occur in each."""
+        (one, rows), (two, columns), n = A.counted(), B.counted(), int(self.n)
+        if one is two:
+            counts = one.substrings(n).counts
+            counts = counts[rows], counts[columns]
+        elif one.knows(n) or (not two.knows(n) and len(one.items) >= len(two.items)):
+            counts = one.substrings(n).counts[rows], one.substrings(n).count(B.items)
+        else:
+            counts = two.substrings(n).count(A.items), two.substrings(n).counts[columns]
+        if self.distinct:
+            counts = counts[0] > 0, counts[1] > 0
+            counts = counts[0].astype(np.float64), counts[1].astype(np.float64)
+        return counts
 
 
 class Subsequence(StringKernel):
@@ -226,7 +257,7 @@ class AllSubsequences(StringKernel):
 
 
 def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
-    """In pieces that do not take long, since a call of the core cannot be interrupted."""
+    """In pieces and steps that do not take long, since a call of the core cannot be interrupted."""
     longest = [max(map(len, texts.items), default=0) for texts in (A, B)]
     if max(n, 1) * longest[0] * longest[1] > MOST_CELLS:
         raise ValueError(
@@ -240,7 +271,13 @@ def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
 
 def _fill(K: Values, A: Texts, B: Texts, n: int, decay: float, single: bool) -> None:
     cells = max(n, 1) * sum(map(len, A.items)) * sum(map(len, B.items))
-    if cells <= PIECE or len(A) <= 1 >= len(B):
+    if len(A) == len(B) == 1 and cells > STEP:
+        (source, _), (target, _) = encode(A, B)
+        pair = _core.StringPair(source, target, n, decay, single)
+        while pair.play(max(1, STEP // (max(n, 1) * len(target)))):
+            pass  # here Python answers Ctrl-C
+        K[:] = pair.value()
+    elif cells <= PIECE or len(A) <= 1 >= len(B):
         values = np.empty(K.shape)
         coded = encode(A) * 2 if A is B else encode(A, B)
         _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, threads(), values)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Dense, Sparse, in_double
+from perceptive.kernels.examples import Dense, Sparse, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
 
@@ -69,6 +69,8 @@ def dots(A: Dense | Sparse, B: Dense | Sparse) -> Values:
     right = B.matrix if isinstance(B, Sparse) else B.array
     if left.shape[1] != right.shape[1]:
         raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
+    if isinstance(A, Sparse) and isinstance(B, Sparse):
+        return sparse_dots(left, right)
     product = left @ right.T
     return np.ascontiguousarray(product.toarray() if hasattr(product, "tocsr") else product)
 

@@ -19,6 +19,7 @@ from perceptive.learners.kernel import check_gram
 from perceptive.learners.list_game import ListLearner, ListLesson
 from perceptive.learners.lists import candidates, check_grades, objects, starts_of
 from perceptive.parameters import KernelRankingParameters
+from perceptive.streams.reading import Reading
 
 NO_LENGTH = 1e-12  # of the terms it is the sum of: a ‖δ‖² below is their rounding
 
@@ -54,6 +55,7 @@ class KernelRankingLearner(ListLearner):
         self.kernel: Kernel = self.asked_kernel
         self.dual: Dual | None = None
         self.n_features: int | None = None
+        self.reading: Reading | None = None  # how files become rows, where it learned from files
         self.seen = 0  # candidates so far, which numbers them
 
     @property

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 from perceptive.streams.blocks import Block, blocks, shown
 from perceptive.streams.examples import UNLABELLED, Examples, join
-from perceptive.streams.parsing import BrokenLine, in_order
+from perceptive.streams.parsing import BrokenLine, Log, in_order
 
 if TYPE_CHECKING:
     from perceptive.streams import Stream
@@ -219,9 +220,11 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
     first = np.concatenate([[0], np.flatnonzero(np.diff(examples.qid)) + 1]).astype(np.int64)
     names = examples.qid[first].astype(np.int64).tolist()
     for name in names:
-        if name in seen:
-            said = f"{shown(path)}: query {name} comes back by line {stream.log.lines - before:,}"
-            stream.log.remark("query", f"{said}, as another list; sort the lines by query")
+        if name in seen and "query" not in stream.log.remarks:
+            line = _comes_back(path, name)
+            place = f"by line {stream.log.lines - before:,}" if line is None else f"on line {line:,}"
+            said = f"{shown(path)}: query {name} comes back {place}, as another list; sort the lines by query"
+            stream.log.remark("query", said)
         if len(seen) < MAX_SEEN:
             seen.add(name)
     values = np.array([*map(float, examples.labels), np.nan])
@@ -233,6 +236,26 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
     stream.log.skipped += int(np.count_nonzero(~whole))
     skipped: list[int] = (np.cumsum(whole) - whole)[~whole].tolist()
     return replace(found.take(np.flatnonzero(whole)), skipped=skipped)
+
+
+def _comes_back(path: str, query: int) -> int | None:
+    """The line on which a query comes back: it is looked for once, in the file again; None where that is no file."""
+    if not os.path.isfile(path):  # a pipe
+        return None
+    line, there, gone = 0, False, False
+    for block in blocks(path):
+        text = bytes(block.text)
+        block.release()
+        for one in text.removesuffix(b"\n").split(b"\n"):
+            line += 1
+            found = QUERY.search(one.partition(b"#")[0])
+            if found is not None and int(found[1]) == query:
+                if gone:
+                    return line
+                there = True
+            elif found is not None:
+                gone |= there
+    return None
 
 
 # ---------------------------------------------------------------- JSON lines
@@ -255,11 +278,11 @@ def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
                     continue
                 where.append(line)
                 try:
-                    *told, strange = _list_of(one)
+                    *told, strange = list_of(one)
                     lists.append((told[0], told[1], told[2]))
                 except (ValueError, RecursionError) as error:
                     said = "this is nested too deeply" if isinstance(error, RecursionError) else error
-                    _complain(stream, f"{shown(path)}:{line}: {said}")
+                    complain(log, stream.skip, f"{shown(path)}:{line}: {said}")
                     lists.append(None)
                 else:
                     if strange:
@@ -273,7 +296,7 @@ def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
                 kept = [one for one in lists if one is not None]
                 examples, broken = _parsed(parser, kept, stream.dtype)
                 for at, message in broken.items():
-                    _complain(stream, f"{shown(path)}:{where[good[at]]}: {message}")
+                    complain(log, stream.skip, f"{shown(path)}:{where[good[at]]}: {message}")
                     lists[good[at]] = None
                 if not broken:
                     break
@@ -298,23 +321,26 @@ def _parsed(
     return Examples(*arrays), broken
 
 
-def _complain(stream: Stream, said: str) -> None:
+def complain(log: Log, skip: bool, said: str) -> None:
     """Raise, or note that a line was left out."""
-    if not stream.skip:
+    if not skip:
         raise BrokenLine(said)
-    stream.log.skipped += 1
-    stream.log.complaints += [said][: max(0, 10 - len(stream.log.complaints))]
+    log.skipped += 1
+    log.complaints += [said][: max(0, 10 - len(log.complaints))]
 
 
-def _list_of(line: bytes) -> tuple[list[bytes], list[float], Any, list[str]]:
-    """The candidates of a line, each as JSON, their grades, the query, and keys that mean nothing."""
+def list_of(line: bytes, any_kind: bool = False) -> tuple[list[Any], list[float], Any, list[str]]:
+    """The candidates of a line, their grades, the query, and keys that mean nothing.
+
+    Candidates are given as JSON; with ``any_kind`` they need be no objects, and are given as they are.
+    """
     try:
         row = json.loads(line)
     except ValueError as error:
         raise ValueError(f"this is not JSON: {error}") from None
     found = row.get("candidates") if isinstance(row, dict) else None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise ValueError('"candidates" must be a list of objects')
+    if not isinstance(found, list) or not (any_kind or all(isinstance(one, dict) for one in found)):
+        raise ValueError(f'"candidates" must be a list{"" if any_kind else " of objects"}')
     n = len(found)
     if n == 0:
         raise ValueError("the list has no candidates; give at least one")
@@ -328,7 +354,8 @@ def _list_of(line: bytes) -> tuple[list[bytes], list[float], Any, list[str]]:
     elif not math.isfinite(float(max(grades)) - float(min(grades))):
         raise ValueError('"grades" differ by more than any number; rescale them')
     strange = [json.dumps(key) for key in row if key not in KEYS]
-    return [json.dumps(one).encode() for one in found], [float(grade) for grade in grades], row.get("qid"), strange
+    candidates = found if any_kind else [json.dumps(one).encode() for one in found]
+    return candidates, [float(grade) for grade in grades], row.get("qid"), strange
 
 
 def _grades(best: Any, n: int) -> list[float]:

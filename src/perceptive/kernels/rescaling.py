@@ -1,0 +1,163 @@
+"""Kernels of φ rescaled or moved: f(x)·φ(x), φ(x)/‖φ(x)‖, φ(x) less a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.kernels.algebra import factor
+from perceptive.kernels.content import shown
+from perceptive.kernels.examples import Parts, as_list, in_double, numbers
+from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.views import check_callable
+
+
+class ScaledBy(Kernel):
+    """f(x)·k(x, x')·f(x')."""
+
+    def __init__(self, k: Kernel, f: Callable[[Any], float]) -> None:
+        self.k, self.f = k, f
+        check_callable("scaled_by", f)
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    @property
+    def view(self) -> Hashable:
+        return ("scaled by", self.f, self.k.view)
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        return Parts([self.k.prepare(X, dtype), numbers(self._factors(X))])
+
+    def _factors(self, X: Any) -> list[float]:
+        factors = []
+        for i, x in enumerate(as_list(X)):
+            found = self.f(x)
+            try:
+                factors.append(float(found))
+            except (TypeError, ValueError, OverflowError):
+                factors.append(np.nan)
+            if not np.isfinite(factors[-1]):
+                raise ValueError(f"example {i}: f gives {shown(found)}; scaled_by needs finite numbers")
+        return factors
+
+    def compare(self, A: Parts, B: Parts) -> Values:
+        K = self.k.compare(A.parts[0], B.parts[0])
+        return _scale(K, A.parts[1].array, B.parts[1].array)
+
+    def norms(self, A: Parts) -> NDArray[np.float64]:
+        return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] ** 2)
+
+    def feature_map(self, X: Any) -> Any:
+        factors, phi = np.array(self._factors(X))[:, None], self.k.feature_map(X)
+        return phi.multiply(factors).tocsr() if hasattr(phi, "tocsr") else factors * phi
+
+    def __repr__(self) -> str:
+        return f"{factor(self.k)}.scaled_by({shown(self.f)})"
+
+
+class Normalized(Kernel):
+    """k(x, x')/√(k(x, x)·k(x', x'))."""
+
+    def __init__(self, k: Kernel) -> None:
+        self.k = k
+        self._check()
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    @property
+    def view(self) -> Hashable:
+        return id(self)
+
+    def _check(self) -> None:
+        if self.k.one_way:
+            raise ValueError(
+                f"{self!r}: a Gram matrix of new examples with those of training has no K(x, x) of the new ones; "
+                "divide the matrix by the lengths yourself, K / np.sqrt(np.outer(k.diag(X_new), k.diag(X_train)))"
+            )
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        self._check()  # parameters within may have changed
+        prepared = self.k.prepare(X, dtype)
+        lengths = np.sqrt(np.maximum(self.k.norms(prepared), 0.0))
+        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return Parts([prepared, numbers(inverse)], derived=True)
+
+    def compare(self, A: Parts, B: Parts) -> Values:
+        one, two = A.parts[0], B.parts[0]
+        if not (_is_mild(A.parts[1].array) and _is_mild(B.parts[1].array)):  # lengths that float32 may not hold
+            one = in_double(one)
+            two = one if A is B else in_double(two)
+        return _scale(self.k.compare(one, two), A.parts[1].array, B.parts[1].array)
+
+    def norms(self, A: Parts) -> NDArray[np.float64]:
+        return np.asarray(A.parts[1].array[:, 0] > 0, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"{factor(self.k)}.normalized()"
+
+
+class Centered(Kernel):
+    """⟨φ(x) − φ̄, φ(x') − φ̄⟩, φ̄ the mean over X_ref."""
+
+    def __init__(self, k: Kernel, X_ref: Any) -> None:
+        self.k, self.X_ref = k, X_ref
+        self._reference: tuple[Any, float] | None = None
+        self._check()
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return self.k.vectors
+
+    def _check(self) -> None:
+        if self.k.one_way:
+            raise ValueError(
+                f"{self!r}: a Gram matrix knows no examples but those of training; centre the matrix itself, with "
+                "scikit-learn's KernelCenterer before this estimator"
+            )
+
+    def _means(self, A: Any) -> NDArray[np.float64]:
+        """Mean of k(x, r) over the reference, less half its grand mean."""
+        from perceptive.kernels.gram import row_means
+
+        if self._reference is None:
+            prepared = self.k.prepare(self.X_ref, np.float64)
+            self._reference = prepared, float(row_means(self.k, prepared, prepared).mean())
+        prepared, grand = self._reference
+        return row_means(self.k, in_double(A), prepared) - grand / 2
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        self._check()  # parameters within may have changed
+        prepared = self.k.prepare(X, dtype)
+        return Parts([prepared, numbers(self._means(prepared))], derived=True)
+
+    def compare(self, A: Parts, B: Parts) -> Values:
+        one = in_double(A.parts[0])  # what is left may be small beside what is taken away
+        K = self.k.compare(one, one if A is B else in_double(B.parts[0])).astype(np.float64, copy=False)
+        K -= A.parts[1].array
+        K -= B.parts[1].array.T
+        return K
+
+    def norms(self, A: Parts) -> NDArray[np.float64]:
+        return np.asarray(self.k.norms(A.parts[0]) - 2 * A.parts[1].array[:, 0])
+
+    def __repr__(self) -> str:
+        return f"{factor(self.k)}.centered({shown(self.X_ref)})"
+
+
+def _is_mild(inverse_lengths: Values) -> bool:
+    """Whether K(x, x) is far from what float32 cannot hold."""
+    some = inverse_lengths[inverse_lengths > 0]
+    return bool(some.min(initial=1.0) > 1e-12 and some.max(initial=1.0) < 1e12)
+
+
+def _scale(K: Values, left: Values, right: Values) -> Values:
+    K *= left.astype(K.dtype)
+    K *= right.astype(K.dtype).T
+    return K

@@ -1,0 +1,90 @@
+"""Kernels of another view of each example: of what a function makes of it, or of a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.kernels.algebra import factor
+from perceptive.kernels.content import shown
+from perceptive.kernels.examples import as_list, columns_of
+from perceptive.kernels.kernel import Kernel, Values
+
+
+class _Elsewhere(Kernel):
+    """A kernel of what becomes of each example."""
+
+    k: Kernel
+    pairwise = False
+
+    def _moved(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
+        return self.k.prepare(self._moved(X), dtype)
+
+    def compare(self, A: Any, B: Any) -> Values:
+        return self.k.compare(A, B)
+
+    def norms(self, A: Any) -> NDArray[np.float64]:
+        return self.k.norms(A)
+
+    def resolved(self, X: Any) -> Kernel:
+        k = self.k.resolved(self._moved(X))
+        return self if k is self.k else self.changed({"k": k})
+
+    def feature_map(self, X: Any) -> Any:
+        return self.k.feature_map(self._moved(X))
+
+
+class After(_Elsewhere):
+    """k(φ(x), φ(x'))."""
+
+    def __init__(self, k: Kernel, phi: Callable[[Any], Any]) -> None:
+        self.k, self.phi = k, phi
+        check_callable("after", phi)
+
+    @property
+    def view(self) -> Hashable:
+        return ("after", self.phi, self.k.view)
+
+    def _moved(self, X: Any) -> Any:
+        return [self.phi(x) for x in as_list(X)]
+
+    def __repr__(self) -> str:
+        return f"{factor(self.k)}.after({shown(self.phi)})"
+
+
+class On(_Elsewhere):
+    """k of a part of each example."""
+
+    def __init__(self, k: Kernel, columns: Any) -> None:
+        self.k, self.columns = k, columns
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        several = isinstance(self.columns, slice) or (
+            isinstance(self.columns, list | tuple | np.ndarray) and not any(isinstance(c, str) for c in self.columns)
+        )
+        return self.k.vectors and several
+
+    @property
+    def view(self) -> Hashable:
+        plain = isinstance(self.columns, str | int | slice | list | tuple)
+        columns = self.columns if plain else np.asarray(self.columns).tolist()  # NumPy's own repr leaves out the middle
+        return ("on", repr(columns), self.k.view)
+
+    def _moved(self, X: Any) -> Any:
+        return columns_of(X, self.columns)
+
+    def __repr__(self) -> str:
+        return f"{factor(self.k)}.on({self.columns!r})"
+
+
+def check_callable(what: str, f: Any) -> None:
+    """Raise TypeError for what is no function."""
+    if not callable(f):
+        raise TypeError(f"{what}({shown(f)}): give a function of one example")
