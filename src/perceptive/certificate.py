@@ -197,8 +197,7 @@ def certify_lessons(
             evidence[pair].append(Evidence.of(problem, lesson, pair, witnesses[pair]))
         n_played += lesson.n_played
         fingerprint += lesson.fingerprint()
-    epochs = max(1, -(-learner.played // max(1, n_played)))
-    same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
+    epochs, same = passes_over(learner.played, learner.fingerprint, n_played, fingerprint)
     copies = max(1, -(-learner.ids // max(1, n_played)))
     made = [
         _certify_problem(problem, witnesses[pair], Evidence.join(evidence[pair]), epochs, copies, not same)
@@ -206,8 +205,19 @@ def certify_lessons(
     ]
     if len(made) > 1:
         return add_up(made)
-    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
-    return replace(made[0], first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+    return replace(made[0], first_pass_error=first_pass_error(learner, epochs))
+
+
+def passes_over(played: int, fingerprint: int, n: int, of_these: int) -> tuple[int, bool]:
+    """How many passes over n examples a run made, and whether it was these that it played, so many times each."""
+    epochs = max(1, -(-played // max(1, n)))
+    return epochs, played == epochs * n and fingerprint == epochs * of_these % 2**64
+
+
+def first_pass_error(learner: Any, epochs: int) -> float:
+    """k/m of the first pass, where it is known."""
+    rounds, mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    return mistakes / rounds if rounds else math.nan
 
 
 def add_up(made: list[Certificate]) -> Certificate:
@@ -259,23 +269,19 @@ def certify_lists(
         evidence.append(Evidence.of_lists(problem, lesson, witnesses))
         n_played += lesson.n_played
         fingerprint += lesson.fingerprint()
-    epochs = max(1, -(-learner.played // max(1, n_played)))
-    same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
+    epochs, same = passes_over(learner.played, learner.fingerprint, n_played, fingerprint)
     copies = max(1, -(-learner.ids // max(1, n_played)))
     made = _certify_problem(problem, witnesses, Evidence.join(evidence), epochs, copies, not same)
-    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
-    return replace(made, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+    return replace(made, first_pass_error=first_pass_error(learner, epochs))
 
 
 def _certify_sequences(learner: SequenceLearner, X: Any, y: Any) -> Certificate:
     """The bound of the structured perceptron (Collins 2002): the same, δ being Φ(x, y*) − Φ(x, ŷ)."""
     p, core = learner.parameters, learner.core
     lesson = learner.lesson(X, y)
-    epochs = max(1, -(-learner.rounds // len(lesson)))
-    same = learner.rounds == epochs * len(lesson) and core.fingerprint == epochs * lesson.fingerprint % 2**64
-    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    epochs, same = passes_over(learner.rounds, core.fingerprint, len(lesson), lesson.fingerprint)
     nothing = without_theorem(p.rule, learner.mistakes, learner.updates, learner.rounds, learner.radius, not same)
-    nothing = replace(nothing, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+    nothing = replace(nothing, first_pass_error=first_pass_error(learner, epochs))
     if p.rule != "perceptron" or p.hamming or p.beam or lesson.partial:
         return nothing  # no theorem is known to us
     games = {}

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.certificate import Certificate, add_up, smallest_bound, without_theorem
+from perceptive.certificate import (
+    Certificate,
+    add_up,
+    first_pass_error,
+    passes_over,
+    smallest_bound,
+    without_theorem,
+)
 from perceptive.evidence import margins_of
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual, Weights
@@ -55,9 +62,8 @@ def certify_kernel(learner: KernelLearner, X: Any, y: Any, sample_weight: Any = 
     classes = np.array([learner.index[label] for label in labels], dtype=np.int64)[which]
     weights = check_weights(sample_weight, len(which))
     n = len(which) if weights is None else int(np.count_nonzero(weights))
-    epochs = max(1, -(-learner.played // max(1, n)))
     fingerprint = combine(hash_examples(X), which, labels, weights)
-    same = learner.played == epochs * n and learner.fingerprint == epochs * fingerprint % 2**64
+    epochs, same = passes_over(learner.played, learner.fingerprint, n, fingerprint)
     if learner.kernel.one_way and not same:
         raise ValueError("a Gram matrix of other examples has no K(x, x) of these; give that of the training examples")
     copies = max(1, -(-learner.seen // max(1, len(which))))
@@ -68,8 +74,7 @@ def certify_kernel(learner: KernelLearner, X: Any, y: Any, sample_weight: Any = 
     ]
     if len(made) > 1:
         return add_up(made)
-    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
-    return replace(made[0], first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+    return replace(made[0], first_pass_error=first_pass_error(learner, epochs))
 
 
 def _certify_run(
@@ -154,17 +159,15 @@ def certify_kernel_lists(learner: KernelRankingLearner, lesson: KernelLists) -> 
     p, run = learner.parameters, learner.dual.runs[0]
     dual = learner.dual.in_double()  # margins decide here, and rounding must not
     n_played = lesson.n_played
-    epochs = max(1, -(-learner.played // max(1, n_played)))
-    same = learner.played == epochs * n_played and learner.fingerprint == epochs * lesson.fingerprint() % 2**64
+    epochs, same = passes_over(learner.played, learner.fingerprint, n_played, lesson.fingerprint())
     present = lesson.present
     weights = None if lesson.weights is None else lesson.weights[present]
     scale = 1.0 if weights is None else weights**2
     shortest, longest, equal = _list_lengths(dual, lesson)
     lengths2 = (shortest + p.delta**2)[present] * scale
     radius2 = float(((longest + p.delta**2)[present] * scale).max(initial=0.0)) if not same else run.radius2
-    first_rounds, first_mistakes = learner.first_pass or (learner.rounds if epochs == 1 else 0, learner.mistakes)
     nothing = without_theorem(p.rule, learner.mistakes, run.updates, learner.rounds, math.sqrt(radius2), not same)
-    nothing = replace(nothing, first_pass_error=first_mistakes / first_rounds if first_rounds else math.nan)
+    nothing = replace(nothing, first_pass_error=first_pass_error(learner, epochs))
     shared = ("rule", "learning_rate", "margin", "C", "pairs", "cost", "delta")
     like = RankingParameters(**{name: getattr(p, name) for name in shared})
     theorem = theorem_for(like, weighted=weights is not None and bool((weights != 1).any()), started=False)
