@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import glob
+import itertools
 import os
 import re
 from collections.abc import Sequence
@@ -105,8 +107,10 @@ def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
         raise ValueError(f"{path}: is a folder; give a file")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise ValueError(f"{path}: cannot be written; check the permissions")
-    for one in inputs:
-        if os.path.isfile(one) and os.path.isfile(path) and os.path.samefile(one, path):
+    if not os.path.isfile(path):
+        return
+    for one in itertools.chain.from_iterable([one, *glob.iglob(one, recursive=True)] for one in inputs):
+        if os.path.isfile(one) and os.path.samefile(one, path):
             raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
         if not learner.kernel.vectors:
             from perceptive.cli.kernel import predict
 
-            with output(options.output) as file:
+            with output(options.output, [options.model, *options.data]) as file:
                 predict(options, learner, file)
             return
     stream = stream_for(learner, options)
@@ -85,7 +85,8 @@ def run(options: argparse.Namespace) -> None:
             return {"score": row[0]}
         return {"scores": dict(zip(map(str, learner.classes), row, strict=True))}
 
-    with output(options.output) as file, progress(stream.files, 1, options.output is not None) as bar:
+    target = output(options.output, [options.model, *options.data])
+    with target as file, progress(stream.files, 1, options.output is not None) as bar:
         for part in scored(learner, stream, bar, options.hypothesis, lines):
             file.write(part)
     for complaint in stream.log.complaints:
@@ -95,12 +96,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def output(path: str | None) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that gets its name when it is complete."""
+def output(path: str | None, inputs: Sequence[str]) -> Iterator[IO[bytes]]:
+    """Standard output, or a file that gets its name when it is complete, and is none of the inputs."""
     if path is None:
         yield sys.stdout.buffer
         return
-    check_target(path)
+    check_target(path, inputs)
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
         with open(path, "wb") as file:
             yield file

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
 
     learner = load_ranker(options.model)
     log = Log()
-    with output(options.output) as file:
+    with output(options.output, [options.model, *options.data]) as file:
         for part, scores, latest in scored_lists(learner, options, options.output is not None):
             log = latest
             lines = []

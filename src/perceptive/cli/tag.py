@@ -27,8 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
         "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns come "
-        "out as they went in, the label behind them. With --kbest each sentence comes k times, under a line with rank "
-        "and score; with --margin a last column says what the best path through another label would lose."
+        "out as they went in, the label behind them, separated by tabs if those of the first file are, else by spaces. "
+        "With --kbest each sentence comes k times, under a line with rank and score; with --margin a last column says "
+        "what the best path through another label would lose."
     )
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file, of train --task tag or rerank")
@@ -57,31 +58,39 @@ def run(options: argparse.Namespace) -> None:
     if options.spans and (options.kbest or options.margin):
         raise ValueError("--spans does not go with --kbest and --margin")
     learner = load_tagger_model(options.model)
-    with output(options.output) as file:
-        for batch, places in _batches(options):
+    separator = ""
+    with output(options.output, [options.model, *options.data]) as file:
+        for batch, places, first in _batches(options):
+            # one for the whole output, so that it can be read again
+            separator = separator or ("\t" if any(" " in str(label) for label in learner.classes) else first)
             with located(places):
-                for lines in _tagged(options, learner, batch, places):
+                for lines in _tagged(options, learner, batch, places, separator):
                     file.write(lines.encode())
 
 
-def _batches(options: argparse.Namespace) -> Iterator[tuple[list[list[Any]], list[Place]]]:
+def _batches(options: argparse.Namespace) -> Iterator[tuple[list[list[Any]], list[Place], str]]:
+    """Sentences, where they stand, and what separates the columns of the first."""
     if options.text is not None:
         from perceptive.features.tokens import tokenise
 
         tokens = tokenise(options.text)
         if tokens:
-            yield [[(token,) for token in tokens]], [("--text", 1)]
+            yield [[(token,) for token in tokens]], [("--text", 1)], " "
         return
     from perceptive.streams.conll import sentences
 
     places: list[Place] = []
-    stream: Iterable[list[Any]] = sentences(options.data, places)
+    separators: list[str] = []
+    stream: Iterable[list[Any]] = sentences(options.data, places, separators)
     while batch := list(itertools.islice(stream, BATCH)):
-        yield batch, places
+        yield batch, places, separators[0]
         places.clear()
+        separators.clear()
 
 
-def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]], places: list[Place]) -> Iterator[str]:
+def _tagged(
+    options: argparse.Namespace, learner: Any, batch: list[list[Any]], places: list[Place], separator: str
+) -> Iterator[str]:
     k = options.kbest or 1
     seen = [_without(options, learner, sentence, place) for sentence, place in zip(batch, places, strict=True)]
     if options.kbest:
@@ -89,7 +98,7 @@ def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]], p
     else:
         paths = [[(labels, None)] for labels in learner.predict_many(seen, options.hypothesis)]
     margins = learner.margins(seen, options.hypothesis) if options.margin else [None] * len(batch)
-    for sentence, tokens, found, margin in zip(batch, seen, paths, margins, strict=True):
+    for sentence, place, tokens, found, margin in zip(batch, places, seen, paths, margins, strict=True):
         for rank, (labels, score) in enumerate(found):
             of_best = margin.tolist() if margin is not None and rank == 0 else None
             if options.json:
@@ -101,7 +110,7 @@ def _tagged(options: argparse.Namespace, learner: Any, batch: list[list[Any]], p
                 )
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
-                yield head + _columns(sentence, labels, of_best) + "\n"
+                yield head + _columns(sentence, labels, of_best, separator, place) + "\n"
 
 
 def _without(options: argparse.Namespace, learner: Any, sentence: list[Any], place: Place) -> list[Any]:
@@ -124,8 +133,14 @@ def _without(options: argparse.Namespace, learner: Any, sentence: list[Any], pla
     return [(*row[:at], *row[at + 1 :]) for row in sentence]
 
 
-def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None) -> str:
-    separator = "\t" if any(" " in cell or not cell for row in sentence for cell in row) else " "
+def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None, separator: str, place: Place) -> str:
+    if separator == " ":
+        for t, row in enumerate(sentence):
+            if any(" " in cell or not cell for cell in row):
+                raise ValueError(
+                    f"{place[0]}:{place[1] + t}: a column is empty or has spaces in it, and those of the files before "
+                    "are separated by spaces; tag this file by itself"
+                )
     extra = [[str(label)] for label in labels]
     if margin is not None:
         extra = [[*cells, f"{m:.6g}"] for cells, m in zip(extra, margin, strict=True)]

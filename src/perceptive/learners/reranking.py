@@ -60,6 +60,11 @@ class RerankingLearner:
         self.oracle = math.nan  # F of the best candidates that it learned from
 
     @property
+    def classes(self) -> list[Any]:
+        """The tagger's labels."""
+        return self.tagger.classes
+
+    @property
     def scheme(self) -> str | None:
         """Of the tagger's labels."""
         return self.tagger.scheme

@@ -74,12 +74,16 @@ def label_at(rows: list[Token], label: int, place: Place) -> int:
     return label % n
 
 
-def sentences(paths: Paths, places: list[Place] | None = None) -> Iterator[list[Token]]:
+def sentences(
+    paths: Paths, places: list[Place] | None = None, separators: list[str] | None = None
+) -> Iterator[list[Token]]:
     """The sentences of files one by one, all columns of each token; ``places`` as in `read`.
 
     Columns are separated by tabs where the first line has one, else by spaces and tabs; other white space is text.
+    ``separators`` is filled with a tab or a space for each sentence, whichever it is.
     """
     places = [] if places is None else places
+    separators = [] if separators is None else separators
     for path in expand(paths):
         width, tabs, first = 0, False, 0
         rows: list[Token] = []
@@ -104,6 +108,7 @@ def sentences(paths: Paths, places: list[Place] | None = None) -> Iterator[list[
                 if not line.strip(" \t\r"):
                     if rows:
                         places.append((shown(path), begin))
+                        separators.append("\t" if tabs else " ")
                         yield rows
                         rows = []
                     continue
@@ -124,6 +129,7 @@ def sentences(paths: Paths, places: list[Place] | None = None) -> Iterator[list[
                 rows.append(row)
         if rows:
             places.append((shown(path), begin))
+            separators.append("\t" if tabs else " ")
             yield rows
 
 
