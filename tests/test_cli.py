@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics import f1_score, roc_auc_score
 
-from perceptive import certify, cli, load
+from perceptive import SequenceTagger, certify, cli, load
 from perceptive.cli import COMMANDS
 from perceptive.cli.options import option_of
 from perceptive.cli.refusals import ALWAYS, TAKEN
@@ -447,6 +447,27 @@ def test_nothing_is_overwritten_that_is_to_be_read(data):
         assert (data / "train.svm").read_bytes() == before
 
 
+def test_outputs_replace_no_inputs(data, model, chunks):
+    tagger, ranker = chunks / "t.model", data / "r.model"
+    (data / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    (chunks / "t.template").write_text("word\n")
+    train = ("train", chunks / "train.conll", "--task", "tag", "--quiet")
+    perceptive(*train, "-o", tagger)
+    perceptive("train", data / "lists.svm", "--task", "rank", "--quiet", "-o", ranker)
+    before = {path: path.read_bytes() for path in data.iterdir()}
+    for command, input, of in (
+        ("predict", "test.svm", model),
+        ("rank", "lists.svm", ranker),
+        ("tag", "*.conll", tagger),
+    ):
+        for target in (of, next(data.glob(input))):
+            done = perceptive(command, of, data / input, "-o", target, code=1)
+            assert f"{target}: is one of the files to read, and would be lost" in done.stderr
+    done = perceptive(*train, "--template", chunks / "t.template", "-o", chunks / "t.template", code=1)
+    assert "would be lost" in done.stderr
+    assert {path: path.read_bytes() for path in data.iterdir()} == before
+
+
 def test_pipes_as_paths(data):
     text = (data / "train.svm").read_text() * 30
     (data / "more.svm").write_text(text)
@@ -676,6 +697,52 @@ def test_a_tagger_is_certified(chunks):
     for command in ("certify", "eval"):
         done = perceptive(command, model, train, "--on-error", "skip", "--threads", 2, code=1)
         assert "--threads, --on-error does not go with taggers" in done.stderr
+
+
+def test_training_certifies_a_tagger(chunks):
+    train, model = chunks / "train.conll", chunks / "a.model"
+    learn = ("train", train, "--task", "tag", "--certify", "-o", model)
+    told = json.loads(perceptive(*learn, "--json", "--prune", 0).stdout)["certificate"]
+    X, y = conll.read(train)
+    expected = SequenceTagger(certify=True).fit(X, y).certificate_
+    assert (told["bound"], told["text"]) == (expected.bound, str(expected))
+    assert f"certificate  {expected}\n" in perceptive(*learn).stdout
+    assert "certificate" not in perceptive(*learn[:-3], "-o", model).stdout
+    assert "those before are not here" in perceptive(*learn, "--continue", model, code=1).stderr
+
+
+def test_a_holdout_that_holds_nothing_is_refused(chunks):
+    learn = ("train", chunks / "train.conll", "--task", "tag", "-o", chunks / "a.model", "--quiet")
+    for part in (0.001, 0.999):
+        assert (
+            f"too few to hold out a part of {part}; give more" in perceptive(*learn, "--holdout", part, code=1).stderr
+        )
+    perceptive(*learn, "--holdout", 0.1)
+
+
+def test_tagged_columns_are_separated_as_they_were(tmp_path):
+    (tmp_path / "tabs.conll").write_text("New York\tN\nis\tV\n\nhere\tA\n\n")
+    (tmp_path / "spaces.conll").write_text("here  N\nis V\n\nhere A\n\n")
+    model = tmp_path / "a.model"
+    perceptive("train", tmp_path / "tabs.conll", "--task", "tag", "--template", "word", "-o", model, "--quiet")
+    expected = {"tabs": "New York\tN\tN\nis\tV\tV\n\nhere\tA\tA\n\n", "spaces": "here N A\nis V V\n\nhere A A\n\n"}
+    for name, lines in expected.items():
+        done = perceptive("tag", model, tmp_path / f"{name}.conll", "-o", tmp_path / "out.conll")
+        assert (tmp_path / "out.conll").read_text() == lines, done
+        (again, _), (before, _) = conll.read(tmp_path / "out.conll"), conll.read(tmp_path / f"{name}.conll", None)
+        assert again == before
+    both = perceptive("tag", model, tmp_path / "tabs.conll", tmp_path / "spaces.conll").stdout
+    assert both == expected["tabs"] + expected["spaces"].replace(" ", "\t")
+    done = perceptive("tag", model, tmp_path / "spaces.conll", tmp_path / "tabs.conll", code=1)
+    assert "tabs.conll:1: a column is empty or has spaces in it" in done.stderr
+
+
+def test_labels_with_spaces_are_separated_by_tabs(tmp_path):
+    (tmp_path / "train.conll").write_text("Rome\tproper noun\nis\tverb\n")
+    model = tmp_path / "a.model"
+    perceptive("train", tmp_path / "train.conll", "--task", "tag", "--template", "word", "-o", model, "--quiet")
+    assert perceptive("tag", model, "-", input="Rome x\n").stdout == "Rome\tx\tproper noun\n\n"
+    assert perceptive("tag", model, "--text", "Rome").stdout == "Rome\tproper noun\n\n"
 
 
 def test_a_tagger_of_raw_text(chunks):

@@ -3,7 +3,7 @@
 import inspect
 import math
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_the_bibliography_record_of_the_notes():
 def test_parameters_are_those_of_the_learner():
     signature = inspect.signature(SequenceTagger.__init__).parameters
     declared = {f.name: f.default for cls in (SequenceParameters, TrainingParameters) for f in fields(cls)}
-    own = {name: p.default for name, p in signature.items() if name not in ("self", "probability")}
+    own = {name: p.default for name, p in signature.items() if name not in ("self", "probability", "certify")}
     assert own == declared
 
 
@@ -220,7 +220,10 @@ def test_the_certificate_holds():
     assert certificate.separable == tagger.converged_ is True
     assert not certificate.hypothetical
     assert certificate.radius == pytest.approx(math.sqrt(tagger.learner_.core.radius2))
-    assert certify(tagger.learner_, X[:30], y[:30]).hypothetical
+    other = certify(tagger.learner_, X[:30], y[:30])
+    assert other.hypothetical
+    for bound in (other.bound, 1e9):  # also where it says nothing
+        assert str(replace(other, bound=bound)).startswith("On data other than the run's: ")
     pa = SequenceTagger(template="hmm", rule="pa1").fit(X, y)
     assert certify(pa.learner_, X, y).bound == math.inf
 
@@ -342,6 +345,22 @@ def test_probabilities_without_scores_are_refused_at_once():
     with pytest.raises(ValueError, match="probability=True"):
         tagger.fit(*sentences(20))
     assert not hasattr(tagger, "learner_")
+
+
+@pytest.mark.parametrize("options", [{}, {"validation_fraction": 0.2}, {"probability": True, "min_count": 2}])
+def test_a_tagger_certifies_its_run(options):
+    X, y = sentences(40)
+    tagger = SequenceTagger(template="word[-1:1]\n@label[-1]", certify=True, **options).fit(X, y)
+    certificate = tagger.certificate_
+    assert certificate.holds
+    assert not certificate.hypothetical
+    assert certificate.updates == tagger.learner_.updates
+    assert tagger.certificate(X, y).hypothetical == bool(options)  # some were held out
+    assert tagger.certificate(X, y).updates == certificate.updates
+    tagger.learn_one(X[0], y[0])
+    assert not hasattr(tagger, "certificate_")
+    assert not hasattr(tagger.fit(X, y).partial_fit(X, y), "certificate_")
+    assert not hasattr(tagger.set_params(certify=False).fit(X, y), "certificate_")
 
 
 def test_certify_leaves_the_learner_as_it_is():

@@ -101,14 +101,14 @@ class Certificate:
 
     def __str__(self) -> str:
         count = self.updates if self.bounds == "updates" else self.mistakes
-        said = f"{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
+        about = "On data other than the run's: " if self.hypothetical else ""
+        said = f"{about}{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
         if not self.theorem:
             return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
         if self.vacuous:
             return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
-        about = "On data other than the run's: " if self.hypothetical else ""
         if self.separable and self.deviation == 0.0:
             why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
         else:
@@ -119,7 +119,7 @@ class Certificate:
         end = f" with D = {self.deviation:.3g}" if "D" in self.theorem and self.deviation == 0.0 else ""
         formula, _, source = self.theorem.partition(" — ")
         return (
-            f"{about}{said}, and the theorem allows {_count(self.bound)}: {why}, and no update was longer than "
+            f"{said}, and the theorem allows {_count(self.bound)}: {why}, and no update was longer than "
             f"R = {self.radius:.4g}, so {formula}{end} ({source})."
         )
 

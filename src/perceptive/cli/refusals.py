@@ -31,7 +31,7 @@ KERNEL = {*_names(KernelParameters) & _names(LinearParameters) - {"cost", "bits"
 KERNEL |= {"kernel", "budget", "forget", "classes", "certify", "model"}
 KERNEL_RANKING = {*_names(KernelRankingParameters) - {"cost"}, "pair_cost", *TRAINING, "certify", "model"}
 TAKEN = {
-    "--task tag": {*_names(SequenceParameters), *TRAINING, "model", "dev", "label_column", "prune"},
+    "--task tag": {*_names(SequenceParameters), *TRAINING, "model", "dev", "label_column", "prune", "certify"},
     "--task rank": {*RANKING, *TRAINING, *FILES, *ROWS, "model", "cache", "certify", "kernel"},
     "--task rerank": {
         *RANKING, *TRAINING - {"validation_fraction", "patience"},

@@ -40,6 +40,8 @@ def add_tagging(parser: argparse.ArgumentParser) -> None:
 
 def train_tag(options: argparse.Namespace) -> int:
     """Learn a tagger from files in columns."""
+    from perceptive.certificate import certify
+    from perceptive.cli.train import NOT_ALL, certificate_json
     from perceptive.conlleval import evaluate
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import save
@@ -50,7 +52,9 @@ def train_tag(options: argparse.Namespace) -> int:
     refuse(options, "--task tag")
     if options.dev and options.validation_fraction:
         raise ValueError("--dev and --holdout are both sentences to stop by; give one of them")
-    check_target(options.output, [*options.data, *([options.dev] if options.dev else [])])
+    if options.model and options.certify:
+        raise ValueError(NOT_ALL)
+    check_target(options.output, [*options.data, *filter(None, (options.dev, options.template))])
     if options.prune is not None and not options.prune >= 0:
         raise ValueError(f"--prune {options.prune}: give a number ≥ 0")
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
@@ -69,14 +73,18 @@ def train_tag(options: argparse.Namespace) -> int:
     dev_places: list[Place] = []
     column = label_column(options, learner)
     X, y = conll.read(options.data, column, places)
+    if not X:
+        raise ValueError("there are no sentences to learn from; check the files")
     X_dev, y_dev = conll.read(options.dev, column, dev_places) if options.dev else ([], [])
     if options.dev and not X_dev:
         raise ValueError(f"{options.dev}: there are no sentences to stop by; check the file")
     if not X_dev and training.validation_fraction:
-        cut = round(len(X) * (1 - training.validation_fraction))
+        cut = len(X) - round(len(X) * training.validation_fraction)
+        if not 0 < cut < len(X):
+            raise ValueError(
+                f"{len(X)} sentences are too few to hold out a part of {training.validation_fraction}; give more"
+            )
         X, y, X_dev, y_dev, dev_places = X[:cut], y[:cut], X[cut:], y[cut:], places[cut:]
-    if not X:
-        raise ValueError("there are no sentences to learn from; check the files, and --holdout")
     with located(places):
         lesson = learner.prepare(X, y, first=not options.model)
     with located(dev_places):
@@ -98,6 +106,7 @@ def train_tag(options: argparse.Namespace) -> int:
         clock = time.monotonic()
 
     history = train_tagger(learner, lesson, training, held_out if X_dev else None, after_pass=after_pass)
+    certificate = certify(learner, X, y) if options.certify else None
     if options.prune is not None:
         learner.prune(options.prune)
     save(learner, options.output)
@@ -112,6 +121,7 @@ def train_tag(options: argparse.Namespace) -> int:
         "updates": history.updates,
         "converged": history.converged,
         "held_out": history.held_out,
+        "certificate": None if certificate is None else certificate_json(certificate),
         "bytes": os.path.getsize(options.output),
         "seconds": time.monotonic() - began,
     }
@@ -124,6 +134,10 @@ def train_tag(options: argparse.Namespace) -> int:
         told |= {"labels": labels, "bytes": size(os.path.getsize(options.output)), "seconds": f"{told['seconds']:.2f}"}
         told |= {"mistakes": of_passes(history.mistakes), "updates": of_passes(history.updates)}
         told |= {"held_out": of_passes(history.held_out, ".2f") or "—"}
+        if certificate is None:
+            told.pop("certificate")
+        else:
+            told["certificate"] = str(certificate)
         print(pairs([(name.replace("_", " "), value) for name, value in told.items()]))
     return 0
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from perceptive.training.stream import Run
 
 NOT_OPTIONS = {"bits", "cost", "n_features", "reference"}  # not declared parameters, or not as they are there
+NOT_ALL = "--certify is about all examples of a run, and those before are not here; leave it out"
 EXAMPLE = """\
 examples:
   perceptive train train.svm -o a9a.model --rule pa1 --C 0.1 --epochs 5 --holdout 0.1
@@ -111,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     if wrong := [*given(options, SequenceParameters, SHARED), *own]:
         raise ValueError(f"{', '.join(map(option_of, wrong))} needs --task tag")
     if options.model and options.certify:
-        raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
+        raise ValueError(NOT_ALL)
     if options.model and options.checkpoint:
         raise ValueError("--continue and --checkpoint do not go together; resume the checkpoint first")
     if options.kernel is not None or _goes_on_with_kernel(options):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.certificate import Certificate, certify
 from perceptive.conlleval import evaluate
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
@@ -87,6 +88,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Show a progress bar where training takes longer than a second.
     probability : bool
         Hold out a tenth of the sentences (or ``validation_fraction``) and calibrate `predict_proba` on it.
+    certify : bool
+        Make ``certificate_`` at the end of `fit`.
 
     Attributes
     ----------
@@ -102,6 +105,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
         Score on the held-out part, per pass.
     converged_ : bool
         Whether a pass went by without an update.
+    certificate_ : Certificate
+        With ``certify=True``.
     learner_ : SequenceLearner
         The learner itself.
 
@@ -143,6 +148,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         patience: int = 3,
         progress: bool = False,
         probability: bool = False,
+        certify: bool = False,
     ) -> None:
         self.template = template
         self.rule = rule
@@ -167,8 +173,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
         self.patience = patience
         self.progress = progress
         self.probability = probability
+        self.certify = certify
 
     learner_: SequenceLearner
+    certificate_: Certificate
     _history: History
     _estimator_type = "sequence tagger"
 
@@ -202,6 +210,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         with sentences_named(numbered(held)):
             learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
         self.learner_, self._history = learner, History()
+        self.__dict__.pop("certificate_", None)
         held_out = None
         if training.validation_fraction > 0:
 
@@ -212,6 +221,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
             train_tagger(learner, lesson, training, held_out, report, self._history)
         if self.probability:
             learner.temperature = self._calibrate(X_held, y_held)
+        if self.certify:
+            self.certificate_ = certify(learner, X, y)
         return self
 
     def _hold_out(self, n: int, training: TrainingParameters) -> tuple[list[int], list[int]]:
@@ -221,7 +232,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
             return list(range(n)), []
         n_held = round(fraction * n)
         if not 0 < n_held < n:
-            raise ValueError(f"{n} sentences are too few to hold out {fraction:.0%} of them")
+            raise ValueError(f"{n} sentences are too few to hold out a part of {fraction}; give more")
         order = np.random.default_rng(self.random_state).permutation(n)
         return sorted(order[n_held:].tolist()), sorted(order[:n_held].tolist())
 
@@ -233,6 +244,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
             self.learner_, self._history = self._new_learner(), History()
         learner = self.learner_
         before = (learner.mistakes, learner.updates, learner.loss) if learner.model is not None else (0, 0, 0.0)
+        self.__dict__.pop("certificate_", None)
         learner.learn_many(X, y, () if classes is None else classes)
         self._history.mistakes.append(learner.mistakes - before[0])
         self._history.updates.append(learner.updates - before[1])
@@ -243,6 +255,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         """Learn from one sentence."""
         if not hasattr(self, "learner_"):
             self.learner_, self._history = self._new_learner(), History()
+        self.__dict__.pop("certificate_", None)
         self.learner_.learn(x, y)
         return self
 
@@ -349,6 +362,11 @@ class SequenceTagger(RunMixin, BaseEstimator):
         return (result.f1 if self.learner_.scheme is not None else result.accuracy) / 100.0
 
     # ------------------------------------------------------------ the run
+
+    def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> Certificate:
+        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        check_is_fitted(self, "learner_")
+        return certify(self.learner_, X, y)
 
     @property
     def classes_(self) -> list[Any]:
