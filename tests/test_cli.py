@@ -192,6 +192,12 @@ def test_eval_is_as_scikit_learn_counts(data, model):
     assert "true \\ predicted" in shown
 
 
+def test_eval_takes_a_label_column_of_taggers_only(data, model):
+    assert "is no tagger; leave out --label-column" in perceptive(
+        "eval", model, data / "test.svm", "--label-column", 1, code=1
+    ).stderr  # fmt: skip
+
+
 def test_a_label_not_seen_in_training(data, model):
     (data / "new.svm").write_text("5 1:1\n0 1:1\n1 2:1\n")
     told = json.loads(perceptive("eval", model, data / "new.svm", "--json").stdout)
@@ -745,6 +751,34 @@ def test_labels_with_spaces_are_separated_by_tabs(tmp_path):
     assert perceptive("tag", model, "--text", "Rome").stdout == "Rome\tproper noun\n\n"
 
 
+def test_errors_speak_of_options(chunks):
+    learn = ("train", chunks / "train.conll", "--task", "tag", "-o", chunks / "a.model", "--quiet")
+    (chunks / "long.conll").write_text("a B-X\nb I-X\nc I-X\n")
+    (chunks / "odd.conll").write_text("a B-X\nb I-Y\n")
+    long, odd = (("train", chunks / f"{name}.conll", *learn[2:]) for name in ("long", "odd"))
+    for arguments, message in (
+        ((*learn, "--holdout", 1.5), "--holdout 1.5: it must be"),
+        ((*learn, "--max-segment", 3), "--max-segment needs --segments"),
+        ((*long, "--segments", "--max-segment", 2), "is longer than 2; set --max-segment 3\n"),
+        ((*odd, "--constraints", "bio"), "turn the constraints off (--constraints none)"),
+        ((*learn, "--template", chunks / "no.tmpl"), "no.tmpl: no such file; presets are chunking"),
+    ):
+        assert message in perceptive(*arguments, code=1).stderr
+    assert "(--constraints none)" in perceptive(*odd).stderr
+
+
+def test_a_class_of_an_encoded_tagger_is_inspected_by_its_own_name(tmp_path):
+    (tmp_path / "train.conll").write_text("it O\nRome B-N\n\nNew B-N\nYork I-N\n")
+    model = tmp_path / "a.model"
+    perceptive("train", tmp_path / "train.conll", "--task", "tag", "--encoding", "bioes", "-o", model, "--quiet")
+    told = json.loads(perceptive("inspect", model, "--json", "--top", 1000, "--class", "B-N").stdout)
+    labels = {one["label"] for one in told["features"]}
+    assert {"B-N", "S-N"} <= labels
+    assert all({"B-N", "S-N"} & set(label.split(" → ")) for label in labels)
+    done = perceptive("inspect", model, "--class", "X", code=1)
+    assert "no class 'X'; there are B-N, I-N, O" in done.stderr
+
+
 def test_a_tagger_of_raw_text(chunks):
     words = "\n".join(" ".join([line.split()[0], line.split()[2]]) if line else "" for line in CHUNKS.splitlines())
     (chunks / "words.conll").write_text((words + "\n\n") * 10)
@@ -845,7 +879,7 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     segments = ("--segments", "--template", "records")
     assert told(*train, *segments).rstrip().endswith("repair the labels")
     bad.write_text("\n\ncat NN B-NP\nand CC I-NP\ndog NN I-NP\n")
-    assert "bad.conll:3: the segment 'NP' of tokens 0 to 2 is longer than 2; set max_segment=3" in told(
+    assert "bad.conll:3: the segment 'NP' of tokens 0 to 2 is longer than 2; set --max-segment 3" in told(
         *train, *segments, "--max-segment", 2
     )
     bad.write_text("the B-NP\n\ncat B-NP\n")

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
 
 import perceptive
 import perceptive.model_file
@@ -49,6 +50,13 @@ def test_features_of_segments_mend_what_the_tagger_cannot_see(sentences):
     assert 0 < reranker.oracle_ <= 1
     for x, labels in zip(X[200:], reranker.predict(X[200:]), strict=True):
         assert labels in [candidate for candidate, _ in reranker.candidates([x])[0]]
+
+
+def test_predictions_of_a_cross_validation_are_put_together(sentences):
+    X, y = sentences[0][:30], sentences[1][:30]
+    found = cross_val_predict(Reranker(BASE, k=3, folds=2), X, y, cv=2)
+    assert found.shape == (30,)
+    assert list(map(len, found)) == list(map(len, y))
 
 
 def test_candidates_are_cross_fitted(sentences, monkeypatch):

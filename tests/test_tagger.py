@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
 from perceptive import SequenceTagger, certify
 from perceptive.features import schemes
@@ -210,6 +210,16 @@ def test_early_stopping_goes_back_to_the_best_pass():
     tagger = SequenceTagger(template="hmm", validation_fraction=0.2, patience=2, epochs=30).fit(X, Y)
     assert len(tagger.held_out_) == tagger.n_iter_
     assert tagger.n_iter_ - 1 - int(np.argmax(tagger.held_out_)) <= 2
+
+
+def test_predictions_of_a_cross_validation_are_put_together():
+    tagger = SequenceTagger(template="hmm")
+    for x, y in ((X, Y), ([["a", "b"], ["b", "a"], ["a", "a"]], [["A", "B"], ["B", "A"], ["A", "A"]])):
+        found = cross_val_predict(tagger, x, y, cv=KFold(2, shuffle=True, random_state=0))
+        assert found.shape == (len(x),)
+        for taught, held in KFold(2, shuffle=True, random_state=0).split(x):
+            tagger.fit([x[i] for i in taught], [y[i] for i in taught])
+            assert found[held].tolist() == tagger.predict([x[i] for i in held])
 
 
 def test_the_certificate_holds():

@@ -3,6 +3,8 @@
 import functools
 import operator
 import unicodedata
+import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -52,6 +54,61 @@ def test_crfpp_files_are_read_as_they_are():
         "U20:%x[-2,1]/%x[-1,1]/%x[0,1] = _B-1 / PRP / VBZ",
         "U:constant = ",
     }
+
+
+def test_crfpp_lines_may_have_spaces():
+    lines = ["U00: %x[0,0]", "U01:%x[-1,0] %x[0,0]", "Upos is %x[0,1]", "U: a constant"]
+    assert features("\n".join(lines), [("He", "PRP"), ("runs", "VBZ")], 1) == {
+        "U00: %x[0,0] = runs",
+        "U01:%x[-1,0] %x[0,0] = He / runs",
+        "Upos is %x[0,1] = VBZ",
+        "U: a constant = ",
+    }
+    assert Templates("B01: %x[0,1]").edge_names == ["B01: %x[0,1]"]
+    one, other = "U:x %x[0,0]\nU:x %x[1,0]", "U:x %x[0,0]\nU:y %x[1,0]"  # what is written is part of the name
+    assert len({name for name, _ in Templates(one).state}) == 1
+    assert len({name for name, _ in Templates(other).state}) == 2
+    names = ["BIO[-1] & B[0]", "BIO[0] & B[0]", "BIO[1] & B[0]", "B[0] & BIO[0]"]
+    assert Templates("columns BIO B\nBIO[-1:1] & B\nB & BIO").state_names == names
+
+
+def test_files_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "bom.template").write_text("word\nin(words.txt)\n", encoding="utf-8-sig")
+    (tmp_path / "words.txt").write_text("Rome\n", encoding="utf-8-sig")
+    templates = Templates.of(tmp_path / "bom.template")
+    assert templates.state_names[0] == "word[0]"
+    assert templates.dictionaries == {"words.txt": ["Rome"]}
+
+
+@pytest.mark.parametrize("path", ["missing.tmpl", "./missing", "some/where", "missing.txt", Path("missing")])
+def test_files_that_are_not_there_are_said_to_be_missing(path):
+    with pytest.raises(FileNotFoundError, match="no such file; presets are chunking, ner"):
+        Templates.of(path)
+    for line in ("suffix(1..2)", "pos[-1..1]", "word*0.5", "U00:%x[0,0]/%x[1,0]", "U:a.b", "y==a.b&word"):
+        assert Templates.of(line).state
+
+
+def test_labels_that_never_occur_are_warned_of():
+    text = "word\n(y==N or y==ZZ) and word\n# y==QQ\ny==N and y[-1]==YY and word"
+    tagger = SequenceTagger(template=text)
+    with pytest.warns(UserWarning, match="template, line") as caught:
+        tagger.fit([["a", "b"]], [["N-x", "O"]])
+    said = [str(one.message) for one in caught]
+    assert [one[:39] for one in said] == [
+        "template, line 2: no label is 'ZZ', or ",
+        "template, line 4: no label is 'YY', or ",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tagger.fit([["a", "b", "c"]], [["N", "ZZ", "YY-a"]])
+        SequenceTagger(template=text).partial_fit([["a", "b"]], [["N", "O"]])  # others may come
+
+
+def test_dictionaries_of_segments_need_segments():
+    template = [terms.word, terms.segment_in("places", {"New York"})]
+    SequenceTagger(template=template, segments=True).fit([["in", "New", "York"]], [["O", "B-X", "I-X"]])
+    with pytest.raises(ValueError, match="'segment in\\(places\\)' needs segments=True"):
+        SequenceTagger(template=template).fit([["in", "New", "York"]], [["O", "B-X", "I-X"]])
 
 
 def test_lines_of_one_identifier_share_features():
@@ -172,6 +229,10 @@ def test_a_label_that_joins_a_set_gets_its_weight(hypothesis):
         ("suffix(2, shape)", "no column 'shape'"),
         ("word\ncolumns a b", "before the first template"),
         ("y==B and y==I and word", "at most once"),
+        ("capitalised(pos)", "capitalised takes no argument; of a column it is written is\\(capitalised, pos\\)"),
+        ("word(pos)", "a column takes no argument"),
+        ("columns word word", "line 1: columns: two are named 'word'"),
+        ("columns a-b c", "line 1: column 'a-b' cannot be named"),
     ],
 )
 def test_a_bad_directive_is_named(text, message):

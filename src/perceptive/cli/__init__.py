@@ -92,4 +92,8 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
-    return (str(error) or type(error).__name__) + cure
+    if isinstance(error, OSError) or cure:
+        return (str(error) or type(error).__name__) + cure
+    from perceptive.cli.options import in_options
+
+    return in_options(str(error), getattr(options, "task", None)) or type(error).__name__

@@ -8,6 +8,7 @@ import math
 import sys
 from typing import Any
 
+from perceptive.cli.certify import NO_TAGGER
 from perceptive.cli.options import add_files, add_json
 
 NEVER_MET = "(never met)"  # all labels that the model does not know
@@ -44,11 +45,15 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.cli.console import progress
     from perceptive.cli.model import of_examples, scored, stream_for
     from perceptive.learners.linear import LinearLearner
+    from perceptive.learners.reranking import RerankingLearner
+    from perceptive.learners.sequence import SequenceLearner
     from perceptive.metrics import Confusion, auc
     from perceptive.persistence import load_learner
     from perceptive.streams.examples import UNLABELLED
 
     some = load_learner(options.model)
+    if not isinstance(some, SequenceLearner | RerankingLearner) and options.label_column is not None:
+        raise ValueError(NO_TAGGER.format(options.model))
     if not isinstance(some, LinearLearner) and _evaluate_other(some, options):
         return
     learner = of_examples(some, options.model)

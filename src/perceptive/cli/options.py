@@ -22,6 +22,43 @@ def option_of(name: str) -> str:
     return "--" + RENAMED.get(name, name).replace("_", "-")
 
 
+def in_options(message: str, task: str | None = None) -> str:
+    """A message that speaks of parameters as Python has them, in words of the command line.
+
+    Examples
+    --------
+    >>> in_options("validation_fraction=1.5: validation_fraction must be a number below 1")
+    '--holdout 1.5: it must be a number below 1'
+    >>> in_options("repair the labels, or turn the constraints off (constraints=None); max_segment needs segments=True")
+    'repair the labels, or turn the constraints off (--constraints none); --max-segment needs --segments'
+    """
+    from perceptive import parameters as p
+
+    kinds = (p.LinearParameters, p.KernelParameters, p.RankingParameters, p.SequenceParameters, p.TrainingParameters)
+    declared = {f.name: f for kind in kinds for f in fields(kind) if f.name != "progress"}
+    known = "|".join(declared)
+
+    def named(name: str) -> str:
+        return "--pair-cost" if name == "cost" and task in ("rank", "rerank") else option_of(name)
+
+    def written(match: re.Match[str]) -> str:
+        name, value = match["name"], match["value"].strip("'")
+        if value == "True":
+            return named(name)
+        if value == "False":
+            return "--no-" + named(name)[2:]
+        if value == "None":
+            choices = declared[name].metadata["choices"] or ()
+            return f"{named(name)} none" if "none" in choices else f"no {named(name)}"
+        return f"{named(name)} {value}"
+
+    before, value = r"(?<![\w/\\.'\"-])(?<!\w\()", r"(?P<value>'[^']*'|[^\s,;:()'\"/]+)"
+    message = re.sub(rf"^(?P<whole>(?P<name>{known})=.*): (?P=name) must be", r"\g<whole>: it must be", message)
+    message = re.sub(rf"{before}(?P<name>{known})={value}(?=[\s,;:)]|$)", written, message)
+    compound = "|".join(name for name in declared if "_" in name)
+    return re.sub(rf"{before}({compound})(?![\w/\\.'\"=-])", lambda match: named(match[0]), message)
+
+
 def add_parameters(group: Any, parameters: type, leave_out: set[str]) -> None:
     """Make options of declared parameters; one that is not given is None, so that a model's own value can stand."""
     for f in fields(parameters):

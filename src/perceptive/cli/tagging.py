@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_parameters, check_target, given, option_of
+from perceptive.cli.options import add_parameters, check_target, given, in_options, option_of
 from perceptive.cli.refusals import refuse
 from perceptive.parameters import SequenceParameters, TrainingParameters
 
@@ -173,7 +173,7 @@ def located(places: list[Place]) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in caught:
-        print(f"warning: {renamed(str(warning.message), name)}", file=sys.stderr)
+        print(f"warning: {in_options(renamed(str(warning.message), name))}", file=sys.stderr)
 
 
 def measure(learner: SequenceLearner | RerankingLearner, result: Evaluation) -> float:
@@ -252,9 +252,11 @@ def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Non
     }
     everything = learner.heaviest(-1, options.hypothesis)
     if options.label is not None:
-        if options.label not in map(str, learner.labels):
-            raise ValueError(f"no class {options.label!r}; there are {', '.join(map(str, learner.labels))}")
-        everything = [one for one in everything if options.label in one[1].split(" → ")]
+        pairs_of_names = zip(learner.labels, learner.labelling.names(learner.labels), strict=True)
+        within = {str(label) for label, name in pairs_of_names if options.label in (str(label), str(name))}
+        if not within:
+            raise ValueError(f"no class {options.label!r}; there are {', '.join(map(str, learner.classes))}")
+        everything = [one for one in everything if not within.isdisjoint(one[1].split(" → "))]
     templates: dict[str, tuple[int, float]] = {}
     for name, _, weight in everything:
         template = name.partition(" = ")[0]

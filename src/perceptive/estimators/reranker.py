@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.conlleval import evaluate
 from perceptive.estimators.kernel_ranker import KernelRanker
+from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.tagger import SequenceTagger
 from perceptive.features.hashing import HashKernel
@@ -176,7 +177,7 @@ class Reranker(BaseEstimator):
 
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
         """The labels of each sentence: of the tagger's candidates, the one that the ranker puts on top."""
-        return self.learner_.predict_many(X, hypothesis)
+        return LabelSequences(self.learner_.predict_many(X, hypothesis))
 
     def candidates(self, X: Sequence[Any]) -> list[list[Candidate]]:
         """What the tagger proposes: for each sentence label sequences with scores, the best first."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificate import Certificate, certify
 from perceptive.conlleval import evaluate
+from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.learners.calibration import fit_temperature, probabilities
@@ -284,7 +285,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
             Labels that are not None are obeyed.
         """
         check_is_fitted(self, "learner_")
-        return self.learner_.predict_many(X, hypothesis, forced)
+        return LabelSequences(self.learner_.predict_many(X, hypothesis, forced))
 
     def predict_one(self, x: Sequence[Any]) -> list[Any]:
         """The labels of one sentence."""

@@ -177,6 +177,14 @@ class Columns:
 
     names: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        for i, name in enumerate(self.names):
+            column_of(name)
+            if name in self.names[:i]:
+                raise ValueError(f"columns: two are named {name!r}; rename one")
+        if not self.names:
+            raise ValueError("columns names the columns, as in: columns word pos")
+
     def __str__(self) -> str:
         return " ".join(("columns", *self.names))
 

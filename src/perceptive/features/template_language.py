@@ -28,7 +28,7 @@ FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is
 SHORT = {"capitalised": "is(capitalised)", "hyphenated": "has(hyphen)", "token": "word"}
 WRITTEN = {"bag": "bag(word[-2:2])", "columns": "columns word pos", "@label": "@label[-1]"}
 
-CRFPP = re.compile(r"^([UB])(?![a-z(])([^\s]*)$")
+CRFPP = re.compile(r"[UB](?![a-z(])(\S*|[^\s:%\[(]*:.*)|[UB].*%x\[.*")
 TERM = re.compile(
     r"^(?P<name>@?\w+)\s*(?:\((?P<arguments>[^()]*)\))?\s*"
     r"(?:\[\s*(?P<first>[+-]?\d+)\s*(?:(?P<how>:|\.\.)\s*(?P<last>[+-]?\d+)\s*)?\])?$"
@@ -58,10 +58,8 @@ def template(text: str, columns: Sequence[str] = COLUMNS) -> Line:
     if len(line) > LONGEST_LINE:
         raise ValueError(f"a line of {len(line)} characters; write at most {LONGEST_LINE}")
     if re.match(r"columns(\s|$)", line):
-        if line == "columns":
-            raise ValueError("columns names the columns, as in: columns word pos")
         return Columns(tuple(line.split()[1:]))
-    if CRFPP.match(line) and (line == "B" or ":" in line or "%x" in line or line[1:].isalnum()):
+    if CRFPP.fullmatch(line) and (line == "B" or ":" in line or "%x" in line or line[1:].isalnum()):
         return CrfppLine(line)
     if line.startswith("segment "):
         file = re.fullmatch(r"segment\s+in\(\s*([^()]+?)\s*\)", line)
@@ -85,7 +83,7 @@ def _parse(part: str, columns: Sequence[str]) -> Template:
         return Template(labels=labels[0], before=labels[1])
     if part.startswith("@"):
         return _label_pairs(part)
-    part = re.sub(r"^\w+(?=\[|$)", lambda name: _long(name[0], columns), part)
+    part = re.sub(r"^\w+(?=\s*(?:\[|$))", lambda name: _long(name[0], columns), part)
     match = TERM.match(part)
     if match is None:
         raise ValueError(f"cannot read {part!r}; a term is name(arguments)[offset]")
@@ -117,6 +115,11 @@ def _function_of(
     if name not in FUNCTIONS:
         if name in WRITTEN:
             raise ValueError(f"{name!r} does not stand so; it is written {WRITTEN[name]}")
+        if name in columns or name == "token":
+            raise ValueError(f"{name}({arguments}): a column takes no argument; it is written {name}, or {name}[-1]")
+        if name in SHORT:
+            long = SHORT[name].replace(")", f", {columns[-1]})")
+            raise ValueError(f"{name}({arguments}): {name} takes no argument; of a column it is written {long}")
         known = [*FUNCTIONS, *columns, *SHORT, "bag", "@label", "columns"]
         close = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"

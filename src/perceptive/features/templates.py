@@ -21,8 +21,8 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     segment in(streets.txt)           with segments=True: whether a whole segment, joined by spaces, stands in a file
     columns word pos                  names of the columns; these are the names if none are given
 
-``#`` begins a comment. Lines of CRF++ (``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, and may be mixed in.
-`perceptive.features.terms` has the same as Python objects.
+``#`` begins a comment. Lines of CRF++ (``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, spaces included, and may
+be mixed in. `perceptive.features.terms` has the same as Python objects.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ __all__ = ["PRESETS", "Templates"]
 
 MOST_OF_LINE = 1_000
 MOST = 10_000  # templates; model files number them in 16 bits
+NO_LINE = re.compile(r"[^\s()\[\]*=&:]+")  # with a dot or a slash in it
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 Part = tuple[int, int]  # column, offset
@@ -120,6 +121,7 @@ class Templates:
         self.edge_sets: list[LabelSet | None] = []
         self.bigrams = self.trigrams = False
         self.scale: list[float] = []  # the value of each state template's features
+        self.lines_of_labels: dict[str, int] = {}  # where each label is first named
         self._names: dict[str, int] = {}
         self._read: list[tuple[list[tuple[int, list[Part]]], int, list[Unnumbered]]] = []
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -127,9 +129,13 @@ class Templates:
             if not line:
                 continue
             try:
-                self._line(template(line, self.columns))
+                made = template(line, self.columns)
+                self._line(made)
             except ValueError as error:
                 raise ValueError(f"{self.where}, line {number}: {error}") from None
+            if isinstance(made, Template):
+                for label in (*made.labels, *made.before):
+                    self.lines_of_labels.setdefault(label, number)
         self._settle()
 
     @property
@@ -170,6 +176,8 @@ class Templates:
     def read(cls, path: str | os.PathLike[str]) -> Templates:
         """Templates from a file; the files that ``in(…)`` names are sought beside it."""
         folder = Path(path).parent
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"{os.fspath(path)}: no such file; presets are {', '.join(PRESETS)}")
         text = _text(Path(path), os.fspath(path))
         names = re.findall(r"\bin\(\s*([^(),]+?)\s*(?:,[^()]*)?\)", text)
         words = {name: _words(folder / name) for name in names if (folder / name).exists()}
@@ -329,7 +337,10 @@ def _dictionaries(lines: Iterable[Any]) -> dict[str, list[str]]:
 
 
 def _is_path(text: str) -> bool:
-    return "\n" not in text and len(text) < 4096 and (os.path.exists(text) or text.endswith((".txt", ".template")))
+    if "\n" in text or len(text) >= 4096:
+        return False
+    like_one = ("." in text or "/" in text) and NO_LINE.fullmatch(text) is not None
+    return os.path.exists(text) or text.endswith((".txt", ".template")) or like_one
 
 
 def _words(path: Path) -> list[str]:
@@ -341,7 +352,7 @@ def _words(path: Path) -> list[str]:
 
 def _text(path: Path, where: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8").removeprefix("\ufeff")  # some editors begin with a mark
     except UnicodeDecodeError as error:
         raise ValueError(f"{where}: byte {error.start} is not UTF-8; write the file in UTF-8") from None
 

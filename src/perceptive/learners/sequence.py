@@ -27,7 +27,7 @@ from perceptive.learners.sentences import (
     only_labels,
     paired,
 )
-from perceptive.learners.sequence_model import new_model, tell_labels
+from perceptive.learners.sequence_model import new_model, tell_labels, warn_of_labels
 from perceptive.learners.sequence_vectors import Vectors, need_log
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
@@ -176,6 +176,8 @@ class SequenceLearner:
         if (self.scheme, self.longest) != (before[2].scheme, before[3]) and len(self.labels) == known:
             assert self.templates is not None
             self._tell_labels(self.core, self.templates)
+        if first and self.templates is not None:
+            warn_of_labels(self.templates, self.labels)
         return lesson
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,11 @@ from perceptive.parameters import SequenceParameters
 def new_model(templates: Templates, parameters: SequenceParameters) -> _core.SequenceModel:
     """A model that knows no labels; where segments have features, the templates get their columns."""
     columns = -1, -1
+    if templates.phrases and not parameters.segments:
+        raise ValueError(
+            f"{templates.where}: 'segment in({next(iter(templates.phrases))})' needs segments=True; set it, or leave "
+            "out the line"
+        )
     if parameters.segments:
         if templates.trigrams:
             raise ValueError("@label[-2] does not go with segments=True")
@@ -47,6 +53,17 @@ def tell_labels(
     model.set_label_sets(numbers[0], numbers[1], sets)
     if longest:
         _tell_segments(model, labels, longest)
+
+
+def warn_of_labels(templates: Templates, labels: Sequence[Any]) -> None:
+    """Warn where templates name labels that there are none of."""
+    for name, line in templates.lines_of_labels.items():
+        if not any(matches(str(label), (name,)) for label in labels):
+            warnings.warn(
+                f"{templates.where}, line {line}: no label is {name!r}, or begins with '{name}-'; check how it is "
+                "written",
+                stacklevel=2,
+            )
 
 
 def _tell_segments(model: _core.SequenceModel, labels: Sequence[Any], longest: int) -> None:
