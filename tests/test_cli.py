@@ -469,6 +469,9 @@ def test_outputs_replace_no_inputs(data, model, chunks):
         for target in (of, next(data.glob(input))):
             done = perceptive(command, of, data / input, "-o", target, code=1)
             assert f"{target}: is one of the files to read, and would be lost" in done.stderr
+    with open(chunks / "train.conll") as file:
+        done = perceptive("tag", tagger, "-", "-o", chunks / "train.conll", code=1, stdin=file)
+    assert "would be lost" in done.stderr
     done = perceptive(*train, "--template", chunks / "t.template", "-o", chunks / "t.template", code=1)
     assert "would be lost" in done.stderr
     assert {path: path.read_bytes() for path in data.iterdir()} == before

@@ -85,9 +85,9 @@ def test_strings_come_as_json_lines(tmp_path):
     [
         (["--kernel", "nonsense"], "no kernel is called 'nonsense'"),
         (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with kernels"),
-        (["--kernel", "poly(2)", "--rule", "arow"], "rule must be"),
+        (["--kernel", "poly(2)", "--rule", "arow"], "--rule arow: it must be"),
         (["--kernel", "poly(2)", "--holdout", "0.0001"], "holds out none of 300 examples"),
-        (["--kernel", "poly(2)", "--budget", "5", "--forget", "oldest"], "take hypothesis='last'"),
+        (["--kernel", "poly(2)", "--budget", "5", "--forget", "oldest"], "take --hypothesis last"),
         (["--kernel", "spectrum(2)@text", "--format", "csv"], "take JSON lines, not csv"),
         (["--kernel", "poly(2)", "--follow"], "--follow does not go with kernels"),
         (["--budget", "5"], "give --kernel too"),

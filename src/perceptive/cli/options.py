@@ -146,7 +146,8 @@ def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
         raise ValueError(f"{path}: cannot be written; check the permissions")
     if not os.path.isfile(path):
         return
-    for one in itertools.chain.from_iterable([one, *glob.iglob(one, recursive=True)] for one in inputs):
+    named = ("/dev/stdin" if one == "-" else one for one in inputs)
+    for one in itertools.chain.from_iterable([one, *glob.iglob(one, recursive=True)] for one in named):
         if os.path.isfile(one) and os.path.samefile(one, path):
             raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
 
