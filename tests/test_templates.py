@@ -89,7 +89,7 @@ def test_files_that_are_not_there_are_said_to_be_missing(path):
 
 
 def test_labels_that_never_occur_are_warned_of():
-    text = "word\n(y==N or y==ZZ) and word\n# y==QQ\ny==N and y[-1]==YY and word"
+    text = "word\ny==ZZ and word\n# y==QQ\ny==N and y[-1]==YY and word\n(y==N or y==WW) and word"
     tagger = SequenceTagger(template=text)
     with pytest.warns(UserWarning, match="template, line") as caught:
         tagger.fit([["a", "b"]], [["N-x", "O"]])

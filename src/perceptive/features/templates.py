@@ -121,7 +121,7 @@ class Templates:
         self.edge_sets: list[LabelSet | None] = []
         self.bigrams = self.trigrams = False
         self.scale: list[float] = []  # the value of each state template's features
-        self.lines_of_labels: dict[str, int] = {}  # where each label is first named
+        self.lines_of_labels: dict[tuple[str, ...], int] = {}  # where labels are first named together
         self._names: dict[str, int] = {}
         self._read: list[tuple[list[tuple[int, list[Part]]], int, list[Unnumbered]]] = []
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -134,8 +134,8 @@ class Templates:
             except ValueError as error:
                 raise ValueError(f"{self.where}, line {number}: {error}") from None
             if isinstance(made, Template):
-                for label in (*made.labels, *made.before):
-                    self.lines_of_labels.setdefault(label, number)
+                for labels in filter(None, (made.labels, made.before)):
+                    self.lines_of_labels.setdefault(labels, number)
         self._settle()
 
     @property

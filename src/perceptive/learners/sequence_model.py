@@ -56,12 +56,13 @@ def tell_labels(
 
 
 def warn_of_labels(templates: Templates, labels: Sequence[Any]) -> None:
-    """Warn where templates name labels that there are none of."""
-    for name, line in templates.lines_of_labels.items():
-        if not any(matches(str(label), (name,)) for label in labels):
+    """Warn where a template names labels only that never occur, and so says nothing."""
+    for named, line in templates.lines_of_labels.items():
+        if not any(matches(str(label), named) for label in labels):
+            said = " or ".join(map(repr, named))
             warnings.warn(
-                f"{templates.where}, line {line}: no label is {name!r}, or begins with '{name}-'; check how it is "
-                "written",
+                f"{templates.where}, line {line}: no label is {said}, or begins so with a hyphen behind it; check how "
+                "it is written",
                 stacklevel=2,
             )
 
