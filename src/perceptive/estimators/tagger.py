@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.conlleval import evaluate
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.learners.calibration import fit_temperature, probabilities
@@ -65,7 +64,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         What breaks a scheme recognised by `fit` is refused later.
     encoding : {None, "bioes"}
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
-        chunks and names; BIO or IOB1 labels go in and come out.
+        chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them.
     beam : int
         States kept at a token; 0 for all.
     segments : bool
@@ -189,6 +188,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
         y : list of label sequences
             A label that is None is free: the best one under the others is taken for right.
         """
+        if not isinstance(self.probability, bool | np.bool_):
+            raise ValueError(f"probability={self.probability!r}: choose True or False")
         training = self._training()
         learner = self._new_learner()
         if self.probability and self.hypothesis == "voted":
@@ -294,7 +295,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         X : list of sentences
         per : {"token", "sequence"}
             For each token the score lost by the best path through any other label; for each sequence the best score
-            minus the second best.
+            minus the second best. Under an encoding labels of IOB1 are taken for those of BIO.
         """
         check_is_fitted(self, "learner_")
         if per not in ("token", "sequence"):
@@ -308,7 +309,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
     def predict_proba(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
         """For each sentence tokens × classes: how likely each label is, calibrated on held-out sentences.
 
-        The scores are max-marginals, so the likeliest label of a token is its label on the best path.
+        The scores are max-marginals, so the likeliest label of a token is its label on the best path. Under an
+        encoding labels of IOB1 are taken for those of BIO: B begins a segment, I goes on.
         """
         check_is_fitted(self, "learner_")
         if self.learner_.temperature is None:
@@ -336,7 +338,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments where labels keep to a scheme, else the share of right tokens; between 0 and 1.
 
-        Labels that the tagger does not know count as missed.
+        Labels that the tagger does not know count as missed. Labels that are None are free: their tokens are not
+        counted, and to the segments around them they are as predicted.
         """
         check_is_fitted(self, "learner_")
         predicted, truth = self.predict(X), as_lists(y)
@@ -345,7 +348,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         return self._score(truth, predicted)
 
     def _score(self, truth: list[Any], predicted: list[Any]) -> float:
-        result = evaluate(self.learner_.comparable(truth), self.learner_.comparable(predicted))
+        result = self.learner_.compare(truth, predicted)
         return (result.f1 if self.learner_.scheme is not None else result.accuracy) / 100.0
 
     # ------------------------------------------------------------ the run

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.conlleval import Evaluation
 from perceptive.features import schemes
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
@@ -116,7 +118,7 @@ class SequenceLearner:
             self._tell_labels(self.model, self.templates)
 
     def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
-        tell_labels(model, templates, self.labels, self.scheme, self.longest if self.parameters.segments else None)
+        tell_labels(model, templates, self.labels, self.labelling, self.longest if self.parameters.segments else None)
         self._vectors.clear()
 
     @property
@@ -219,9 +221,9 @@ class SequenceLearner:
     def _longest(self) -> int:
         return self.longest or 1 if self.parameters.segments else 0
 
-    def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
-        """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
-        return self.labelling.comparable(y)
+    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
+        """What is right of what was predicted, as `conlleval` counts; labels that are None are left out."""
+        return self.labelling.compare(truth, predicted)
 
     def _tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
@@ -368,7 +370,7 @@ class SequenceLearner:
         hypothesis : {"averaged", "last"}, optional
             Whose weights are kept.
         """
-        if not threshold >= 0:
+        if isinstance(threshold, bool) or not isinstance(threshold, Real) or not threshold >= 0:
             raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
         if self.parameters.keeps_log:
             raise ValueError(
