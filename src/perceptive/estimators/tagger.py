@@ -66,7 +66,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
         chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them.
     beam : int
-        States kept at a token; 0 for all.
+        States kept at a token; 0 for all. The k best, margins and probabilities know only what it kept.
     segments : bool
         Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, dictionary
         membership). Labels are BIO tags. For records such as addresses and bibliographies.

@@ -281,12 +281,13 @@ class SequenceLearner:
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[Labels, float]]]:
-        """The k best label sequences of each sentence and their scores, the best first."""
+        """The k best label sequences of each sentence and their scores, the best first; of a beam those it kept."""
         self._need_labels()
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
             raise ValueError(f"k={k!r}: it must be a whole number from 1 to 2³¹ − 1")
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
-        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, self._forced(forced))
+        beam = self.parameters.beam
+        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, self._forced(forced), beam)
         return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
@@ -294,11 +295,11 @@ class SequenceLearner:
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """For each sentence the best path, and for each token and label the score of the best path through it.
 
-        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
+        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO. Paths that a beam dropped do not count.
         """
         self._need_labels()
         n = len(self.labels)
-        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis))
+        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis), self.parameters.beam)
         found = [(np.array(path, np.int64), scores.reshape(len(path), n)) for path, scores in found]
         names, classes = self.labelling.names(self.labels), self.classes
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
