@@ -248,3 +248,14 @@ def test_segments_may_be_of_lengths_that_were_not_seen():
     assert tagger.predict(x, forced=[["B-X", "I-X", "I-X", "O"]]) == [["B-X", "I-X", "I-X", "O"]]
     tagger = SequenceTagger(template="hmm", encoding="bioes", constraints="iob1").fit(x, [["I-X", "O", "O", "O"]])
     assert tagger.predict(x, forced=[["I-X", "I-X", "B-X", None]])[0][:3] == ["I-X", "I-X", "B-X"]
+
+
+def test_probabilities_of_iob1_under_an_encoding_are_those_of_bio():
+    iob1 = [schemes.convert(labels, "bio", "iob1") for labels in Y]
+    bio, other = (
+        SequenceTagger(template="hmm", encoding="bioes", epochs=1, probability=True).fit(X, y) for y in (Y, iob1)
+    )
+    assert (bio.scheme_, other.scheme_) == ("bio", "iob1")
+    assert bio.classes_ == other.classes_
+    for ours, theirs in zip(bio.predict_proba(X_TEST), other.predict_proba(X_TEST), strict=True):
+        assert ours.tolist() == theirs.tolist()

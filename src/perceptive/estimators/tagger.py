@@ -327,7 +327,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
     def _calibrate(self, X: list[Any], y: list[Any]) -> float:
         scores = np.concatenate(self._scores(X))
         index = {label: i for i, label in enumerate(self.learner_.classes)}
-        truth = np.array([index.get(label, -1) for labels in y for label in labels])
+        truth = np.array([index.get(label, -1) for labels in y for label in self.learner_.labelling.named(labels)])
         possible = truth >= 0
         possible[possible] &= scores[possible, truth[possible]] > IMPOSSIBLE
         if not possible.any():

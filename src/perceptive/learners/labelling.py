@@ -123,6 +123,13 @@ class Labelling:
         """A sequence of `names` as the user writes it."""
         return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
 
+    def named(self, labels: Labels) -> Labels:
+        """A sequence of the user's by `names`; labels that are None stay so."""
+        if self.given != "iob1":
+            return labels
+        names = schemes.convert(labels, "iob1", "bio")
+        return [None if label is None else name for label, name in zip(labels, names, strict=True)]
+
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """Count as `conlleval` does, the segments of BIOES too; labels of the truth that are None are free."""
         tokens = evaluate(truth, predicted)
