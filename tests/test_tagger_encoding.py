@@ -236,20 +236,6 @@ def test_labels_in_templates_are_the_users_under_an_encoding(scheme, named):
     assert all(of == (pairs if "y[-1]" in name else single) for name, of in found.items())
 
 
-def test_segments_may_be_of_lengths_that_were_not_seen():
-    x = [["a", "b", "c", "d"]]
-    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(x, [["B-X", "I-X", "O", "O"]])
-    assert tagger.learner_.labels == ["B-X", "E-X", "I-X", "O", "S-X"]
-    for wanted in (["B-X", "O", "B-X", "I-X"], ["O", "B-X", "I-X", "I-X"]):
-        assert tagger.predict(x, forced=[wanted]) == [wanted]
-    tagger = SequenceTagger(template="hmm", encoding="bioes").fit(x, [["B-X", "O", "O", "B-X"]])
-    assert tagger.learner_.labels == ["O", "S-X"]  # without I-X nothing is longer
-    tagger.partial_fit([["a", "b"]], [["B-X", "I-X"]])
-    assert tagger.predict(x, forced=[["B-X", "I-X", "I-X", "O"]]) == [["B-X", "I-X", "I-X", "O"]]
-    tagger = SequenceTagger(template="hmm", encoding="bioes", constraints="iob1").fit(x, [["I-X", "O", "O", "O"]])
-    assert tagger.predict(x, forced=[["I-X", "I-X", "B-X", None]])[0][:3] == ["I-X", "I-X", "B-X"]
-
-
 def test_probabilities_of_iob1_under_an_encoding_are_those_of_bio():
     iob1 = [schemes.convert(labels, "bio", "iob1") for labels in Y]
     bio, other = (

@@ -64,7 +64,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
         What breaks a scheme recognised by `fit` is refused later.
     encoding : {None, "bioes"}
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
-        chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them.
+        chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments of a
+        type have one, two or more tokens only where some that were learned from have.
     beam : int
         States kept at a token; 0 for all. The k best, margins and probabilities know only what it kept.
     segments : bool

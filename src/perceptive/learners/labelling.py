@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ class Labelling:
     --------
     >>> labelling = Labelling(wanted="auto", encoding="bioes")
     >>> labelling.encode([["B-NP", "I-NP", "O"]])
-    ([['B-NP', 'E-NP', 'O']], ['B-NP', 'I-NP', 'E-NP', 'S-NP', 'O'])
+    ([['B-NP', 'E-NP', 'O']], [])
     >>> labelling.given, labelling.scheme
     ('bio', 'bioes')
     """
@@ -76,8 +75,7 @@ class Labelling:
         """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1.
 
         In sentences with labels that are None the others become choices among the labels ``known`` within, those of
-        the other sentences, and more. Given back are also all labels within that tokens may have, so that segments
-        may be of one token, or longer, where those that were seen are not.
+        the other sentences, and more that are needed for all that may be meant; these are given back.
         """
         if self.encoding is None or (self.recognised and self.given is None):
             return y, []
@@ -93,13 +91,14 @@ class Labelling:
                     f"sentence {i}, token {t}: {misfit(labels[t], self.given)}; repair them, or leave out encoding"
                 )
         within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
-        known = list(known)
-        said = dict.fromkeys(itertools.chain.from_iterable(y))
-        said.pop(None, None)
-        more = schemes.spelled_out(said, self.given, {*said, *self.names(known)})
-        for i, labels in enumerate(y):
-            if None in labels:
-                within[i] = self.choices(labels, [*known, *more])
+        partial = [i for i, labels in enumerate(y) if None in labels]
+        if not partial:
+            return within, []
+        there = dict.fromkeys([*known, *(label for labels in within if None not in labels for label in labels)])
+        said = dict.fromkeys(label for i in partial for label in y[i] if label is not None)
+        more = schemes.spelled_out(said, self.given, {*said, *self.names(list(there))})
+        for i in partial:
+            within[i] = self.choices(y[i], [*there, *more])
         return within, more
 
     def choices(self, labels: Sequence[Any], within: Iterable[Any]) -> list[Any]:
