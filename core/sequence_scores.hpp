@@ -125,6 +125,37 @@ class SequenceScores {
         return segments(trellis, model_.types, segment_scores(x), path);
     }
 
+    // The best path of a beam. Of the trellis only the states that the beam kept are left, whose best path it is: so
+    // the k best and max-marginals of what is left belong to it.
+    double narrow(Potentials& x, i64 beam, Viterbi& viterbi, SegmentViterbi& segments, int* path) const {
+        Trellis& trellis = x.trellis;
+        trellis.beam = beam;
+        const double best = decode(x, viterbi, segments, path);
+        trellis.beam = 0;
+        if (beam == 0 || model_.types.on()) return best;
+        const i64 n = trellis.n, L = trellis.L, S = trellis.S;
+        if (!trellis.triple || n < 2) {
+            for (i64 t = 0; t < n; ++t)
+                for (i64 y = 0; y < L; ++y)
+                    if (!viterbi.kept(trellis, t, 0, y)) x.unary[t * S + y] = NEVER;
+            return best;
+        }
+        std::vector<float> edges(static_cast<std::size_t>(n * L * S));
+        for (i64 t = 1; t < n; ++t) {
+            const float* from = trellis.edge_at(t);
+            for (i64 p = 0; p < L; ++p)
+                for (i64 y = 0; y < S; ++y) {
+                    const bool kept = y < L && viterbi.kept(trellis, t, p, y);
+                    edges[(t * L + p) * S + y] = kept ? from[p * S + y] : NEVER;
+                }
+        }
+        x.edges.swap(edges);
+        x.edge_at.assign(static_cast<std::size_t>(n), nullptr);
+        for (i64 t = 1; t < n; ++t) x.edge_at[t] = x.edges.data() + t * L * S;
+        trellis.edges = x.edge_at.data();
+        return best;
+    }
+
     // The k best paths, and the best through each token and label.
     std::vector<ScoredPath> best_paths(const Potentials& x, i64 k) const {
         return model_.types.on() ? SegmentKBest()(x.trellis, model_.types, segment_scores(x), k) : k_best(x.trellis, k);

@@ -113,6 +113,12 @@ class Viterbi {
         return (*this)(whole, path);
     }
 
+    // Whether the beam kept a state of the trellis decoded last: a label, or a pair of labels in the second order.
+    bool kept(const Trellis& x, i64 t, i64 before, i64 y) const {
+        const i64 state = x.triple && x.n > 1 ? t * x.L * x.S + before * x.S + y : t * x.S + y;
+        return alpha_[static_cast<std::size_t>(state)] > NEVER;
+    }
+
   private:
     double first_order(const Trellis& x, int* path) {
         const i64 S = x.S, n = x.n;

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from perceptive.reference.semi_markov import (
     semi_markov_viterbi,
 )
 from perceptive.reference.sequence import SequencePerceptron
-from perceptive.reference.viterbi import Trellis, all_paths, forced, k_best, max_marginals, viterbi
+from perceptive.reference.viterbi import Trellis, all_paths, beamed, forced, k_best, max_marginals, viterbi
 
 pytestmark = pytest.mark.core
 
@@ -152,6 +153,41 @@ def test_a_beam_of_all_labels_is_no_beam(x):
     for t, row in enumerate(x.unary):
         path.append(max(range(len(row)), key=lambda y: row[y] + (x.edge[t][path[-1]][y] if path else 0)))
     assert greedy == [learner.labels[y] for y in path]
+
+
+@given(trellises(), st.integers(1, 4), st.integers(1, 6))
+def test_what_a_beam_keeps_is_a_trellis(x, beam, k):
+    """Labels, the k best and max-marginals of a beam are those of the states that it keeps."""
+    learner, words = learner_of(x)
+    learner.parameters = replace(learner.parameters, beam=beam)
+    kept = beamed(x, beam)
+    expected = all_paths(kept)
+    found = learner.k_best([words], k)[0]
+    assert found == [([learner.labels[y] for y in path], score) for score, path in expected[:k]]
+    assert learner.predict(words) == found[0][0]
+    path, scores = learner.max_marginals([words])[0]
+    assert tuple(path.tolist()) == expected[0][1]
+    assert scores.tolist() == max_marginals(kept)
+
+
+@given(
+    trellises().filter(lambda x: len(x.unary[0]) == 3), st.sampled_from(["bio", "iob1"]), st.integers(1, 4), st.data()
+)
+def test_a_beam_under_constraints_has_one_best_path(x, scheme, beam, data):
+    """Also where forced labels lead it into a dead end."""
+    learner, words = learner_of(x, scheme)
+    learner.parameters = replace(learner.parameters, beam=beam)
+    _, one = data.draw(st.sampled_from(all_paths(masked(x, scheme))))
+    wanted = [[LABELS[y] if data.draw(BOOLEANS) else None for y in one]]
+    found = learner.k_best([words], 3, forced=wanted)[0]
+    assert learner.predict_many([words], forced=wanted) == [found[0][0]]
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True)
+    best, score = learner.k_best([words], 1)[0][0]
+    path, through = learner.max_marginals([words])[0]
+    assert [learner.labels[y] for y in path] == best == learner.predict(words)
+    assert through[np.arange(len(path)), path].tolist() == [score] * len(path)
+    assert (through <= score).all()
 
 
 # ---------------------------------------------------------------- whole runs

@@ -425,3 +425,18 @@ def test_numbers_that_are_none_are_refused():
             tagger.predict_kbest(X, k)
     with pytest.raises(ValueError, match=r"X has 200 sentences, but y has 1"):
         tagger.score(X, Y[:1])
+
+
+def test_what_a_beam_says_is_of_one_path():
+    tagger = SequenceTagger(template="word[1]\n@label[-1]", encoding="bioes", beam=2, epochs=1, probability=True).fit(
+        X, Y
+    )
+    whole = tagger.learner_.parameters
+    differ = 0
+    for x, labels, probable in zip(X_TEST, tagger.predict(X_TEST), tagger.predict_proba(X_TEST), strict=True):
+        assert tagger.predict_kbest([x], 3)[0][0][0] == labels
+        assert [tagger.classes_[y] for y in probable.argmax(axis=1)] == labels
+        tagger.learner_.parameters = replace(whole, beam=0)
+        differ += tagger.predict([x])[0] != labels
+        tagger.learner_.parameters = whole
+    assert differ  # else the beam is too wide to tell

@@ -210,3 +210,38 @@ def test_what_an_encoding_cannot_do_is_said():
     with pytest.raises(ValueError, match="does not go with segments"):
         SequenceTagger(segments=True, encoding="bioes").fit(X, Y)
     assert SequenceTagger(template="word", encoding="bioes").fit([["a", "b"]], [["D", "N"]]).predict([["a"]]) == [["D"]]
+
+
+@pytest.mark.parametrize("named", ["B", "I", "B-N", "I-N"])
+@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+def test_labels_in_templates_are_the_users_under_an_encoding(scheme, named):
+    """A set holds the labels within that some sequence writes as it says."""
+    x, y = [list("abcdef")], [["B-N", "I-N", "I-N", "B-N", "O", "B-M"]]
+    template = f"y=={named} and word\ny=={named} and y[-1]=={named} and word\n@label[-1]"
+    tagger = SequenceTagger(template=template, hypothesis="last", encoding="bioes", constraints=scheme)
+    labels = tagger.fit(x, [schemes.convert(y[0], "bio", scheme)]).learner_.labels
+    valid = [path for path in itertools.product(labels, repeat=3) if schemes.violation("bioes", path) is None]
+    meant = {
+        label
+        for path in valid
+        for label, name in zip(path, schemes.convert(path, "bioes", scheme), strict=True)
+        if name == named or name.startswith(named + "-")
+    }
+    spoken_of = {}
+    for name, of, _ in tagger.learner_.heaviest(-1):
+        spoken_of.setdefault(name, set()).add(of)
+    single, pairs = meant, {f"{before} → {now}" for before in meant for now in meant}
+    found = {name: of for name, of in spoken_of.items() if name.startswith("y in")}
+    assert any("y[-1]" not in name for name in found)
+    assert all(of == (pairs if "y[-1]" in name else single) for name, of in found.items())
+
+
+def test_probabilities_of_iob1_under_an_encoding_are_those_of_bio():
+    iob1 = [schemes.convert(labels, "bio", "iob1") for labels in Y]
+    bio, other = (
+        SequenceTagger(template="hmm", encoding="bioes", epochs=1, probability=True).fit(X, y) for y in (Y, iob1)
+    )
+    assert (bio.scheme_, other.scheme_) == ("bio", "iob1")
+    assert bio.classes_ == other.classes_
+    for ours, theirs in zip(bio.predict_proba(X_TEST), other.predict_proba(X_TEST), strict=True):
+        assert ours.tolist() == theirs.tolist()

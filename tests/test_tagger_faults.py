@@ -411,3 +411,36 @@ def test_memory_is_saved_by_bits_only_where_features_are_hashed():
         told = cli._message(MemoryError(), cli.parser(arguments).parse_args(arguments))
         assert ("--bits" in told) is hint
     assert "--bits" not in cli._message(MemoryError())
+
+
+def test_wrong_thresholds_and_probabilities_are_refused():
+    tagger = SequenceTagger(template="hmm").fit(X, Y)
+    for threshold in ("a", None, True, -1, float("nan"), [1]):
+        with pytest.raises(ValueError, match=r"threshold=.*must be a number ≥ 0"):
+            tagger.prune(threshold)
+    assert tagger.prune(np.float32(0.5)).predict(X)
+    for probability in ("x", 1, None, 0.5):
+        with pytest.raises(ValueError, match=r"probability=.*choose True or False"):
+            SequenceTagger(template="hmm", probability=probability).fit(X, Y)
+
+
+def test_tokens_of_a_sentence_have_the_same_columns():
+    tagger = SequenceTagger(template="ner")
+    three, one = ("a", "x", "y"), ("b",)
+    for sentences, message in (
+        ([[three, one]], "sentence 0, token 1 has 1 column, but those before it have 3; give every"),
+        ([["b", three]], "sentence 0, token 1 has 3 columns, but those before it have 1"),
+        ([["b", "c"], [one, one], ["b", {"word": 1.0}]], "sentence 2, token 1 is a dict, but those before it are not"),
+        ([[{"word": 1.0}, "b"]], "sentence 0, token 1 is no dict, but those before it are; give all"),
+    ):
+        y = [["O", "B-X"]] * len(sentences)
+        with pytest.raises(ValueError, match=message):
+            tagger.fit(sentences, y)
+        fitted = SequenceTagger(template="ner").fit([["b", "c"]], y[:1])
+        for predict in (fitted.predict, fitted.decision_margin):
+            with pytest.raises(ValueError, match=message):
+                predict(sentences)
+    with pytest.raises(ValueError, match="sentence 1, token 0 has 1 column, but those before it have 3"):
+        tagger.fit([[three], [one]], [["O"], ["O"]])
+    fitted = SequenceTagger(template="ner").fit([["b", ("c",)]], [["O", "O"]])
+    assert fitted.predict([[three], [one]]) == [["O"], ["O"]]  # what is not read may be there or not

@@ -126,3 +126,35 @@ def test_labels_that_break_the_scheme_they_look_like_are_told():
         warnings.simplefilter("error")
         SequenceTagger(template="hmm", constraints=None).fit(X, y)
         SequenceTagger(template="hmm").fit(X, [["B-X", "N"]] * 3)
+
+
+def test_between_the_ends_of_a_segment_of_bioes_a_free_label_goes_on():
+    tagger = SequenceTagger(template="hmm", constraints="bioes")
+    tagger.fit([["a", "b", "c"], ["c"]], [["B-X", None, "E-X"], ["O"]])
+    assert tagger.predict([["a", "b", "c"]], forced=[["B-X", None, "E-X"]]) == [["B-X", "I-X", "E-X"]]
+    tagger = SequenceTagger(template="hmm", constraints="bioes").fit([["a"], ["b"]], [["S-X"], [None]])
+    assert tagger.classes_ == ["S-X"]
+
+
+def test_free_labels_are_not_counted():
+    X = [["a", "b", "c"]]
+    tagger = SequenceTagger(template="word", constraints=None).fit(X, [["D", "N", "V"]])
+    assert tagger.score(X, [["D", None, "N"]]) == 0.5
+    assert tagger.score(X, [[None, None, "V"]]) == 1.0
+    y = [["B-X", "I-X", "O"]]
+    for options in ({}, {"encoding": "bioes"}):
+        tagger = SequenceTagger(template="word", **options).fit(X, y)
+        assert tagger.score(X, [["B-X", None, "O"]]) == 1.0
+        assert tagger.score(X, [[None, None, None]]) == 1.0
+        assert tagger.score(X, [[None, "O", None]]) == 0.0
+    tagger = SequenceTagger(template="word").fit(X, [["B-X", "E-X", "O"]])
+    assert tagger.scheme_ == "bioes"
+    assert tagger.score(X, [[None, "E-X", "O"]]) == 1.0
+    assert tagger.score(X, [[None, "O", "O"]]) == 0.0
+
+
+def test_held_out_labels_that_are_free_do_not_stop_early():
+    X, y = [[word] for word in "abcdefgh"], [["D"], ["N"]] * 4
+    some = [labels if i % 2 else [None] for i, labels in enumerate(y)]
+    tagger = SequenceTagger(template="word", constraints=None, validation_fraction=0.5, random_state=1).fit(X, some)
+    assert set(tagger.held_out_) == {1.0}

@@ -6,6 +6,7 @@ import unicodedata
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -485,3 +486,21 @@ def test_an_empty_dictionary_is_empty(tmp_path):
 def test_objects_that_mean_nothing_are_refused(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    one, two = np.int64(-1), np.int8(2)
+    pairs = [
+        (terms.word[one], terms.word[-1]),
+        (terms.word[one:two], terms.word[-1:2]),
+        (terms.suffix(two, np.uint8(4)), terms.suffix(2, 4)),
+        (terms.column(two), terms.column(2)),
+        (terms.word * two * np.float32(0.25), terms.word * 0.5),
+        (terms.label[one], terms.label[-1]),
+        (terms.y[one].is_in("B"), terms.y[-1].is_in("B")),
+    ]
+    for made, meant in pairs:
+        assert (made, str(made)) == (meant, str(meant))
+    for bad in (np.float64(1), np.bool_(True), True, "1"):
+        with pytest.raises(TypeError, match="an offset is a whole number"):
+            terms.word[bad]

@@ -14,7 +14,8 @@ namespace perceptive {
 
 class CellReader {
   public:
-    explicit CellReader(int n_columns) : n_columns_(n_columns) {}
+    // `alike`: every sentence has the columns of the first, not only every token those of its sentence.
+    explicit CellReader(int n_columns, bool alike = false) : n_columns_(n_columns), alike_(alike) {}
 
     void clear() {
         text_.clear(), ends_.assign(1, 0), first_token_.assign(1, 0);
@@ -31,6 +32,7 @@ class CellReader {
             throw nb::type_error(
                 ("sentence " + std::to_string(i) + " is a " + type_name(tokens) + "; give a list of tokens").c_str());
         const Py_ssize_t n = list ? PyList_Size(tokens.ptr()) : PyTuple_Size(tokens.ptr());
+        if (!alike_) width_ = -1;
         for (Py_ssize_t t = 0; t < n; ++t) {
             const nb::object token =
                 nb::borrow(list ? PyList_GetItem(tokens.ptr(), t) : PyTuple_GetItem(tokens.ptr(), t));
@@ -119,6 +121,7 @@ class CellReader {
     void read(const nb::object& token, i64 i, i64 t) {
         const bool list = PyList_Check(token.ptr()), tuple = PyTuple_Check(token.ptr());
         if (PyDict_Check(token.ptr())) {
+            need_width(0, i, t);
             cell_of_.push_back(-1);
             named_ = true;
             read_features(nb::borrow<nb::dict>(token), i, t);
@@ -129,6 +132,7 @@ class CellReader {
                 throw std::invalid_argument("sentence " + std::to_string(i) + ", token " + std::to_string(t) + " has " +
                                             std::to_string(n) + " columns, but the templates read " +
                                             std::to_string(n_columns_) + "; give them, or choose other templates");
+            need_width(n, i, t);
             for (int c = 0; c < n_columns_; ++c)
                 cell(utf8(list    ? PyList_GetItem(token.ptr(), c)
                           : tuple ? PyTuple_GetItem(token.ptr(), c)
@@ -140,6 +144,20 @@ class CellReader {
                                      .c_str());
         }
         feature_start_.push_back(value_.size());
+    }
+
+    // Tokens have as many columns as the first one; 0: they are dicts.
+    void need_width(i64 n, i64 i, i64 t) {
+        if (width_ < 0) width_ = n;
+        if (n == width_) return;
+        const std::string where = "sentence " + std::to_string(i) + ", token " + std::to_string(t);
+        if (n == 0 || width_ == 0)
+            throw std::invalid_argument(
+                where + (n == 0 ? " is a dict, but those before it are not" : " is no dict, but those before it are") +
+                "; give all tokens in one form");
+        throw std::invalid_argument(where + " has " + std::to_string(n) + (n == 1 ? " column" : " columns") +
+                                    ", but those before it have " + std::to_string(width_) +
+                                    "; give every token the same columns");
     }
 
     void read_features(const nb::dict& features, i64 i, i64 t) {
@@ -164,6 +182,8 @@ class CellReader {
     }
 
     int n_columns_;
+    bool alike_;
+    i64 width_ = -1;
     std::vector<char> text_;
     std::vector<std::size_t> ends_{0};
     std::vector<i64> first_token_{0}, cell_of_;

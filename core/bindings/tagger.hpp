@@ -116,9 +116,9 @@ class Tagger {
 
     nb::list predict(nb::list X, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam);
     // for each sentence a list of (labels, score)
-    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced);
+    nb::list predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam);
     // for each sentence (path, max-marginals as a flat array of tokens × labels)
-    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector);
+    nb::list max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, i64 beam);
     // The trellis of one sentence: unary scores, and the matrices of pairs.
     nb::tuple trellis(nb::list X, i64 n_labels, Hypothesis* vector);
     // The majority of the voters, weighted by survival; ties to the sequence that was voted for first.

@@ -51,7 +51,7 @@ Sentences* Tagger::encode(nb::list X, nb::list y, nb::dict index, const std::vec
     lesson->n_base = model_.columns.base();
     lesson->longest = longest;
     lesson->choices = choices_of(choices);
-    CellReader reader(model_.columns.base());
+    CellReader reader(model_.columns.base(), true);
     require(nb::len(X) == nb::len(y), "X and y differ in length");
     const i64 n = static_cast<i64>(nb::len(X));
     std::size_t tokens = 0;

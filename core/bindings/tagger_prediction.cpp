@@ -33,14 +33,17 @@ nb::list Tagger::predict(nb::list X, nb::list labels, Hypothesis* vector, const 
     return found;
 }
 
-nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced) {
+nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* vector, const Forced& forced, i64 beam) {
     require(k >= 1, "k must be at least 1");
     const auto n_labels = static_cast<i64>(nb::len(labels));
     nb::list found;
     std::vector<std::vector<ScoredPath>> all;
+    std::vector<int> path;
     each_batch(
         X, n_labels, vector, forced, true,
-        [&](Decoder& decoder, i64) {
+        [&](Decoder& decoder, i64 n) {
+            path.resize(static_cast<std::size_t>(n));
+            if (beam > 0) scores_.narrow(decoder.x, beam, decoder.viterbi, decoder.segments, path.data());
             all.push_back(scores_.best_paths(decoder.x, k));
             return all.back().empty() ? NO_PATH : all.back().front().score;
         },
@@ -59,14 +62,14 @@ nb::list Tagger::predict_kbest(nb::list X, i64 k, nb::list labels, Hypothesis* v
     return found;
 }
 
-nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector) {
+nb::list Tagger::max_marginals_of(nb::list X, i64 n_labels, Hypothesis* vector, i64 beam) {
     nb::list found;
     std::vector<std::pair<std::vector<int>, std::vector<double>>> all;
     each_batch(
         X, n_labels, vector, {}, false,
         [&](Decoder& decoder, i64 n) {
             std::vector<int> path(static_cast<std::size_t>(n));
-            const double best = scores_.decode(decoder.x, decoder.viterbi, decoder.segments, path.data());
+            const double best = scores_.narrow(decoder.x, beam, decoder.viterbi, decoder.segments, path.data());
             all.emplace_back(std::move(path), scores_.marginals(decoder.x));
             return best;
         },

@@ -80,7 +80,14 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     Parameters
     ----------
     truth, predicted : iterables of label sequences
-        Of the same lengths.
+        Of the same lengths. Where a label of the truth is None nothing is known: its token is not counted, and to the
+        segments around it the label is as predicted.
+
+    Examples
+    --------
+    >>> result = evaluate([["B-NP", None, "O"]], [["B-NP", "I-NP", "B-VP"]])
+    >>> result.tokens, result.right_tokens, result.right, result.found.total()
+    (2, 1, Counter({'NP': 1}), 2)
     """
     result = Evaluation()
     between = object()  # what stands between two sentences, so that no segment goes on
@@ -97,10 +104,15 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     for i, (right, guess) in enumerate(zip(truth, predicted, strict=True)):
         if len(right) != len(guess):
             raise ValueError(f"sentence {i} has {len(right)} labels, but {len(guess)} were predicted")
+        free = 0
+        if None in right:
+            free = sum(label is None for label in right)
+            right = filled(right, guess)
         for label in {*right, *guess}:
             if label not in parts:
                 parts[label] = _tag(label)
-        result.tokens += len(right)
+        result.tokens += len(right) - free
+        result.right_tokens -= free  # they agree below
         for true_label, found_label in zip([*right, between], [*guess, between], strict=True):
             (before_a, a), (before_b, b) = (a, parts[true_label]), (b, parts[found_label])
             ends_a, starts_a = step(before_a, a)
@@ -119,6 +131,11 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     if agreed:
         result.right[a[1]] += 1
     return result
+
+
+def filled(truth: Sequence[Any], predicted: Sequence[Any]) -> list[Any]:
+    """Labels of the truth, as predicted where they are None."""
+    return [guess if label is None else label for label, guess in zip(truth, predicted, strict=True)]
 
 
 def _tag(label: Any) -> Tag:

@@ -37,7 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="TEXT", help="a text instead of files, cut into tokens here")
     parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
     parser.add_argument("--kbest", type=whole(1), metavar="K", help="the k best label sequences, with their scores")
-    parser.add_argument("--margin", action="store_true", help="how sure each label is")
+    parser.add_argument(
+        "--margin", action="store_true", help="how sure each label is; with an encoding, labels of IOB1 as those of BIO"
+    )
     parser.add_argument("--spans", action="store_true", help="segments instead of tokens: start, end, type, text")
     parser.add_argument(
         "--label-column", type=int, metavar="N",

@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.options import add_parameters, check_target, given, in_options, option_of
@@ -42,7 +41,6 @@ def train_tag(options: argparse.Namespace) -> int:
     """Learn a tagger from files in columns."""
     from perceptive.certificate import certify
     from perceptive.cli.train import NOT_ALL, certificate_json
-    from perceptive.conlleval import evaluate
     from perceptive.learners.sequence import SequenceLearner
     from perceptive.persistence import save
     from perceptive.streams import conll
@@ -94,7 +92,7 @@ def train_tag(options: argparse.Namespace) -> int:
     clock = time.monotonic()
 
     def held_out() -> float:
-        return measure(learner, evaluate(*map(learner.comparable, (y_dev, learner.predict_many(X_dev)))))
+        return measure(learner, learner.compare(y_dev, learner.predict_many(X_dev)))
 
     def after_pass(history: History) -> None:
         nonlocal clock
@@ -215,13 +213,10 @@ def certify_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Cer
 
 def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | RerankingLearner) -> None:
     """Print conlleval's table."""
-    from perceptive.conlleval import evaluate
-
     X, y, places = _labelled(options, learner)
     with located(places):
         predicted = learner.predict_many(X, options.hypothesis)
-    tokens = evaluate(y, predicted).right_tokens
-    result = replace(evaluate(learner.comparable(y), learner.comparable(predicted)), right_tokens=tokens)
+    result = learner.compare(y, predicted)
     if not options.json:
         print(result)
         return

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificate import Certificate, certify
-from perceptive.conlleval import evaluate
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
@@ -67,9 +66,10 @@ class SequenceTagger(RunMixin, BaseEstimator):
         What breaks a scheme recognised by `fit` is refused later.
     encoding : {None, "bioes"}
         "bioes": within, the ends of segments and segments of one token have labels of their own, which helps to find
-        chunks and names; BIO or IOB1 labels go in and come out.
+        chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments of a
+        type have one, two or more tokens only where some that were learned from have.
     beam : int
-        States kept at a token; 0 for all.
+        States kept at a token; 0 for all. The k best, margins and probabilities know only what it kept.
     segments : bool
         Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, dictionary
         membership). Labels are BIO tags. For records such as addresses and bibliographies.
@@ -198,6 +198,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
         y : list of label sequences
             A label that is None is free: the best one under the others is taken for right.
         """
+        if not isinstance(self.probability, bool | np.bool_):
+            raise ValueError(f"probability={self.probability!r}: choose True or False")
         training = self._training()
         learner = self._new_learner()
         if self.probability and self.hypothesis == "voted":
@@ -308,7 +310,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         X : list of sentences
         per : {"token", "sequence"}
             For each token the score lost by the best path through any other label; for each sequence the best score
-            minus the second best.
+            minus the second best. Under an encoding labels of IOB1 are taken for those of BIO.
         """
         check_is_fitted(self, "learner_")
         if per not in ("token", "sequence"):
@@ -322,7 +324,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
     def predict_proba(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
         """For each sentence tokens × classes: how likely each label is, calibrated on held-out sentences.
 
-        The scores are max-marginals, so the likeliest label of a token is its label on the best path.
+        The scores are max-marginals, so the likeliest label of a token is its label on the best path. Under an
+        encoding labels of IOB1 are taken for those of BIO: B begins a segment, I goes on.
         """
         check_is_fitted(self, "learner_")
         if self.learner_.temperature is None:
@@ -339,7 +342,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
     def _calibrate(self, X: list[Any], y: list[Any]) -> float:
         scores = np.concatenate(self._scores(X))
         index = {label: i for i, label in enumerate(self.learner_.classes)}
-        truth = np.array([index.get(label, -1) for labels in y for label in labels])
+        truth = np.array([index.get(label, -1) for labels in y for label in self.learner_.labelling.named(labels)])
         possible = truth >= 0
         possible[possible] &= scores[possible, truth[possible]] > IMPOSSIBLE
         if not possible.any():
@@ -350,7 +353,8 @@ class SequenceTagger(RunMixin, BaseEstimator):
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments where labels keep to a scheme, else the share of right tokens; between 0 and 1.
 
-        Labels that the tagger does not know count as missed.
+        Labels that the tagger does not know count as missed. Labels that are None are free: their tokens are not
+        counted, and to the segments around them they are as predicted.
         """
         check_is_fitted(self, "learner_")
         predicted, truth = self.predict(X), as_lists(y)
@@ -359,7 +363,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
         return self._score(truth, predicted)
 
     def _score(self, truth: list[Any], predicted: list[Any]) -> float:
-        result = evaluate(self.learner_.comparable(truth), self.learner_.comparable(predicted))
+        result = self.learner_.compare(truth, predicted)
         return (result.f1 if self.learner_.scheme is not None else result.accuracy) / 100.0
 
     # ------------------------------------------------------------ the run

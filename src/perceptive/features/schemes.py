@@ -141,9 +141,14 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
     --------
     >>> completed("bio", ["O", "I-NP"]), completed("iob1", ["B-NP"]), completed("bioes", ["I-NP"])
     (['B-NP'], ['I-NP'], ['B-NP', 'E-NP'])
+
+    In BIOES what begins and ends may also go on, where a label in between is not said:
+
+    >>> completed("bioes", ["B-NP", "E-NP"])
+    ['I-NP']
     """
     known = dict.fromkeys(labels)
-    needs = {"bio": {"I": "B"}, "iob1": {"B": "I"}, "bioes": {"I": "BE", "B": "E", "E": "B"}}[scheme]
+    needs = {"bio": {"I": "B"}, "iob1": {"B": "I"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}}[scheme]
     found = [_label(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
     return [label for label in dict.fromkeys(found) if label not in known]
 
@@ -196,6 +201,19 @@ def meanings(label: str, scheme: str) -> frozenset[str]:
     """
     prefix, kind = split(label)
     return frozenset(_label(p, kind) for p in _MEANINGS[scheme].get(prefix, ""))
+
+
+@lru_cache(maxsize=4096)
+def written(label: str, scheme: str) -> tuple[str, ...]:
+    """The labels of BIO or IOB1 that one of BIOES may be written as.
+
+    Examples
+    --------
+    >>> written("S-X", "bio"), written("S-X", "iob1"), written("E-X", "bio")
+    (('B-X',), ('B-X', 'I-X'), ('I-X',))
+    """
+    prefix, kind = split(label)
+    return tuple(_label(p, kind) for p, within in _MEANINGS[scheme].items() if prefix in within)
 
 
 _MEANINGS = {"bio": {"B": "BS", "I": "IE", "O": "O"}, "iob1": {"B": "BS", "I": "BIES", "O": "O"}}

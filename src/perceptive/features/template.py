@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
 
 MAX_OFFSET = 15  # of core/columns.hpp
@@ -31,9 +33,11 @@ class Term:
     joined: bool = False  # the places are read together
 
     def __post_init__(self) -> None:
-        for place in (self.first, self.last):
-            if not _is_whole(place):
-                raise TypeError(f"{self.base()}[{place!r}]: an offset is a whole number")
+        for end in ("first", "last"):
+            place = whole(getattr(self, end))
+            if place is None:
+                raise TypeError(f"{self.base()}[{getattr(self, end)!r}]: an offset is a whole number")
+            object.__setattr__(self, end, place)
         if isinstance(self.of, int) and self.of > LAST_COLUMN:
             raise ValueError(f"column {self.of}: the last that can be read is {LAST_COLUMN}")
         if self.last < self.first:
@@ -46,9 +50,11 @@ class Term:
                 if kind not in KINDS[self.function]:
                     raise ValueError(f"{self.function}({kind}): choose from {', '.join(KINDS[self.function])}")
         if self.function in AFFIXES:
-            low, high = self.argument
-            if not (_is_whole(low) and _is_whole(high)):
-                raise TypeError(f"{self.function}({low!r}, {high!r}): a number of characters is a whole number")
+            low, high = map(whole, self.argument)
+            if low is None or high is None:
+                said = ", ".join(map(repr, self.argument))
+                raise TypeError(f"{self.function}({said}): a number of characters is a whole number")
+            object.__setattr__(self, "argument", (low, high))
             if not 1 <= low <= high <= LONGEST_AFFIX:
                 raise ValueError(
                     f"{self.function}({_range(low, high)}): give a number of characters, as 3 or 1..4, "
@@ -149,7 +155,7 @@ class Template:
 
     def __mul__(self, value: float) -> Template:
         """Features of this value: their weights grow more slowly, or faster."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, Real):
             return NotImplemented
         return replace(self, value=self.value * float(value))
 
@@ -222,15 +228,22 @@ def column_of(of: Template | str | int) -> str | int:
         return term.of
     if isinstance(of, str) and not re.fullmatch(r"\w+", of):
         raise ValueError(f"column {of!r} cannot be named in a template; use letters, digits and _, or column(2)")
-    if not isinstance(of, str) and not _is_whole(of):
+    if isinstance(of, str):
+        return of
+    number = whole(of)
+    if number is None:
         raise TypeError(f"column {of!r}: give its name, or its number from 0")
-    if not isinstance(of, str) and of < 0:
+    if number < 0:
         raise ValueError(f"column {of}: columns are numbered from 0")
-    return of
+    return number
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def whole(value: Any) -> int | None:
+    """A whole number of Python's or NumPy's as an int; None for anything else, and for truth values."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 def _range(low: int, high: int) -> str:

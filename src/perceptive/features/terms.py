@@ -29,7 +29,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from perceptive.features.template import PLAIN, READINGS, Columns, SegmentIn, Template, Term, column_of
+from perceptive.features.template import PLAIN, READINGS, Columns, SegmentIn, Template, Term, column_of, whole
 from perceptive.features.template_language import AND, LABEL, OR, template
 
 __all__ = [
@@ -119,9 +119,10 @@ class _LabelPairs:
     """``label[-1]``: pairs of labels; ``label[-2]``: triples."""
 
     def __getitem__(self, offset: int) -> Template:
-        if offset not in (-1, -2):
+        place = whole(offset)
+        if place not in (-1, -2):
             raise ValueError(f"'@label[{offset}]': only @label[-1] and @label[-2] can be looked at")
-        return Template(pairs=offset)
+        return Template(pairs=place)
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,10 @@ class _Label:
     offset: int = 0
 
     def __getitem__(self, offset: int) -> _Label:
-        if offset not in (0, -1):
+        place = whole(offset)
+        if place not in (0, -1):
             raise ValueError(f"y[{offset}]: only y and y[-1] can be looked at")
-        return _Label(offset)
+        return _Label(place)
 
     def is_in(self, *labels: str) -> Template:
         """One weight for this set of labels; B is also B-NP, B-PP, …"""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from perceptive.conlleval import Evaluation, evaluate, filled
 from perceptive.features import schemes
 
 Labels = list[Any]
@@ -121,11 +122,21 @@ class Labelling:
         """A sequence of `names` as the user writes it."""
         return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
 
-    def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
-        """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
-        if self.given is None and self.scheme == "bioes":
-            return [schemes.convert(labels, "bioes", "bio") for labels in y]
-        return list(map(list, y))
+    def named(self, labels: Labels) -> Labels:
+        """A sequence of the user's by `names`; labels that are None stay so."""
+        if self.given != "iob1":
+            return labels
+        names = schemes.convert(labels, "iob1", "bio")
+        return [None if label is None else name for label, name in zip(labels, names, strict=True)]
+
+    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
+        """Count as `conlleval` does, the segments of BIOES too; labels of the truth that are None are free."""
+        tokens = evaluate(truth, predicted)
+        if self.given is not None or self.scheme != "bioes":
+            return tokens
+        truth = [filled(labels, found) for labels, found in zip(truth, predicted, strict=True)]
+        truth, predicted = ([schemes.convert(labels, "bioes", "bio") for labels in y] for y in (truth, predicted))
+        return replace(evaluate(truth, predicted), tokens=tokens.tokens, right_tokens=tokens.right_tokens)
 
 
 def misfit(label: Any, scheme: str) -> str:

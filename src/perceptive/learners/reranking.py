@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from perceptive.conlleval import segments
+from perceptive.conlleval import Evaluation, segments
 from perceptive.features.hashing import HashKernel
 from perceptive.kernels import Kernel, Linear
 from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -31,7 +31,7 @@ RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order whe
 class RerankingLearner:
     """A tagger that proposes the k best label sequences of a sentence, and a ranker that chooses among them.
 
-    It is used as a tagger is: `predict_many`, `k_best`, `comparable`. Learning it is `training.train_reranker`.
+    It is used as a tagger is: `predict_many`, `k_best`, `compare`. Learning it is `training.train_reranker`.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ class RerankingLearner:
         """Of the files that the tagger learned from."""
         return self.tagger.n_columns
 
-    def comparable(self, y: Iterable[Sequence[Any]]) -> list[list[Any]]:
-        """Labels as `conlleval` counts them."""
-        return self.tagger.comparable(y)
+    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
+        """What is right of what was predicted, as `conlleval` counts."""
+        return self.tagger.compare(truth, predicted)
 
     def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
         """The candidates of each sentence with the ranker's scores, the best first; ties as the tagger has them."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.conlleval import Evaluation
 from perceptive.features import schemes
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
@@ -116,7 +118,7 @@ class SequenceLearner:
             self._tell_labels(self.model, self.templates)
 
     def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
-        tell_labels(model, templates, self.labels, self.scheme, self.longest if self.parameters.segments else None)
+        tell_labels(model, templates, self.labels, self.labelling, self.longest if self.parameters.segments else None)
         self._vectors.clear()
 
     @property
@@ -221,9 +223,9 @@ class SequenceLearner:
     def _longest(self) -> int:
         return self.longest or 1 if self.parameters.segments else 0
 
-    def comparable(self, y: Iterable[Sequence[Any]]) -> list[Labels]:
-        """Labels as `conlleval` counts them: BIOES in BIO, all others as they are."""
-        return self.labelling.comparable(y)
+    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
+        """What is right of what was predicted, as `conlleval` counts; labels that are None are left out."""
+        return self.labelling.compare(truth, predicted)
 
     def _tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
@@ -281,12 +283,13 @@ class SequenceLearner:
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[Labels, float]]]:
-        """The k best label sequences of each sentence and their scores, the best first."""
+        """The k best label sequences of each sentence and their scores, the best first; of a beam those it kept."""
         self._need_labels()
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
             raise ValueError(f"k={k!r}: it must be a whole number from 1 to 2³¹ − 1")
         names, vector = self.labelling.names(self.labels), self.vector(hypothesis)
-        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, self._forced(forced))
+        beam = self.parameters.beam
+        found = self.core.predict_kbest(self._tokens(X), int(k), names, vector, self._forced(forced), beam)
         return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
@@ -294,11 +297,11 @@ class SequenceLearner:
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """For each sentence the best path, and for each token and label the score of the best path through it.
 
-        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO.
+        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO. Paths that a beam dropped do not count.
         """
         self._need_labels()
         n = len(self.labels)
-        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis))
+        found = self.core.max_marginals(self._tokens(X), n, self.vector(hypothesis), self.parameters.beam)
         found = [(np.array(path, np.int64), scores.reshape(len(path), n)) for path, scores in found]
         names, classes = self.labelling.names(self.labels), self.classes
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
@@ -370,7 +373,7 @@ class SequenceLearner:
         hypothesis : {"averaged", "last"}, optional
             Whose weights are kept.
         """
-        if not threshold >= 0:
+        if isinstance(threshold, bool) or not isinstance(threshold, Real) or not threshold >= 0:
             raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
         if self.parameters.keeps_log:
             raise ValueError(

@@ -9,6 +9,7 @@ from typing import Any
 from perceptive import _core
 from perceptive.features import schemes
 from perceptive.features.templates import Column, Templates, matches
+from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
 
@@ -35,21 +36,23 @@ def new_model(templates: Templates, parameters: SequenceParameters) -> _core.Seq
 
 
 def tell_labels(
-    model: _core.SequenceModel, templates: Templates, labels: Sequence[Any], scheme: str | None, longest: int | None
+    model: _core.SequenceModel, templates: Templates, labels: Sequence[Any], labelling: Labelling, longest: int | None
 ) -> None:
     """Tell a model how many labels there are, which may follow which, and which share weights.
 
-    ``longest``: the tokens of the longest segment, where segments have features.
+    Labels in templates are the user's. ``longest``: the tokens of the longest segment, where segments have features.
     """
     model.set_labels(len(labels))
-    model.set_constraints(*schemes.constraints(scheme, labels))
+    model.set_constraints(*schemes.constraints(labelling.scheme, labels))
     sets: list[list[int]] = []
+    given = labelling.given
+    names = [(str(label),) if given is None else schemes.written(label, given) for label in labels]
     numbers: list[list[int]] = [[], []]
     for which, mine in enumerate((templates.state_sets, templates.edge_sets)):
         for label_set in mine:
             numbers[which].append(-1 if label_set is None else len(sets))
             if label_set is not None:
-                sets.append(_members(labels, *label_set, pairs=which == 1))
+                sets.append(_members(names, *label_set, pairs=which == 1))
     model.set_label_sets(numbers[0], numbers[1], sets)
     if longest:
         _tell_segments(model, labels, longest)
@@ -74,9 +77,10 @@ def _tell_segments(model: _core.SequenceModel, labels: Sequence[Any], longest: i
     model.set_segments(longest, begin, inside, labels.index("O") if "O" in labels else -1)
 
 
-def _members(labels: Sequence[Any], now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
-    mine = [i for i, label in enumerate(labels) if not now or matches(str(label), now)]
-    if not pairs:
-        return mine
-    others = [i for i, label in enumerate(labels) if not before or matches(str(label), before)]
-    return [p * len(labels) + y for p in others for y in mine]
+def _members(names: Sequence[tuple[str, ...]], now: tuple[str, ...], before: tuple[str, ...], pairs: bool) -> list[int]:
+    """The labels, or pairs of labels, that a template speaks of; ``names``: what the user may call each label."""
+    mine, others = (
+        [i for i, some in enumerate(names) if not wanted or any(matches(name, wanted) for name in some)]
+        for wanted in (now, before)
+    )
+    return [p * len(names) + y for p in others for y in mine] if pairs else mine

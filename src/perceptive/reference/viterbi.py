@@ -96,6 +96,41 @@ def max_marginals(x: Trellis) -> list[list[float]]:
     return best
 
 
+def beamed(x: Trellis, beam: int) -> Trellis:
+    """The trellis of the states that a beam keeps, the best at each token; all of it where they lead to no end.
+
+    A state is a label, with triples two (from the second token); of equal ones the lowest are kept.
+    """
+    labels = range(len(x.unary[0]))
+    size = 1 if x.triple is None or len(x.unary) == 1 else 2
+    ways: dict[Path, float] = {(y,): x.unary[0][y] for y in labels}  # state: the best score of a path that ends in it
+    ways = ways if size == 2 else _largest(ways, beam)
+    kept = [set(ways)]
+    for t in range(1, len(x.unary)):
+        longer: dict[Path, float] = {}
+        for state, score in ways.items():
+            for y in labels:
+                step = x.edge[t][state[-1]][y] + x.unary[t][y]
+                if x.triple is not None and t > 1:
+                    step += x.triple[state[0]][state[1]][y]
+                end = (*state, y)[-size:]
+                longer[end] = max(longer.get(end, -math.inf), score + step)
+        ways = _largest(longer, beam)
+        kept.append(set(ways))
+    unary, edge = [list(row) for row in x.unary], [[list(row) for row in matrix] for matrix in x.edge]
+    for t, p, y in itertools.product(range(len(unary)), labels, labels):
+        if size == 1 and (y,) not in kept[t]:
+            unary[t][y] = -math.inf
+        if size == 2 and t and (p, y) not in kept[t]:
+            edge[t][p][y] = -math.inf
+    narrow = Trellis(unary, edge, x.triple)
+    return narrow if all_paths(narrow) else x
+
+
+def _largest(ways: dict[Path, float], beam: int) -> dict[Path, float]:
+    return dict(sorted(ways.items(), key=lambda one: (-one[1], one[0]))[:beam])
+
+
 def fits(y: int, said: Said) -> bool:
     """Whether a label is what is said of it."""
     if said is None:
