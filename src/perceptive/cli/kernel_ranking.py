@@ -51,9 +51,11 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelRan
     from perceptive.cli.console import progress
     from perceptive.cli.ranking import tell, tell_run
     from perceptive.learners.kernel_ranking import KernelRankingLearner
+    from perceptive.learners.list_game import telling
     from perceptive.metrics import top1
     from perceptive.persistence import save
     from perceptive.training import train
+    from perceptive.training.passes import TELLS_NOTHING
 
     began = time.monotonic()
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
@@ -66,6 +68,9 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelRan
     lesson = said_plainly(learner.prepare, *taught, several=training.epochs > 1)
     if not lesson.present.any():
         raise ValueError("no list has a candidate that is better than another; check the files and the format")
+
+    if len(kept) and not telling(lists.grades, lists.starts)[kept].any():
+        raise ValueError(TELLS_NOTHING)
 
     def top_of_held_out() -> float:
         X, grades, sizes = lists.take(kept)

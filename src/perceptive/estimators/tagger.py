@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.conlleval import evaluate
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin
+from perceptive.estimators.run import RunMixin, nothing_half_learned
 from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.sentence_names import numbered, sentences_named
 from perceptive.learners.sentences import as_lists
@@ -101,7 +101,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
     held_out_ : array
         Score on the held-out part, per pass.
     converged_ : bool
-        Whether a pass went by without an update.
+        Whether a pass went by without a mistake or an update.
     learner_ : SequenceLearner
         The learner itself.
 
@@ -180,6 +180,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
 
     # ------------------------------------------------------------ learning
 
+    @nothing_half_learned
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> SequenceTagger:
         """Learn from sentences, anew.
 
