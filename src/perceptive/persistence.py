@@ -97,6 +97,11 @@ def save(
         return
     from perceptive.estimators import KernelClassifier, LinearClassifier
 
+    if type(model).__name__ == "JointClassifier":
+        raise TypeError(
+            "a JointClassifier is made of your functions phi and candidates, which no file holds; save its ranker_, "
+            "and set that of a new JointClassifier(phi, candidates): ranker_ = load(path)"
+        )
     if not isinstance(model, LinearClassifier | KernelClassifier):
         raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):

@@ -130,7 +130,9 @@ class Reranker(BaseEstimator):
         base = SequenceTagger() if self.tagger is None else self.tagger
         if fitted is not None:
             if not isinstance(fitted, SequenceTagger):
-                raise ValueError(f"fitted is a {type(fitted).__name__}; give a SequenceTagger that has learned, or none")
+                raise ValueError(
+                    f"fitted is a {type(fitted).__name__}; give a SequenceTagger that has learned, or none"
+                )
             check_is_fitted(fitted, "learner_")
         base._new_learner().prepare(X, y, first=True)  # what cannot be read is told before anything is learned
 
@@ -166,7 +168,9 @@ class Reranker(BaseEstimator):
         ranker = KernelRanker(**RANKER) if self.ranker is None else clone(self.ranker)
         kernel = as_kernel(self.kernel)
         if kernel.one_way:
-            raise ValueError("candidates are yet to be proposed, so that no Gram matrix has them; give a kernel of them")
+            raise ValueError(
+                "candidates are yet to be proposed, so that no Gram matrix has them; give a kernel of them"
+            )
         ranker.set_params(kernel=kernel_of(kernel))
         return ranker
 

@@ -163,7 +163,9 @@ def describe(
         if features is not None:
             more = features(x, labels)
             if not isinstance(more, Mapping):
-                raise ValueError(f"features gave a {type(more).__name__} for {labels!r}; give a dict of numbers by name")
+                raise ValueError(
+                    f"features gave a {type(more).__name__} for {labels!r}; give a dict of numbers by name"
+                )
             row |= more
         rows.append(row)
     if structure is None:

@@ -53,6 +53,7 @@ class History:
         """
         return self.updates[-1] == 0
 
+
 TELLS_NOTHING = "the held-out lists tell nothing: in none is a candidate better than another; hold out more, or none"
 
 

@@ -168,9 +168,10 @@ def train_lists(
             lesson.play_as_they_come(order)
             after_block(epoch)
         if source.holdout and source.held in (0, source.lists) and source.lists:
-            part = "all" if source.held else "none"
+            which = "all" if source.held else "none"
             raise ValueError(
-                f"--holdout {source.holdout:g} holds out {part} of {source.lists} lists; give more lists, or leave it out"
+                f"--holdout {source.holdout:g} holds out {which} of {source.lists} lists; give more lists, or leave it "
+                "out"
             )
         if learner.rounds == before:
             raise ValueError("no list has a candidate that is better than another; check the files and the format")
