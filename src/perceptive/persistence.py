@@ -130,7 +130,8 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
     verify : bool or None
         Whether the checksum of the data is compared: None means for files below 64 MB.
     functions : mapping of names to functions, or None
-        Those that the kernel of a saved model is made of (see `kernels.Custom`): no file holds them.
+        Those that the kernel of a saved model is made of (see `kernels.Custom`), or a reranker's features and
+        structure: no file holds them.
 
     Raises
     ------
