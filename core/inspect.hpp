@@ -47,7 +47,8 @@ template <class V>
     const std::string place = "row " + std::to_string(row) + ", feature " + std::to_string(column) + ": ";
     if (std::isnan(x)) throw std::invalid_argument(place + "X contains NaN; drop or impute such values first");
     if (std::isinf(x)) throw std::invalid_argument(place + "X contains inf; drop or clip such values first");
-    throw std::invalid_argument(place + "X contains a value too large for float32; rescale the feature");
+    throw std::invalid_argument(place + "X contains a value too large for float32, in which all values must fit, " +
+                                "whatever the dtype of the weights; rescale the feature");
 }
 
 template <class V>

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 
 import perceptive
@@ -14,7 +15,7 @@ import perceptive.model_file
 from perceptive import KernelRanker, LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.conlleval import evaluate, segments
-from perceptive.kernels import Spectrum, SubsetTree, as_kernel
+from perceptive.kernels import Custom, Spectrum, SubsetTree, as_kernel
 from perceptive.learners.reranking import RerankingLearner, shape, structure_of, to_tree
 from perceptive.persistence import load_learner
 
@@ -121,8 +122,6 @@ def test_save_and_load(sentences, tmp_path):
     assert again.predict(X) == reranker.predict(X)
     assert (again.k, again.folds, again.oracle_) == (4, 2, reranker.oracle_)
     assert again.fit(X[:60], y[:60]).predict(X) == reranker.predict(X)
-    with pytest.raises(perceptive.model_file.ModelFileError, match="function"):
-        perceptive.save(Reranker(BASE, k=4, folds=2, features=lambda x, t: {}).fit(X[:20], y[:20]), path)
     with pytest.raises(ValueError, match="not learned"):
         perceptive.save(Reranker(BASE), path)
 
@@ -147,16 +146,16 @@ def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
     base = evaluate(y[200:], reranker.tagger_.predict(X[200:])).f1 / 100
     assert reranker.score(X[200:], y[200:]) > base + 0.1  # the features alone do it here: the kernel must not harm
     path = tmp_path / "re.model"
-    if callable(structure):
-        with pytest.raises(perceptive.model_file.ModelFileError, match="function"):
-            perceptive.save(reranker, path)
-        return
     perceptive.save(reranker, path)
-    again = perceptive.load(path)
+    again = perceptive.load(path, functions={"ends": ends})
     assert again.predict(X[:50]) == reranker.predict(X[:50])
     assert again.structure == structure
     assert again.kernel == as_kernel(kernel)
     assert again.fit(X[:80], y[:80]).predict(X[:50]) == reranker.predict(X[:50])
+    if callable(structure):
+        with pytest.raises(ValueError, match=r"structure is your function 'ends'.*functions="):
+            load_learner(path)
+        return
     learner = load_learner(path)
     assert isinstance(learner, RerankingLearner)
     assert learner.predict_many(X[:50]) == reranker.predict(X[:50])
@@ -362,3 +361,81 @@ def test_labels_that_the_base_does_not_know_are_named(files, capsys):
     code, _, err = run(capsys, "train", files / "other.conll", *told)
     assert code != 0
     assert "the tagger does not know the labels 'B-Q'" in err
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def length(sentence, labels):
+    return {"segments": float(len(segments(labels)))}
+
+
+def test_functions_are_saved_by_name(sentences, tmp_path):
+    X, y = sentences
+    path = tmp_path / "re.model"
+    reranker = Reranker(BASE, k=4, folds=2, features=length).fit(X[:60], y[:60])
+    perceptive.save(reranker, path)
+    with pytest.raises(ValueError, match=r"features is your function 'length'.*functions="):
+        perceptive.load(path)
+    again = perceptive.load(path, functions={"length": length})
+    assert again.features is length
+    assert again.predict(X) == reranker.predict(X)
+    perceptive.save(reranker.learner_, path)
+    assert perceptive.load(path, functions={"length": length}).predict_many(X) == reranker.predict(X)
+    kernel = Custom(lambda a, b: float(a == b), name="length")
+    both = Reranker(BASE, k=2, folds=2, features=length, kernel=kernel, structure="tags").fit(X[:8], y[:8])
+    with pytest.raises(perceptive.model_file.ModelFileError, match="two functions of the model are called 'length'"):
+        perceptive.save(both, path)
+
+
+def test_bad_functions_and_kernels(sentences):
+    X, y = sentences[0][:20], sentences[1][:20]
+    with pytest.raises(ValueError, match="features gave a NoneType"):
+        Reranker(BASE, folds=2, features=lambda s, labels: None).fit(X, y)
+    with pytest.raises(ValueError, match="structure gave None"):
+        Reranker(BASE, folds=2, kernel="spectrum(1)", structure=lambda s, labels: None).fit(X, y)
+    with pytest.raises(ValueError, match="Gram matrix"):
+        Reranker(BASE, kernel="precomputed").fit(X, y)
+    with pytest.raises(NotFittedError):
+        Reranker(BASE).fit(X, y, fitted=SequenceTagger())
+    with pytest.raises(ValueError, match="give a SequenceTagger"):
+        Reranker(BASE).fit(X, y, fitted="ner")
+    reranker = Reranker(BASE, k=3, folds=2).fit(X, y)
+    for measure in (reranker.score, reranker.oracle):
+        with pytest.raises(ValueError, match="X has 20 sentences, but y has 3"):
+            measure(X, y[:3])
+
+
+@pytest.mark.parametrize("bad", [1, 7])
+def test_a_bad_sentence_is_named_before_anything_is_learned(sentences, monkeypatch, bad):
+    X, y = sentences[0][:20], [list(labels) for labels in sentences[1][:20]]
+    y[bad] = ["O", "I-P", *y[bad][2:]]
+    monkeypatch.setattr(SequenceTagger, "fit", None)
+    tagger = SequenceTagger(template=["word", "@label[-1]"], constraints="bio")
+    with pytest.raises(ValueError, match=f"^sentence {bad}, token 1"):
+        Reranker(tagger, folds=3).fit(X, y)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=f"^sentence {bad} has"):
+        Reranker(BASE, folds=3).fit(X, [*y[:bad], ["O"], *y[bad + 1 :]])
+    with pytest.warns(UserWarning, match=f"^sentence {bad}, token 1") as caught:
+        Reranker(BASE, k=2, folds=3).fit(X, y, fitted=clone(BASE).fit(*(part[:20] for part in sentences)))
+    assert len(caught) == 1
+
+
+def test_a_bad_line_is_named(files, capsys):
+    lines = (files / "train.conll").read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if i > 40 and line.endswith("B-P") and lines[i - 1].endswith(" O"))
+    lines[at] = lines[at].replace("B-P", "I-P")
+    (files / "bad.conll").write_text("\n".join(lines) + "\n")
+    told = ("--task", "tag", "--constraints", "bio", "--template", files / "template", "--quiet")
+    assert run(capsys, "train", files / "train.conll", *told, "-o", files / "bio.model")[0] == 0
+    told = ("--task", "rerank", "--base", files / "bio.model", "-o", files / "m")
+    code, _, err = run(capsys, "train", files / "bad.conll", *told)
+    assert code == 1
+    assert f"bad.conll:{at + 1}: label 'I-P'" in err
+
+
+def test_labels_without_a_type_are_labels(files, capsys):
+    (files / "other.conll").write_text((files / "train.conll").read_text().replace("-P", ""))
+    told = ("--task", "rerank", "--base", files / "ner.model", "-o", files / "m")
+    assert "does not know the labels 'B', 'I'" in run(capsys, "train", files / "other.conll", *told)[2]

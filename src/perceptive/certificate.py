@@ -111,6 +111,8 @@ class Certificate:
             return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
         if self.separable and self.deviation == 0.0:
             why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
+        elif math.isinf(self.margin):
+            why = "the id features alone tell the examples apart (γ and D grow without end, and D/γ tends to a limit)"
         else:
             why = (
                 f'the vector "{self.witness}", credited with margin γ = {self.margin:.3g}, '

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,31 @@ def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
 # averages over their orders as scikit-learn does.
 
 
-def _best_first(
-    grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]
-) -> list[NDArray[np.float64]]:
+def _checked(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+    """The three as arrays; raises ValueError where they do not fit each other."""
+    try:
+        g, s, at = np.asarray(grades, np.float64), np.asarray(scores, np.float64), np.asarray(starts)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"grades, scores and starts must be numbers: {error}") from None
+    if g.ndim != 1 or g.shape != s.shape:
+        raise ValueError(f"grades have shape {g.shape} and scores {s.shape}; give one of each for every candidate")
+    if at.ndim != 1 or len(at) == 0 or at.dtype.kind not in "iu" or at[0] != 0 or at[-1] != len(g):
+        raise ValueError(f"starts must be whole numbers from 0 to {len(g)}: where each list begins, and the last ends")
+    if (np.diff(at.astype(np.int64)) < 1).any():
+        empty = int(np.argmax(np.diff(at.astype(np.int64)) < 1))
+        raise ValueError(f"list {empty} has no candidates; give at least one, and starts that rise")
+    for name, values in (("grade", g), ("score", s)):
+        if np.isnan(values).any():
+            raise ValueError(f"the {name} of candidate {int(np.argmax(np.isnan(values)))} is NaN; leave its list out")
+    return g, s, at.astype(np.int64)
+
+
+def _best_first(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> list[Numbers]:
     """The grades of each list that tells something, in the order of the scores."""
+    grades, scores, starts = _checked(grades, scores, starts)
     lists = []
     for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        g = np.asarray(grades[begin:end], np.float64)
+        g = grades[begin:end]
         if g.max() > g.min():
             lists.append(g[np.argsort(-scores[begin:end], kind="stable")])
     return lists
@@ -111,7 +132,7 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
-def top1(grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
+def top1(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
     """Share of the lists with one of the best on top.
 
     Examples
@@ -123,7 +144,7 @@ def top1(grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArr
     return _mean([float(g[0] == g.max()) for g in _best_first(grades, scores, starts)])
 
 
-def mrr(grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
+def mrr(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
     """Mean reciprocal rank: 1/place of the first of the best.
 
     Examples
@@ -134,9 +155,7 @@ def mrr(grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArra
     return _mean([1.0 / (1 + int(np.argmax(g == g.max()))) for g in _best_first(grades, scores, starts)])
 
 
-def mean_average_precision(
-    grades: NDArray[np.float64], scores: NDArray[np.float64], starts: NDArray[np.int64]
-) -> float:
+def mean_average_precision(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
     """Mean over the lists of the precision at the place of each good candidate; those with a grade above 0 are good.
 
     Where a list has no grade above 0, or no other, it is left out.
@@ -155,9 +174,9 @@ def mean_average_precision(
 
 
 def ndcg(
-    grades: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
+    grades: ArrayLike,
+    scores: ArrayLike,
+    starts: ArrayLike,
     k: int | None = None,
     *,
     exponential: bool = False,
@@ -178,9 +197,12 @@ def ndcg(
     >>> round(ndcg(np.array([0, 2, 1]), np.array([3.0, 2.0, 1.0]), np.array([0, 3])), 4)
     0.6697
     """
+    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
+        raise ValueError(f"k is {k!r}; give a whole number of at least 1, or None for all places")
+    grades, scores, starts = _checked(grades, scores, starts)
     values = []
     for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        g = np.asarray(grades[begin:end], np.float64)
+        g = grades[begin:end]
         if g.min() < 0:
             raise ValueError("ndcg needs grades that are not negative")
         if g.max() == g.min():

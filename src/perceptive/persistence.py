@@ -97,6 +97,11 @@ def save(
         return
     from perceptive.estimators import KernelClassifier, LinearClassifier
 
+    if type(model).__name__ == "JointClassifier":
+        raise TypeError(
+            "a JointClassifier is made of your functions phi and candidates, which no file holds; save its ranker_, "
+            "and set that of a new JointClassifier(phi, candidates): ranker_ = load(path)"
+        )
     if not isinstance(model, LinearClassifier | KernelClassifier):
         raise TypeError(f"cannot save a {type(model).__name__}; give an estimator or a learner of perceptive")
     if not hasattr(model, "learner_"):
@@ -125,7 +130,8 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
     verify : bool or None
         Whether the checksum of the data is compared: None means for files below 64 MB.
     functions : mapping of names to functions, or None
-        Those that the kernel of a saved model is made of (see `kernels.Custom`): no file holds them.
+        Those that the kernel of a saved model is made of (see `kernels.Custom`), or a reranker's features and
+        structure: no file holds them.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from perceptive import model_file
 from perceptive.dual_persistence import dual_apart, dual_together
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.kernels.storage import Functions, kernel_from_plain, kernel_to_plain
+from perceptive.kernels.storage import Functions, MissingFunction, kernel_from_plain, kernel_to_plain
 from perceptive.learners.dual import Dual
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
@@ -91,11 +91,46 @@ def _in_folders(
     parts: dict[str, Any], about: dict[str, Any], features: Any, structure: Any
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """A reranker is its tagger and its ranker, each in a folder of its own."""
-    if features is not None or callable(structure):
-        raise ModelFileError("features and structures made by a function cannot be saved; leave them out")
     meta: dict[str, Any] = {name: part[0] for name, part in parts.items()}
-    meta |= {**about, "structure": structure}
+    named = _functions_in(meta["ranker"].get("kernel"))
+    own = {}
+    for what, function in (("features", features), ("structure", structure)):
+        own[what] = {"function": _name_of(function)} if callable(function) else function
+        if callable(function) and (name := _name_of(function)) in named:
+            raise ModelFileError(
+                f"two functions of the model are called {name!r}, and a file knows them by name; rename {what}"
+            )
+        named |= {_name_of(function)} if callable(function) else set()
+    meta |= {**about, **own}
     return meta, {f"{name}/{at}": array for name, part in parts.items() for at, array in part[1].items()}
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _functions_in(plain: Any) -> set[str]:
+    """The names of the functions that a kernel is made of."""
+    if not isinstance(plain, dict):
+        return set()
+    found = {plain["function"]} if "function" in plain else set()
+    parameters = plain.get("parameters", {})
+    if plain.get("kernel") == "Custom":
+        found.add(parameters["name"]["value"])
+    return found.union(*(_functions_in(value) for value in parameters.values()))
+
+
+def _own(what: str, plain: Any, functions: Functions) -> Any:
+    """A function of the user's by its name; what is none is given back as it is."""
+    if not isinstance(plain, dict):
+        return plain
+    name = plain["function"]
+    if name not in functions:
+        raise MissingFunction(
+            f"the model's {what} is your function {name!r}, which no file holds; give it: "
+            f"load(path, functions={{{name!r}: …}})"
+        )
+    return functions[name]
 
 
 def _reranker_together(
@@ -104,8 +139,9 @@ def _reranker_together(
     def folder(name: str) -> dict[str, NDArray[Any]]:
         return {at.removeprefix(f"{name}/"): array for at, array in arrays.items() if at.startswith(f"{name}/")}
 
-    functions = {**functions, "hashed": hashed}  # our own
-    parts, structure = folder("ranker"), meta.get("structure")  # files of before there were kernels have none
+    features = _own("features", meta.get("features"), functions)  # files of before there were kernels have neither
+    structure = _own("structure", meta.get("structure"), functions)
+    parts, functions = folder("ranker"), {**functions, "hashed": hashed}  # our own
     learner = _learner_together(meta["ranker"], parts, functions)
     tagger = tagger_together(meta["tagger"], folder("tagger"), dressed)
     if structure is not None:
@@ -113,7 +149,7 @@ def _reranker_together(
     if isinstance(tagger, SequenceLearner):
         if not isinstance(meta["k"], int) or meta["k"] < 1:
             raise ValueError("an impossible k")
-        reranker = RerankingLearner(tagger, learner, k=meta["k"], structure=structure)
+        reranker = RerankingLearner(tagger, learner, k=meta["k"], features=features, structure=structure)
         reranker.oracle = float(meta["oracle_"])
         return reranker
     from sklearn.base import clone
@@ -126,7 +162,7 @@ def _reranker_together(
     if isinstance(learner, KernelRankingLearner):
         kernel = ranker.kernel.k2.k  # what was added to the features, of the second part of a candidate
         shape["structure"] = structure
-    model = Reranker(clone(tagger), ranker=clone(ranker), kernel=kernel, **shape)
+    model = Reranker(clone(tagger), ranker=clone(ranker), features=features, kernel=kernel, **shape)
     model._check_parameters()
     model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, float(meta["oracle_"])
     return model

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_files, add_json
+from perceptive.cli.options import add_files, add_json, as_json
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     some = load_learner(options.model)
     if not isinstance(some, LinearLearner):
         certificate = _certify_other(some, options)
-        print(json.dumps(certificate_json(certificate)) if options.json else certificate)
+        print(as_json(certificate_json(certificate)) if options.json else certificate)
         return
     if options.label_column is not None:
         raise ValueError(NO_TAGGER.format(options.model))
@@ -68,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
         certificate = certify_lessons(learner, lessons())
         if source.examples == 0:
             raise ValueError(no_examples(source))
-    print(json.dumps(certificate_json(certificate)) if options.json else certificate)
+    print(as_json(certificate_json(certificate)) if options.json else certificate)
 
 
 def _certify_other(learner: Any, options: argparse.Namespace) -> Certificate:

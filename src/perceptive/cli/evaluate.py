@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from typing import Any
 
 from perceptive.cli.certify import NO_TAGGER
-from perceptive.cli.options import add_files, add_json
+from perceptive.cli.options import add_files, add_json, as_json
 
 NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
@@ -111,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
             "classes": [report.__dict__ for report in reports],
             "confusion": confusion.counts.tolist(),
         }
-        print(json.dumps(told))
+        print(as_json(told))
         return
     from perceptive.cli.console import pairs, table
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 
-from perceptive.cli.options import given, option_of
+from perceptive.cli.options import as_json, given, option_of
 from perceptive.cli.train import NOT_OPTIONS, remember_names
 from perceptive.parameters import LinearParameters
 from perceptive.streams import Stream
@@ -44,7 +43,7 @@ def follow(options: argparse.Namespace, stream: Stream) -> int:
         overall = 1 - mistakes / max(1, seen)
         if options.json:
             told_now = {"examples": seen, "mistakes": mistakes, "accuracy": overall, "recent": recent}
-            print(json.dumps(told_now), flush=True)
+            print(as_json(told_now), flush=True)
         elif not options.quiet:
             print(f"{seen:>12,} examples  {overall:7.2%} right  {recent:7.2%} of the latest", flush=True)
         told, told_at, window = seen, time.monotonic(), (seen, mistakes)

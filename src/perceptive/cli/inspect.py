@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_json, whole
+from perceptive.cli.options import add_json, as_json, whole
 
 if TYPE_CHECKING:
     from perceptive.inspection import Feature
@@ -83,7 +82,7 @@ def _show(options: argparse.Namespace, about: dict[str, Any], tops: dict[Any, li
         classes: list[dict[str, Any]] = [
             {"class": label, "features": [f._asdict() for f in top]} for label, top in tops.items()
         ]
-        print(json.dumps({**about, "classes": classes} if tops else about))
+        print(as_json({**about, "classes": classes} if tops else about))
         return
     from perceptive.cli.console import pairs, table
 

@@ -7,7 +7,6 @@ Kernels of vectors take the rows of any format. Kernels of strings and trees tak
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -17,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.objects import Found, Objects
-from perceptive.cli.options import given, option_of
-from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.cli.options import as_json, given, option_of
+from perceptive.parameters import KernelParameters, LinearParameters, TrainingParameters
 
 if TYPE_CHECKING:
     from perceptive.certificate import Certificate
+    from perceptive.kernels import Kernel
+    from perceptive.learners.dual import Dual
     from perceptive.learners.kernel import KernelLearner
     from perceptive.streams import Stream
 
@@ -129,8 +130,30 @@ def _rows(stream: Stream, learner: KernelLearner | None) -> tuple[Any, list[Any]
     if len(labelled) < len(examples):
         examples = examples.take(labelled)
     known = None if learner is None else learner.n_features
+    check_width(stream, known, examples.width())
     width = max(stream.reading.width or known or 0, examples.width())
     return examples.X(width), examples.y().tolist(), examples.weight, stream.log
+
+
+def check_width(stream: Stream, known: int | None, width: int) -> None:
+    """Raise where numbered features go beyond those of a model, whose supports have so many columns."""
+    from perceptive.streams.blocks import shown
+
+    if known is not None and width > known:
+        files = ", ".join(map(shown, stream.files[:3])) + (", …" if len(stream.files) > 3 else "")
+        raise ValueError(
+            f"{files}: there are {width} features, but the model was trained on {known}, and supports cannot grow; "
+            f"train it anew with --features {width} or more"
+        )
+
+
+def try_objects(kernel: Kernel, dtype: str, dual: Dual | None, X: list[Any]) -> None:
+    """Raise where a kernel does not take objects as a learner wants them, or not beside its supports."""
+    from perceptive.kernels.examples import check_alike
+
+    prepared = kernel.resolved(X).prepare(X, np.dtype(dtype))
+    if dual is not None and dual.supports is not None:
+        check_alike(dual.supports, prepared)
 
 
 def _labelled(
@@ -139,8 +162,10 @@ def _labelled(
     from perceptive.kernels import as_kernel
 
     kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
+    dual = None if learner is None else learner.dual
     objects = Objects(options, labelled=True)
-    found, _ = objects.sound(list(objects), lambda X: kernel.resolved(X).prepare(X))
+    found, _ = objects.sound(list(objects), lambda X: try_objects(kernel, dtype, dual, X))
     if not found:
         _tell_skipped(objects)
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
@@ -190,7 +215,7 @@ def predict(options: argparse.Namespace, learner: KernelLearner, file: Any) -> N
         table = scores if scores.ndim == 2 else scores[:, None]
         for i, row in zip(learner.decide(scores).tolist(), table.tolist(), strict=True):
             if options.json:
-                line = json.dumps({"label": learner.classes[i], "scores": row})
+                line = as_json({"label": learner.classes[i], "scores": row})
             else:
                 line = "\t".join([str(learner.classes[i]), *(f"{s:.6g}" for s in row if options.scores)])
             file.write(line.encode() + b"\n")
@@ -222,7 +247,7 @@ def _tell(options: argparse.Namespace, learner: KernelLearner, history: Any, cer
             "certificate": None if certificate is None else str(certificate),
             "seconds": seconds,
         }
-        print(json.dumps(told))
+        print(as_json(told))
         return
     if options.quiet:
         return

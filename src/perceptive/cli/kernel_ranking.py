@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.cli.kernel import held_out, said_plainly
+from perceptive.cli.kernel import check_width, held_out, said_plainly, try_objects
 from perceptive.cli.options import given, option_of
 from perceptive.parameters import KernelRankingParameters, TrainingParameters
 
@@ -51,9 +51,11 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelRan
     from perceptive.cli.console import progress
     from perceptive.cli.ranking import tell, tell_run
     from perceptive.learners.kernel_ranking import KernelRankingLearner
+    from perceptive.learners.list_game import telling
     from perceptive.metrics import top1
     from perceptive.persistence import save
     from perceptive.training import train
+    from perceptive.training.passes import TELLS_NOTHING
 
     began = time.monotonic()
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
@@ -66,6 +68,9 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelRan
     lesson = said_plainly(learner.prepare, *taught, several=training.epochs > 1)
     if not lesson.present.any():
         raise ValueError("no list has a candidate that is better than another; check the files and the format")
+
+    if len(kept) and not telling(lists.grades, lists.starts)[kept].any():
+        raise ValueError(TELLS_NOTHING)
 
     def top_of_held_out() -> float:
         X, grades, sizes = lists.take(kept)
@@ -130,10 +135,9 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Kerne
     log = Log()
     parts: list[Any]
     if stream is None:
-        kernel = learner.kernel
 
         def attempt(X: list[Any], sizes: NDArray[np.int64]) -> None:
-            kernel.resolved(X).prepare(X)
+            try_objects(learner.kernel, learner.parameters.dtype, learner.dual, X)
 
         parts = list(read_object_lists(_files(options), log, options.on_error == "skip", attempt))
     elif stream.reading.has_idf:
@@ -159,6 +163,7 @@ def _rows(stream: Stream, learner: KernelRankingLearner, parts: list[CandidateLi
     from perceptive.streams.examples import join
 
     examples = join([part.examples for part in parts], stream.dtype)
+    check_width(stream, learner.n_features, examples.width())
     width = max(stream.reading.width or learner.n_features or 0, examples.width())
     return examples.X(width)
 

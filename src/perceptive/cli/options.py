@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import glob
 import itertools
+import json
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -88,6 +90,28 @@ def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) ->
     """Those declared parameters that were given."""
     names = (f.name for f in fields(parameters) if f.name not in leave_out)
     return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
+def as_json(value: Any) -> str:
+    """A line of JSON, which knows neither NaN nor infinity: they are null.
+
+    Examples
+    --------
+    >>> as_json({"held_out": [0.5, float("nan")], "bound": float("inf")})
+    '{"held_out": [0.5, null], "bound": null}'
+    """
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_without_nan(value), allow_nan=False)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def add_files(parser: argparse.ArgumentParser, help: str) -> None:

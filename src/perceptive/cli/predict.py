@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from perceptive.cli.options import add_files, add_json, check_target
+from perceptive.cli.options import add_files, add_json, as_json, check_target
 
 EXAMPLE = """\
 examples:
@@ -74,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
                 for i, row in zip(decided, table.tolist(), strict=True)
             )
         return "".join(
-            json.dumps({"label": learner.classes[i], **told(row)}) + "\n"
+            as_json({"label": learner.classes[i], **told(row)}) + "\n"
             for i, row in zip(decided, np.round(table, 9).tolist(), strict=True)
         ).encode()
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 
-from perceptive.cli.options import add_files, add_json
+from perceptive.cli.options import add_files, add_json, as_json
 
 EXAMPLE = """\
 examples:
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
                 order = np.argsort(-mine, kind="stable").tolist()
                 if options.json:
                     told = {"order": order, "scores": [round(float(mine[j]), 9) for j in order]}
-                    lines.append(json.dumps(told if name is None else {"qid": name, **told}))
+                    lines.append(as_json(told if name is None else {"qid": name, **told}))
                 elif options.scores:
                     lines.append(" ".join(f"{j}:{mine[j]:.6g}" for j in order))
                 else:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_parameters, given, option_of
+from perceptive.cli.options import add_parameters, as_json, given, option_of
 from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def tell_run(
             "certificate": None if certificate is None else certificate_json(certificate),
             "seconds": seconds,
         }
-        print(json.dumps(told))
+        print(as_json(told))
         return
     if options.quiet:
         return
@@ -254,7 +253,7 @@ def evaluate_ranker(learner: RankingLearner | KernelRankingLearner, options: arg
     }
     numbers = {name: None if value is None or np.isnan(value) else value for name, value in numbers.items()}
     if options.json:
-        print(json.dumps({"lists": lists, "unanswered": unanswered, "skipped": skipped, **numbers}))
+        print(as_json({"lists": lists, "unanswered": unanswered, "skipped": skipped, **numbers}))
         return
     from perceptive.cli.console import pairs
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import span, whole, words
+from perceptive.cli.options import option_of, span, whole, words
+
+if TYPE_CHECKING:
+    from perceptive.streams.reading import Meaningless
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +53,17 @@ READING = (
 )  # fmt: skip
 TEXT = {"words": "words", "chars": "chars", "weighting": "weighting", "idf": "idf", "lowercase": "lowercase",
         "normalize_text": "normalize"}  # fmt: skip
+
+
+def given_reading(options: argparse.Namespace) -> list[str]:
+    """The options that were given of how features become columns, as they are written."""
+    return [option_of(name) for name in (*READING, *TEXT) if getattr(options, name) is not None]
+
+
+def said_as_options(error: Meaningless) -> ValueError:
+    """The same, with the names of the options."""
+    names = {name: option for option, name in TEXT.items()}
+    return ValueError(f"{', '.join(option_of(names.get(name, name)) for name in error.names)}: {error.why}")
 
 
 def reading_options(options: argparse.Namespace) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def _names(parameters: type) -> set[str]:
 ALWAYS = {"command", "default_of", "data", "output", "task", "json", "quiet"}
 FILES = {"format", "on_error", "threads"}
 ROWS = {*READING, *TEXT, "text"}
+LISTS = ROWS - {"label", "categorical", "ignore", "delimiter", "text"}  # svmlight, and JSON lines of candidates
 TRAINING = _names(TrainingParameters)
 # --cost is the taggers'; --bits and --features are about reading
 RANKING = {*_names(RankingParameters) - {"cost", "bits", "n_features"}, "pair_cost"}
@@ -32,14 +33,14 @@ KERNEL |= {"kernel", "budget", "forget", "classes", "certify", "model"}
 KERNEL_RANKING = {*_names(KernelRankingParameters) - {"cost"}, "pair_cost", *TRAINING, "certify", "model"}
 TAKEN = {
     "--task tag": {*_names(SequenceParameters), *TRAINING, "model", "dev", "label_column", "prune", "certify"},
-    "--task rank": {*RANKING, *TRAINING, *FILES, *ROWS, "model", "cache", "certify", "kernel"},
+    "--task rank": {*RANKING, *TRAINING, *FILES, *LISTS, "model", "cache", "certify", "kernel"},
     "--task rerank": {
         *RANKING, *TRAINING - {"validation_fraction", "patience"},
         "base", "candidates", "folds", "base_epochs", "target", "label_column",
     },
     "kernels": {*KERNEL, *FILES, *ROWS},
     "kernels of strings and trees": {*KERNEL, "format", "on_error"},
-    "kernel rankers": {*KERNEL_RANKING, *FILES, *ROWS},
+    "kernel rankers": {*KERNEL_RANKING, *FILES, *LISTS},
     "kernel rankers of strings and trees": {*KERNEL_RANKING, "format", "on_error"},
 }  # fmt: skip
 

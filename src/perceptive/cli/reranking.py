@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from typing import Any
 
-from perceptive.cli.options import given, option_of, whole
+from perceptive.cli.options import as_json, given, option_of, whole
 from perceptive.cli.ranking import LEAVE_OUT
 from perceptive.cli.refusals import refuse
 from perceptive.cli.tagging import label_column, load_base, located
@@ -82,7 +81,7 @@ def train_rerank(options: argparse.Namespace) -> int:
         "seconds": time.monotonic() - began,
     }
     if options.json:
-        print(json.dumps(told))
+        print(as_json(told))
     elif not options.quiet:
         from perceptive.cli.console import of_passes, pairs, size
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_json, whole
+from perceptive.cli.options import add_json, as_json, whole
 
 if TYPE_CHECKING:
     from perceptive.streams.conll import Place
@@ -104,7 +103,7 @@ def _tagged(
         for rank, (labels, score) in enumerate(found):
             of_best = margin.tolist() if margin is not None and rank == 0 else None
             if options.json:
-                yield json.dumps(_json(options, learner, tokens, labels, score, of_best)) + "\n"
+                yield as_json(_json(options, learner, tokens, labels, score, of_best)) + "\n"
             elif options.spans:
                 yield (
                     "".join("\t".join(map(str, span)) + "\n" for span in _spans(options, learner, tokens, labels))

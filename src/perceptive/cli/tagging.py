@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.options import add_parameters, check_target, given, in_options, option_of
+from perceptive.cli.options import add_parameters, as_json, check_target, given, in_options, option_of
 from perceptive.cli.refusals import refuse
 from perceptive.parameters import SequenceParameters, TrainingParameters
 
@@ -124,7 +123,7 @@ def train_tag(options: argparse.Namespace) -> int:
         "seconds": time.monotonic() - began,
     }
     if options.json:
-        print(json.dumps(told))
+        print(as_json(told))
     elif not options.quiet:
         from perceptive.cli.console import of_passes, pairs, size
 
@@ -229,7 +228,7 @@ def evaluate_tagger(options: argparse.Namespace, learner: SequenceLearner | Rera
     precision, recall, f1 = result.measures()
     told = {"sentences": len(X), "tokens": result.tokens, "accuracy": result.accuracy, "precision": precision}
     told |= {"recall": recall, "f1": f1, **{name: n.total() for name, n in counts.items()}}
-    print(json.dumps({**told, "types": kinds}))
+    print(as_json({**told, "types": kinds}))
 
 
 def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> None:
@@ -267,7 +266,7 @@ def inspect_tagger(options: argparse.Namespace, learner: SequenceLearner) -> Non
             "pairs": [{"labels": labels, "weight": weight} for _, labels, weight in pairs_of_labels],
             "features": [{"feature": name, "label": label, "weight": weight} for name, label, weight in features],
         }
-        print(json.dumps(told))
+        print(as_json(told))
         return
     from perceptive.cli.console import pairs, table
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import resource
@@ -17,6 +16,7 @@ from perceptive.cli.options import (
     add_files,
     add_json,
     add_parameters,
+    as_json,
     check_target,
     duration,
     given,
@@ -25,7 +25,7 @@ from perceptive.cli.options import (
     whole,
     words,
 )
-from perceptive.cli.reading import add_reading, reading_options
+from perceptive.cli.reading import add_reading, given_reading, reading_options, said_as_options
 from perceptive.cli.refusals import refuse
 from perceptive.cli.reranking import add_reranking, refuse_reranking, train_rerank
 from perceptive.cli.tagging import SHARED, add_tagging, train_tag
@@ -184,8 +184,8 @@ def _train_kernel(options: argparse.Namespace) -> int:
     learner = load_any(options.model)
     if not isinstance(learner, KernelLearner):
         raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
-    if wrong := list(reading_options(options)):
-        raise ValueError(_begun(options, [option_of(name) for name in wrong]))
+    if wrong := given_reading(options):
+        raise ValueError(_begun(options, wrong))
     if not learner.kernel.vectors:
         refuse(options, "kernels of strings and trees")
     return train(options, stream_for(learner, options, fixed=True) if learner.kernel.vectors else None, learner)
@@ -203,8 +203,8 @@ def _rank_by_kernel(options: argparse.Namespace) -> int:
         learner = ranking.load_ranker(options.model)
         if not isinstance(learner, KernelRankingLearner):
             raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
-        if wrong := list(reading_options(options)):
-            raise ValueError(_begun(options, [option_of(name) for name in wrong]))
+        if wrong := given_reading(options):
+            raise ValueError(_begun(options, wrong))
         return train(options, None if learner.takes_objects else stream_for(learner, options, fixed=True), learner)
     kernel = as_kernel(options.kernel)
     if kernel.one_way:
@@ -251,18 +251,21 @@ def _stream(options: argparse.Namespace) -> Stream:
         "remember_names": options.invert_hash,
     }
     if not options.model:
-        return streams.open(options.data, format=options.format, **common, **reading)
+        try:
+            return streams.open(options.data, format=options.format, **common, **reading)
+        except streams.Meaningless as error:
+            raise said_as_options(error) from None
     from perceptive.cli.model import load_model, reading_of
 
     if options.task == "rank":
         ranker = ranking.linear_ranker(options.model)
         if reading:
-            raise ValueError(_begun(options, [option_of(name) for name in reading]))
+            raise ValueError(_begun(options, given_reading(options)))
         return streams.open(options.data, reading=reading_of(ranker, options), idf=ranker.idf, **common)
     options.learner = learner = load_model(options.model)
     known = given(options, LinearParameters, NOT_OPTIONS)
     changed = [option_of(name) for name, value in known.items() if value != getattr(learner.parameters, name)]
-    changed += [option_of(name) for name in reading]
+    changed += given_reading(options)
     changed += [f"--{name}" for name in ("classes", "reference") if getattr(options, name)]
     if changed:
         raise ValueError(_begun(options, changed))
@@ -364,7 +367,7 @@ def _tell(
             "seconds": seconds,
             "memory": memory,
         }
-        print(json.dumps(told))
+        print(as_json(told))
         return
     if options.quiet:
         return

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Number
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -84,7 +86,15 @@ class JointClassifier(BaseEstimator):
         return LinearRanker() if self.ranker is None else clone(self.ranker)
 
     def _pair(self, x: Any, t: Any) -> Any:
-        return (x, t) if self.phi is None else self.phi(x, t)
+        if self.phi is None:
+            return x, t
+        found = self.phi(x, t)
+        any_kind = self.kernel is not None or isinstance(self.ranker, KernelRanker)
+        if not any_kind and (found is None or isinstance(found, Number | str | bytes)):
+            raise ValueError(
+                f"phi gave {found!r} for the answer {t!r}; give a dict, a one-dimensional array or a sparse row"
+            )
+        return found
 
     def _answers(self, x: Any) -> list[Any]:
         answers = list(self.candidates(x) if callable(self.candidates) else self.candidates)
@@ -92,24 +102,24 @@ class JointClassifier(BaseEstimator):
             raise ValueError(f"there are no candidates for {x!r}; give at least one")
         return answers
 
-    def _lists(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], list[int]]:
-        if len(X) != len(y):
-            raise ValueError(f"X has {len(X)} examples, but y has {len(y)} answers; give one per example")
+    def _lists(self, X: Iterable[Any], y: Iterable[Any]) -> tuple[list[Any], list[int]]:
+        X, y = _paired(X, y)
         lists, best = [], []
         for i, (x, t) in enumerate(zip(X, y, strict=True)):
             answers = self._answers(x)
-            if t not in answers:
+            right = next((j for j, answer in enumerate(answers) if _same(answer, t)), None)
+            if right is None:
                 raise ValueError(f"example {i}: its answer {t!r} is none of its {len(answers)} candidates")
             lists.append([self._pair(x, answer) for answer in answers])
-            best.append(answers.index(t))
+            best.append(right)
         return lists, best
 
-    def fit(self, X: Sequence[Any], y: Sequence[Any]) -> JointClassifier:
+    def fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:
         """Learn from scratch: y are the right answers, each one of its example's candidates."""
         self.ranker_ = self._new_ranker().fit(*self._lists(X, y))
         return self
 
-    def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> JointClassifier:
+    def partial_fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:
         """Go on learning: one pass over these examples, in the order given."""
         ranker = self.ranker_ if hasattr(self, "ranker_") else self._new_ranker()
         self.ranker_ = ranker.partial_fit(*self._lists(X, y))
@@ -119,9 +129,10 @@ class JointClassifier(BaseEstimator):
         """Learn from one example."""
         return self.partial_fit([x], [y])
 
-    def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[Any]:
+    def predict(self, X: Iterable[Any], hypothesis: str | None = None) -> list[Any]:
         """The best answer to each x."""
         check_is_fitted(self, "ranker_")
+        X = _examples(X)
         answers = [self._answers(x) for x in X]
         if not answers:
             return []
@@ -132,6 +143,32 @@ class JointClassifier(BaseEstimator):
         """The best answer to x."""
         return self.predict([x], hypothesis)[0]
 
-    def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
+    def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
         """Share of right answers."""
-        return float(sum(a == b for a, b in zip(self.predict(X), y, strict=True)) / max(1, len(X)))
+        X, y = _paired(X, y)
+        return float(sum(_same(a, b) for a, b in zip(self.predict(X), y, strict=True)) / max(1, len(X)))
+
+
+def _examples(X: Iterable[Any], name: str = "X") -> list[Any]:
+    """Examples one by one; raises ValueError for tables, whose rows are to be taken out first."""
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        raise ValueError(f"{name} is a table; give its rows in a list: list({name}.to_numpy()), or to_dict('records')")
+    if hasattr(X, "tocsr"):
+        raise ValueError(f"{name} is a sparse matrix; give its rows in a list: [{name}[[i]] for i in range(…)]")
+    if isinstance(X, str | bytes | dict) or not isinstance(X, Iterable):
+        raise ValueError(f"{name} is a {type(X).__name__}; give a list, one entry for each example")
+    return list(X)
+
+
+def _paired(X: Iterable[Any], y: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    X, y = _examples(X), _examples(y, "y")
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} examples, but y has {len(y)} answers; give one per example")
+    return X, y
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two answers are equal, arrays as a whole."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return bool(np.array_equal(a, b))
+    return a is b or bool(a == b)

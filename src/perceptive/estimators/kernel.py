@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from perceptive.certificate import Certificate
 from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin
+from perceptive.estimators.run import RunMixin, nothing_half_learned
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.trees import Trees
 from perceptive.learners.kernel import ONE_SET, KernelLearner
@@ -178,6 +178,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------ learning
 
+    @nothing_half_learned
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, alpha_init: ArrayLike | None = None
     ) -> KernelClassifier:

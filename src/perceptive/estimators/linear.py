@@ -25,7 +25,7 @@ from perceptive.estimators.data import (
 )
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin
+from perceptive.estimators.run import RunMixin, nothing_half_learned
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.lesson import Labels
@@ -129,7 +129,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     rounds_ : int
         Examples played, over all passes and problems.
     converged_ : bool
-        Whether a pass went by without an update.
+        Whether a pass went by without a mistake or an update.
     held_out_ : array
         Accuracy on the validation part, per pass.
     certificate_ : Certificate
@@ -225,6 +225,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------ learning
 
+    @nothing_half_learned
     def fit(
         self,
         X: Any,
@@ -292,6 +293,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             self.certificate_ = certify(learner, *taught)
         return self
 
+    @nothing_half_learned
     def fit_stream(self, source: Stream | Paths, *, cache: str | None = None) -> LinearClassifier:
         """Learn from files, however large: memory holds the weights and a few blocks.
 

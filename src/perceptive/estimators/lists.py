@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptive.certificate import Certificate
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin
-from perceptive.learners.list_game import ListLesson
+from perceptive.estimators.run import RunMixin, nothing_half_learned
+from perceptive.learners.list_game import ListLesson, telling
 from perceptive.learners.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
 from perceptive.learners.rows import is_dicts
 from perceptive.metrics import top1
 from perceptive.parameters import TrainingParameters
 from perceptive.training import History, train
+from perceptive.training.passes import TELLS_NOTHING
 
 
 class RankerMixin(RunMixin):
@@ -33,6 +34,7 @@ class RankerMixin(RunMixin):
 
     # ------------------------------------------------------------ learning
 
+    @nothing_half_learned
     def fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch.
 
@@ -64,6 +66,11 @@ class RankerMixin(RunMixin):
         if not lesson.present.any():
             raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
 
+        if len(held):
+            _, grades, sizes = _pick(lists, held)
+            if not telling(grades, starts_of(sizes, len(grades))).any():
+                raise ValueError(TELLS_NOTHING)
+
         def top_of_held_out() -> float:
             X, grades, sizes = _pick(lists, held)
             return top1(grades, learner.scores(X, sizes), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
@@ -80,6 +87,7 @@ class RankerMixin(RunMixin):
             self.certificate_ = self._certify(*_pick(lists, taught), None if weights is None else weights[taught])
         return self
 
+    @nothing_half_learned
     def partial_fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning: one pass over these lists, in the order given; the arguments are those of `fit`."""
         parameters, _ = self._check_parameters()
@@ -92,14 +100,20 @@ class RankerMixin(RunMixin):
         self.__dict__.pop("certificate_", None)
         before = learner.mistakes, learner.updates, learner.loss
         history = History() if first else self._history
-        try:
-            lesson.play_as_they_come()
-        finally:
+
+        def note() -> None:
             self.learner_, self._history = learner, history
             history.mistakes.append(learner.mistakes - before[0])
             history.updates.append(learner.updates - before[1])
             history.loss.append(learner.loss - before[2])
             history.converged = False
+
+        try:
+            lesson.play_as_they_come()
+        except KeyboardInterrupt:
+            note()
+            raise
+        note()
         return self
 
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:

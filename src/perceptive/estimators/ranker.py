@@ -82,7 +82,7 @@ class LinearRanker(RankerMixin, BaseEstimator):
     rounds_ : int
         Lists played, over all passes; lists in which nobody is better than another are no rounds.
     converged_ : bool
-        Whether a pass went by without an update.
+        Whether a pass went by without a mistake or an update.
     held_out_ : array
         Share of the held-out lists whose best is on top, per pass.
     certificate_ : Certificate

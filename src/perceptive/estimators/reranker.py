@@ -28,7 +28,7 @@ from perceptive.learners.reranking import (
     kernel_of,
     structure_of,
 )
-from perceptive.learners.sentences import as_lists
+from perceptive.learners.sentences import as_lists, paired
 from perceptive.training.reranking import check_reranking, cross_fit, lists_to_learn
 
 
@@ -50,7 +50,8 @@ class Reranker(BaseEstimator):
     target : {"f1", "exact"}
         Candidates are graded by F to the truth, or only the truth itself is good.
     features : callable or None
-        ``features(sentence, labels)`` gives further features of a candidate, as a dict.
+        ``features(sentence, labels)`` gives further features of a candidate, as a dict. A saved model knows it by its
+        name, and asks for it: ``load(path, functions={"name": …})``. So it does for ``structure``.
     ranker : LinearRanker, KernelRanker or None
         What learns the order; None for ``LinearRanker(rule="pa1", C=0.01, bits=20)``, or with a kernel
         ``KernelRanker(rule="pa1", C=0.01)``.
@@ -128,6 +129,13 @@ class Reranker(BaseEstimator):
         X, y = as_lists(X), as_lists(y)
         check_reranking(X, y, self.k, self.folds, self.target)
         base = SequenceTagger() if self.tagger is None else self.tagger
+        if fitted is not None:
+            if not isinstance(fitted, SequenceTagger):
+                raise ValueError(
+                    f"fitted is a {type(fitted).__name__}; give a SequenceTagger that has learned, or none"
+                )
+            check_is_fitted(fitted, "learner_")
+        base._new_learner().prepare(X, y, first=True)  # what cannot be read is told before anything is learned
 
         def propose(X: list[Any], y: list[Any]) -> Callable[[list[Any]], list[list[Candidate]]]:
             tagger = clone(base).fit(X, y)
@@ -159,7 +167,12 @@ class Reranker(BaseEstimator):
         if isinstance(self.ranker, LinearRanker):
             raise ValueError("kernel does not go with a LinearRanker; give a KernelRanker, or none")
         ranker = KernelRanker(**RANKER) if self.ranker is None else clone(self.ranker)
-        ranker.set_params(kernel=kernel_of(as_kernel(self.kernel)))
+        kernel = as_kernel(self.kernel)
+        if kernel.one_way:
+            raise ValueError(
+                "candidates are yet to be proposed, so that no Gram matrix has them; give a kernel of them"
+            )
+        ranker.set_params(kernel=kernel_of(kernel))
         return ranker
 
     def _check_parameters(self) -> None:
@@ -186,11 +199,12 @@ class Reranker(BaseEstimator):
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments, between 0 and 1."""
-        return evaluate(as_lists(y), self.predict(X)).f1 / 100.0
+        X, y = paired(X, y)
+        return evaluate(y, self.predict(X)).f1 / 100.0
 
     def oracle(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F that choosing the best candidate of every list would reach; between 0 and 1."""
-        y = as_lists(y)
+        X, y = paired(X, y)
         best = [
             max(found, key=lambda one: f1(truth, one[0]))[0] for truth, found in zip(y, self.candidates(X), strict=True)
         ]

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.training import History
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def nothing_half_learned(fit: Fit) -> Fit:
+    """Let an estimator be what it was where `fit` raises; where Ctrl-C breaks it off, what was learned is kept."""
+
+    @wraps(fit)
+    def fit_or_not(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return fit(self, *arguments, **options)
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return fit_or_not  # type: ignore[return-value]
 
 
 class RunMixin:
@@ -49,7 +69,7 @@ class RunMixin:
 
     @property
     def converged_(self) -> bool:
-        """Whether a pass went by without an update."""
+        """Whether a pass went by without a mistake or an update."""
         check_is_fitted(self)
         return self._history.converged
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptive.certificate import Certificate, certify
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin
+from perceptive.estimators.run import RunMixin, nothing_half_learned
 from perceptive.learners.calibration import fit_temperature, probabilities
 from perceptive.learners.sentence_names import numbered, sentences_named
 from perceptive.learners.sentences import as_lists
@@ -105,7 +105,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
     held_out_ : array
         Score on the held-out part, per pass.
     converged_ : bool
-        Whether a pass went by without an update.
+        Whether a pass went by without a mistake or an update.
     certificate_ : Certificate
         With ``certify=True``.
     learner_ : SequenceLearner
@@ -189,6 +189,7 @@ class SequenceTagger(RunMixin, BaseEstimator):
 
     # ------------------------------------------------------------ learning
 
+    @nothing_half_learned
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> SequenceTagger:
         """Learn from sentences, anew.
 

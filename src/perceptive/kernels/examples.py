@@ -255,6 +255,10 @@ def check_alike(known: Any, new: Any) -> None:
         raise ValueError("X is sparse, but this model has learned from dense rows; give it X.toarray()")
     elif isinstance(known, Sparse) and isinstance(new, Dense):
         raise ValueError("X is dense, but this model has learned from sparse rows; give it scipy.sparse.csr_array(X)")
+    elif isinstance(known, Dense | Sparse) and isinstance(new, Dense | Sparse):
+        mine, theirs = (one.array.shape[1] if isinstance(one, Dense) else one.matrix.shape[1] for one in (known, new))
+        if mine != theirs:
+            raise ValueError(f"X has {theirs} features, but this model expects {mine} features as input")
 
 
 def size_of(examples: Any) -> int:

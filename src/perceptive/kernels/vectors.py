@@ -19,6 +19,7 @@ from perceptive.kernels.kernel import Kernel, Values, number
 
 IN_CACHE = 2**18  # numbers that are worked on at a time
 FAR = 256.0  # γ‖x‖² beyond which ‖x‖² + ‖x'‖² − 2x·x' needs float64: most of its digits cancel
+TOO_LARGE = "{} too large for {}; rescale X"
 
 
 class VectorKernel(Kernel):
@@ -37,8 +38,12 @@ class VectorKernel(Kernel):
 def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
     """Rows of finite numbers, copied only where they must be."""
     if hasattr(X, "tocsr"):
-        X = X.tocsr().astype(dtype, copy=False)
+        given = X.tocsr()
+        with np.errstate(over="ignore"):
+            X = given.astype(dtype, copy=False)
         if not np.isfinite(X.data).all():
+            if np.isfinite(given.data).all():
+                raise ValueError(TOO_LARGE.format("X contains numbers that are", np.dtype(dtype)))
             raise ValueError("X contains NaN or infinity; drop or impute such examples first")
         return Sparse(X)
     if isinstance(X, list) and X and hasattr(X[0], "tocsr"):
@@ -46,7 +51,8 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
 
         return vectors(sp.vstack(X, format="csr"), dtype)
     try:
-        array = np.ascontiguousarray(X, dtype=dtype)
+        with np.errstate(over="ignore"):
+            array = np.ascontiguousarray(X, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise ValueError(f"this kernel is of vectors; X must hold numbers, all rows of one length ({error})") from None
     if array.ndim == 1 and np.ndim(X) == 1 and len(array):
@@ -55,6 +61,9 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
         raise ValueError(f"X must have two dimensions, not {array.ndim}; one example is X.reshape(1, -1)")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
+        exact = np.asarray(X, np.float64).reshape(array.shape)[row, column]
+        if np.isfinite(exact):
+            raise ValueError(TOO_LARGE.format(f"X[{row}, {column}] is {exact:g}, which is", array.dtype))
         raise ValueError(f"X[{row}, {column}] is {array[row, column]}; drop or impute NaN and infinity first")
     return Dense(array)
 
@@ -289,12 +298,15 @@ class Laplacian(Gaussian):
 def scale_of(X: Any) -> float:
     """1/(n_features·variance), as scikit-learn has it."""
     prepared = vectors(X)
-    if isinstance(prepared, Sparse):
-        rows = prepared.matrix
-        variance = float(rows.multiply(rows).mean() - rows.mean() ** 2)
-    else:
-        rows = prepared.array
-        variance = float(rows.var())
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(prepared, Sparse):
+            rows = prepared.matrix
+            variance = float(rows.multiply(rows).mean() - rows.mean() ** 2)
+        else:
+            rows = prepared.array
+            variance = float(rows.var())
+    if not math.isfinite(variance):
+        raise ValueError("X is too large for gamma='scale', as its variance is beyond all numbers; rescale X")
     return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
 
 

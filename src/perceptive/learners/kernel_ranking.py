@@ -13,7 +13,7 @@ from perceptive import _core
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.vectors import vectors
-from perceptive.learners.dual import COLUMNS, ROWS, Dual, Weights
+from perceptive.learners.dual import BEYOND, COLUMNS, ROWS, Dual, Weights
 from perceptive.learners.fingerprint import hash_examples
 from perceptive.learners.kernel import check_gram
 from perceptive.learners.list_game import ListLearner, ListLesson
@@ -94,6 +94,7 @@ class KernelRankingLearner(ListLearner):
             check_gram(X, self.dual is None)
         dtype = np.dtype(self.parameters.dtype)
         lesson = self._lesson(kernel, kernel.prepare(X, dtype), X, grades, sizes, weights)
+        lesson.before = self.dual, self.kernel, self.n_features, self.seen
         if self.dual is None:
             self.kernel = kernel
             self.dual = Dual(kernel, "binary", 1, self.parameters)
@@ -200,6 +201,7 @@ class KernelLists(ListLesson):
         super().__init__(learner, starts, grades, weights)
         self.X = X
         self._hashes = hashes
+        self.before: tuple[Any, ...] = ()  # what the learner was before these lists were prepared
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
@@ -228,6 +230,19 @@ class KernelLists(ListLesson):
         block = (np.cumsum(sizes) - sizes) // ROWS
         yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else []
 
+    def play_as_they_come(self, order: NDArray[np.int64] | None = None) -> None:
+        """Play the lists once; where that raises, the learner is what it was before they were prepared."""
+        learner = self.learner
+        state = learner.snapshot() if len(self) > 1 else None  # a single list is learned from wholly, or not at all
+        try:
+            super().play_as_they_come(order)
+        except Exception:
+            if state is not None:
+                learner.restore(state)
+            dual, learner.kernel, learner.n_features, learner.seen = self.before
+            learner.dual = None if dual is None else learner.dual
+            raise
+
     def play(self, order: NDArray[np.int64]) -> None:
         """Play the lists in this order, as one block."""
         if self.dual is not self.learner.dual:  # the learner went back to a snapshot
@@ -247,34 +262,36 @@ class KernelLists(ListLesson):
             t, rounds, mistakes, criterion, m, cost = self._player.scan(
                 scores, starts, grades, gains, weights, extra, begin, shares
             )
+            # All that may raise comes before anything is noted: a list is learned from wholly, or not at all.
+            q = 0.0
+            if t < len(order):
+                taken = starts[t] + np.flatnonzero(shares[starts[t] : starts[t + 1]])
+                one = X.take(taken)
+                q = self._length2(one, shares[taken]) + delta**2
+            if q > 0.0:
+                weight = 1.0 if weights is None else float(weights[t])
+                tau = self._player.step(m, q, cost, weight)
+                step = tau * shares[taken]
+                later = slice(int(starts[t + 1]), None)
+                if self._columns is not None:
+                    self._add_columns(rows[taken], step)
+                    scores[later] = self._scores[rows[later]]
+                elif later.start < len(rows):
+                    scores[later] += self._compared(one, X.take(later)) @ step
+                if not np.isfinite(scores).all():
+                    raise ValueError(BEYOND)
             dual.count(rounds)
             dual.mistakes[0] += mistakes
             dual.criterion[0] += criterion
             begin = t + 1
-            if t == len(order):
-                break
-            taken = starts[t] + np.flatnonzero(shares[starts[t] : starts[t + 1]])
-            one = X.take(taken)
-            q = self._length2(one, shares[taken]) + delta**2
             if q == 0.0:
                 continue
-            weight = 1.0 if weights is None else float(weights[t])
-            tau = self._player.step(m, q, cost, weight)
-            step = tau * shares[taken]
             self._ids[order[t]] += tau * delta
             self._learn(one, self._first + rows[taken], step)
             run = dual.runs[0]
             run.updates += 1
             run.radius2 = max(run.radius2, weight * weight * q)
             run.length2 += [run.length2[-1] + 2.0 * tau * m + tau * tau * q] * len(taken)
-            later = slice(int(starts[t + 1]), None)
-            if self._columns is not None:
-                self._add_columns(rows[taken], step)
-                scores[later] = self._scores[rows[later]]
-            elif later.start < len(rows):
-                scores[later] += self._compared(one, X.take(later)) @ step
-            if not np.isfinite(scores).all():
-                raise ValueError("the scores have grown beyond all numbers; rescale X, or take dtype='float64'")
 
     def _length2(self, one: Any, shares: Weights) -> float:
         """‖Σ share·φ(x)‖², in double; 0 where it is but rounding."""

@@ -130,8 +130,10 @@ class ListLesson:
         try:
             for chunk in self.chunks(np.arange(len(self)) if order is None else order):
                 self.play(chunk)
-        finally:
+        except KeyboardInterrupt:
             self.record()
+            raise
+        self.record()
         if len(self) > 1:
             self.learner.finish()
 
@@ -147,8 +149,7 @@ class ListLesson:
     @property
     def present(self) -> NDArray[np.bool_]:
         """Lists that a pass plays: those with a weight in which somebody is better."""
-        begin = self.starts[:-1]
-        differ: NDArray[np.bool_] = np.maximum.reduceat(self.grades, begin) > np.minimum.reduceat(self.grades, begin)
+        differ = telling(self.grades, self.starts)
         return differ if self.weights is None else differ & (self.weights > 0)
 
     @property
@@ -163,6 +164,12 @@ class ListLesson:
         if self.weights is not None:
             lists = _mix(lists) * (self.weights.view(np.uint64) | np.uint64(1))
         return int(_mix(lists)[self.present].sum(dtype=np.uint64))
+
+
+def telling(grades: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Lists in which somebody is better than another."""
+    differ: NDArray[np.bool_] = np.maximum.reduceat(grades, starts[:-1]) > np.minimum.reduceat(grades, starts[:-1])
+    return differ
 
 
 def _mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:

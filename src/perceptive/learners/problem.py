@@ -16,6 +16,7 @@ from perceptive.parameters import LinearParameters, RankingParameters
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
 COUNTS = ("rounds", "mistakes", "updates", "touched")
+BEYOND = "the weights have grown beyond all numbers; rescale X, or take dtype='float64'"
 RUN = (*COUNTS, "criterion", "radius2", "norm2", "scale", "clock")
 
 
@@ -281,11 +282,13 @@ class Problem:
             return vectors[hypothesis]
         z, z_bias = self.arrays["z"][: self.n_features], self.biases["z_bias"]
         if hypothesis == "last":
-            vector = (z * self.dtype.type(self.run.scale), z_bias * self.run.scale)
+            with np.errstate(over="ignore", invalid="ignore"):
+                vector = (z * self.dtype.type(self.run.scale), z_bias * self.run.scale)
         elif hypothesis == "averaged":
             clock, total = self.average_clock()
             sums = self.arrays["sum"][: self.n_features]
-            average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is no number is refused below
+                average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
             vector = (average, (clock * z_bias - self.biases["sum_bias"]) / total)
         elif hypothesis == "voted":
             raise ValueError("a voted model has no single weight vector; ask for hypothesis='averaged' or 'last'")
@@ -294,7 +297,7 @@ class Problem:
             k = int(np.argmax(survival)) if hypothesis == "best" else self._draw(survival)
             vector = self.voter(k)
         if not (np.isfinite(vector[0]).all() and np.isfinite(vector[1]).all()):
-            raise ValueError("the weights have grown beyond all numbers; rescale X, or take dtype='float64'")
+            raise ValueError(BEYOND)
         if self.finished:
             vectors[hypothesis] = vector
         return vector
@@ -333,7 +336,8 @@ class Problem:
             return run.scale * z
         clock, total = self.average_clock()
         sums = self._dots(rows, self.arrays["sum"]) + bias * self.biases["sum_bias"]
-        average: NDArray[np.float64] = (clock * z - sums) / total
+        with np.errstate(invalid="ignore"):  # of weights beyond all numbers
+            average: NDArray[np.float64] = (clock * z - sums) / total
         return average
 
     def _vote(self, rows: _core.Rows) -> NDArray[np.float64]:

@@ -13,11 +13,12 @@ from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.list_game import ListLearner, ListLesson
 from perceptive.learners.lists import candidates, check_grades, starts_of
-from perceptive.learners.problem import Problem
+from perceptive.learners.problem import BEYOND, Problem
 from perceptive.learners.rows import as_rows, is_dicts
 from perceptive.parameters import RankingParameters
 from perceptive.streams.reading import Reading
 
+NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 CHUNK = 2_000_000  # entries that one call into the core plays
 
 
@@ -147,7 +148,10 @@ class RankingLearner(ListLearner):
         self.problem.check_hypothesis(hypothesis)
         if hypothesis == "voted":
             return self.problem.votes_in_lists(rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
-        return self.problem.scores(rows, hypothesis)[:, 0]
+        scores = self.problem.scores(rows, hypothesis)[:, 0]
+        if not np.isfinite(scores).all():
+            raise ValueError(BEYOND)
+        return scores
 
     # ------------------------------------------------------------ the run so far
 
@@ -179,6 +183,16 @@ class RankingLearner(ListLearner):
         """The perceptron criterion of the mistakes as they happened: Σ best rival − best."""
         return float(self._number("criterion"))
 
+    def check_growth(self) -> None:
+        """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
+        if self.problem is None:
+            return
+        run, most = self.problem.run, float(np.finfo(self.problem.dtype).max)
+        with np.errstate(over="ignore"):
+            length = np.sqrt(run.norm2) * max(1.0, run.clock)  # no weight is larger, and no sum of an average
+        if not (length * NEARLY < most and np.isfinite(run.criterion)):
+            self.check_finite()
+
     def check_finite(self) -> None:
         """Raise ValueError where the weights have grown beyond all numbers."""
         if self.problem is not None:
@@ -190,6 +204,7 @@ class RankingLearner(ListLearner):
         """Learning is over for now; predictions may write vectors out."""
         if self.problem is not None:
             self.problem.finish()
+            self.check_growth()
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
@@ -235,6 +250,11 @@ class RankingLesson(ListLesson):
         size = max(1, int(CHUNK / max(1.0, self.rows.stored / len(self))))
         for begin in range(0, len(order), size):
             yield order[begin : begin + size]
+
+    def play_as_they_come(self, order: NDArray[np.int64] | None = None) -> None:
+        """Play the lists once; raises ValueError where the weights have grown beyond all numbers."""
+        super().play_as_they_come(order)
+        self.learner.check_growth()
 
     def play(self, order: NDArray[np.int64]) -> None:
         """Play the lists in this order, all in one go."""

@@ -166,12 +166,21 @@ def describe(
             for name in names:
                 row[name] = row.get(name, 0.0) + 1.0
         if features is not None:
-            row |= features(x, labels)
+            more = features(x, labels)
+            if not isinstance(more, Mapping):
+                raise ValueError(
+                    f"features gave a {type(more).__name__} for {labels!r}; give a dict of numbers by name"
+                )
+            row |= more
         rows.append(row)
     if structure is None:
         return rows
     view = structure_of(structure)
-    return [(row, view(x, labels)) for row, (labels, _) in zip(rows, found, strict=True)]
+    seen = [view(x, labels) for labels, _ in found]
+    for (labels, _), one in zip(found, seen, strict=True):
+        if one is None:
+            raise ValueError(f"structure gave None for {labels!r}; give what the kernel compares")
+    return list(zip(rows, seen, strict=True))
 
 
 def kernel_of(kernel: Kernel) -> Kernel:

@@ -24,12 +24,12 @@ from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
 from perceptive.streams.guessing import guess
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
-from perceptive.streams.reading import Reading
+from perceptive.streams.reading import Meaningless, Reading, check_meaning
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["Reading", "Stream", "from_dicts", "load", "open"]
+__all__ = ["Meaningless", "Reading", "Stream", "from_dicts", "load", "open"]
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,7 @@ def open(
     files = tuple(expand(path_or_paths))
     if reading is None:
         reading = Reading(format=guess(files) if format is None else format, **how)
+        check_meaning(reading, how)
     threads = default_threads() if threads is None else threads
     return Stream(files, reading, batch, dtype, threads, on_error == "skip", remember_names, idf)
 

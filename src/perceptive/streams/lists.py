@@ -265,7 +265,7 @@ def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
     stream.log.__init__()  # type: ignore[misc]
     log, parser = stream.log, replace(stream.reading, label=NO_LABEL).parser(idf=stream.idf)
     for path in stream.files:
-        line = 0
+        line, seen = 0, set[str]()
         for block in blocks(path):
             text = bytes(block.text)
             log.bytes += len(text)
@@ -285,6 +285,7 @@ def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
                     complain(log, stream.skip, f"{shown(path)}:{line}: {said}")
                     lists.append(None)
                 else:
+                    note_query(log, seen, told[2], f"{shown(path)}:{line}")
                     if strange:
                         known = ", ".join(KEYS)
                         log.remark("keys", f"{shown(path)}:{line}: {', '.join(strange)}: heeded are only {known}")
@@ -319,6 +320,17 @@ def _parsed(
     for at, _, _, message in complaints:
         broken.setdefault(int(which[at]), message)
     return Examples(*arrays), broken
+
+
+def note_query(log: Log, seen: set[str], name: Any, place: str) -> None:
+    """Remark on a query that has been met before; ``seen`` are those that have."""
+    if name is None:
+        return
+    key = json.dumps(name)
+    if key in seen:
+        log.remark("query", f"{place}: query {key} comes back, as another list; give all its candidates on one line")
+    elif len(seen) < MAX_SEEN:
+        seen.add(key)
 
 
 def complain(log: Log, skip: bool, said: str) -> None:

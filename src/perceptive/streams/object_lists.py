@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.streams.blocks import blocks, shown
-from perceptive.streams.lists import complain, list_of
+from perceptive.streams.lists import complain, list_of, note_query
 from perceptive.streams.parsing import Log
 
 Attempt = Callable[[list[Any], NDArray[np.int64]], Any]  # of candidates and the sizes of their lists
@@ -82,7 +82,7 @@ def read_object_lists(
         Is given candidates and the sizes of their lists, and raises where they cannot be taken.
     """
     for path in files:
-        line = 0
+        line, seen = 0, set[str]()
         for block in blocks(path):
             text = bytes(block.text)
             log.bytes += len(text)
@@ -101,6 +101,7 @@ def read_object_lists(
                     complain(log, skip, f"{place}: {said}")
                     lists.append(None)
                 else:
+                    note_query(log, seen, told[2], place)
                     if strange:
                         log.remark("keys", f"{place}: {', '.join(strange)}: this is not heeded")
             log.lines += len(text.splitlines())

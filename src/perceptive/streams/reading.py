@@ -245,3 +245,44 @@ class Reading:
             raise ValueError("an unknown way of reading")
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
         return cls(**values)
+
+
+TABLES = {"label", "text_column", "categorical", "ignore"}
+NAMED = {"bits", "hash_seed", "interactions"}
+MEANT = {  # what heeds which options
+    "svmlight": NAMED | {"zero_based", "n_features"},
+    "vw": NAMED,
+    "text": {"bits", "hash_seed", "labelled", "text"},
+    "csv": NAMED | TABLES | {"delimiter", "text"},
+    "arrow": NAMED | TABLES | {"text"},
+    "json": NAMED | {"label", "text_column", "text"},
+}
+
+
+class Meaningless(ValueError):
+    """Options were given that mean nothing for files of a format."""
+
+    def __init__(self, names: Sequence[str], why: str) -> None:
+        super().__init__(f"{', '.join(names)}: {why}")
+        self.names, self.why = names, why
+
+
+def check_meaning(reading: Reading, given: Mapping[str, Any]) -> None:
+    """Raise where options of a reading were given that its format does not heed.
+
+    Examples
+    --------
+    >>> check_meaning(Reading(format="svmlight", label="y"), {"label": "y"})
+    Traceback (most recent call last):
+    perceptive.streams.reading.Meaningless: label: this means nothing in svmlight files; leave it out
+    """
+    default = {f.name: f.default for f in fields(Reading)} | {"text": {}}
+    told = {name: value for name, value in given.items() if value is not None and value != default[name]}
+    deaf = [name for name in told if name not in MEANT[reading.format]]
+    if reading.format in ("csv", "arrow") and reading.text_column is None and "text" in told:
+        raise Meaningless(list(told["text"]), "this is about texts; say by text_column (--text-column) where they are")
+    if "hash_seed" in told and reading.bits is None:
+        raise Meaningless(["hash_seed"], "this is about hashed features; give bits (--bits) too")
+    if deaf:
+        names = [one for name in deaf for one in (told["text"] if name == "text" else [name])]
+        raise Meaningless(names, f"this means nothing in {reading.format} files; leave it out")

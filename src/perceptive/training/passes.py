@@ -38,12 +38,23 @@ class History:
     updates: list[int] = field(default_factory=list)
     loss: list[float] = field(default_factory=list)  # the perceptron criterion of the mistakes as they happened
     held_out: list[float] = field(default_factory=list)  # accuracy on the validation part
-    converged: bool = False  # a pass went by without an update
+    converged: bool = False  # a pass went by without a mistake or an update
 
     @property
     def epochs(self) -> int:
         """Passes begun."""
         return len(self.mistakes)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the latest pass made no update: then none to come would, either.
+
+        There may be mistakes that nobody can learn from (K(x, x) = 0, say): then it has settled, but not converged.
+        """
+        return self.updates[-1] == 0
+
+
+TELLS_NOTHING = "the held-out lists tell nothing: in none is a candidate better than another; hold out more, or none"
 
 
 def hash_seed(random_state: int, epoch: int) -> int:
@@ -96,27 +107,27 @@ def play_passes(
     history = History() if history is None else history
     best_score, best_epoch, best = -1.0, 0, None
     for epoch in range(epochs):
-        before = learner.mistakes, learner.updates, learner.loss
+        before = learner.mistakes, learner.updates, learner.loss, learner.rounds
         try:
             play(epoch)
         finally:
             history.mistakes.append(learner.mistakes - before[0])
             history.updates.append(learner.updates - before[1])
             history.loss.append(learner.loss - before[2])
-        if epoch == 0:
-            learner.first_pass = learner.rounds, learner.mistakes
-        history.converged = history.updates[-1] == 0
+        if learner.first_pass is None:
+            learner.first_pass = learner.rounds - before[3], history.mistakes[-1]
+        history.converged = history.settled and history.mistakes[-1] == 0
         if held_out is not None:
             history.held_out.append(held_out())
         if after_pass is not None:
             after_pass(history)
         if held_out is not None:
             score = history.held_out[-1]
-            if score > best_score or (history.converged and score == best_score):
+            if score > best_score or (history.settled and score == best_score):
                 best_score, best_epoch, best = score, epoch, learner.snapshot()
             elif epoch - best_epoch >= patience:
                 break
-        if history.converged:
+        if history.settled:
             break
     if best is not None and best_epoch < history.epochs - 1:
         learner.restore(best)

@@ -17,7 +17,7 @@ from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN
 from perceptive.streams.cache import Cache, signature
 from perceptive.streams.lists import CandidateLists, read_lists
-from perceptive.training.passes import History, hash_seed, play_passes
+from perceptive.training.passes import TELLS_NOTHING, History, hash_seed, play_passes
 
 
 class ListSource:
@@ -43,7 +43,7 @@ class ListSource:
         self, stream: Stream, holdout: float = 0.0, seed: int = 0, *, passes: int = 1, cache: str | None = None
     ) -> None:
         self.stream, self.holdout, self.seed = stream, holdout, seed
-        self.lists = self.candidates = self.unanswered = self.skipped = 0  # of the latest reading
+        self.lists = self.candidates = self.unanswered = self.skipped = self.held = 0  # of the latest reading
         self.done = 0.0  # how much of a reading has been done, in bytes
         idf = None if stream.idf is None else zlib.crc32(stream.idf.tobytes())
         how = {"lists": True, "skip": stream.skip, "idf": idf}
@@ -65,12 +65,14 @@ class ListSource:
 
     def parts(self) -> Iterator[tuple[CandidateLists, NDArray[np.bool_]]]:
         """Lists, and which of them are held out; lists without an answer are left out and counted."""
-        self.lists = self.candidates = 0
+        self.lists = self.candidates = self.held = 0
         for number, part in enumerate(self._parse() if self._cache is None else self._read(self._cache)):
             rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
             self.lists += len(part)
             self.candidates += len(part.examples)
-            yield part, rng.random(len(part)) < self.holdout
+            held = rng.random(len(part)) < self.holdout
+            self.held += int(np.count_nonzero(held))
+            yield part, held
 
     def _parse(self) -> Iterator[CandidateLists]:
         cache = Cache(self._path, self._made_from) if self._wanted else None
@@ -165,6 +167,12 @@ def train_lists(
             lesson = learner.prepare(rows_of(part, learner), part.grades, np.diff(part.starts))
             lesson.play_as_they_come(order)
             after_block(epoch)
+        if source.holdout and source.held in (0, source.lists) and source.lists:
+            which = "all" if source.held else "none"
+            raise ValueError(
+                f"--holdout {source.holdout:g} holds out {which} of {source.lists} lists; give more lists, or leave it "
+                "out"
+            )
         if learner.rounds == before:
             raise ValueError("no list has a candidate that is better than another; check the files and the format")
 
@@ -186,4 +194,7 @@ def held_out_accuracy(learner: RankingLearner, source: ListSource) -> float:
             scores.append(learner.scores_of(rows_of(kept, learner, known_only=True), kept.starts))
             sizes.append(np.diff(kept.starts))
     starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    return top1(np.concatenate(grades), np.concatenate(scores), starts)
+    score = top1(np.concatenate(grades), np.concatenate(scores), starts)
+    if np.isnan(score):
+        raise ValueError(TELLS_NOTHING)
+    return score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from numbers import Integral
@@ -16,6 +17,7 @@ from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BATCH, Candidate, Features, RerankingLearner, Structure, describe, f1, grade
+from perceptive.learners.sentence_names import numbered, sentences_named
 from perceptive.learners.sentences import as_lists
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
@@ -47,7 +49,8 @@ def _check_labels(base: SequenceLearner, y: list[Any]) -> None:
     """Raise ValueError where the tagger can never propose the truth."""
 
     def kind(label: Any) -> Any:  # labels within may be another scheme's
-        return label if base.scheme is None else schemes.split(label)[1]
+        prefix, kind = schemes.split(label)
+        return label if base.scheme is None else (prefix == "O", kind)
 
     known = set(map(kind, base.labels))
     every = dict.fromkeys(label for labels in y for label in labels if label is not None)
@@ -79,10 +82,14 @@ def cross_fit(
     proposed: list[list[Candidate]] = [[] for _ in X]
     for fold in range(folds):
         rest = [i for i in range(len(X)) if i % folds != fold]
-        kept = range(fold, len(X), folds)
-        propose = fit([X[i] for i in rest], [y[i] for i in rest])
-        for i, found in zip(kept, propose([X[i] for i in kept]), strict=True):
-            proposed[i] = found
+        kept = list(range(fold, len(X), folds))
+        with warnings.catch_warnings(), sentences_named(numbered(rest)):
+            warnings.filterwarnings("ignore", "sentence ")  # said of all sentences before
+            propose = fit([X[i] for i in rest], [y[i] for i in rest])
+        with sentences_named(numbered(kept)):
+            found = propose([X[i] for i in kept])
+        for i, mine in zip(kept, found, strict=True):
+            proposed[i] = mine
         if after_fold is not None:
             after_fold(fold + 1)
     return proposed
@@ -158,6 +165,7 @@ def train_reranker(
     check_reranking(X, y, k, folds, target)
     _check_labels(base, y)
     parameters = {f.name: getattr(base.parameters, f.name) for f in fields(base.parameters)}
+    SequenceLearner(**parameters).prepare(X, y, first=True)  # what cannot be read is told before anything is learned
     epochs = base_epochs or max(1, round(base.rounds / len(X)))
     done = 0
 

@@ -139,10 +139,10 @@ class Run:
         history.mistakes.append(now[0] - self.before[0])
         history.updates.append(now[1] - self.before[1])
         history.loss.append(now[2] - self.before[2])
-        history.converged = history.updates[-1] == 0
-        if self.epoch == 0 and self.before == (0, 0, 0.0):
+        history.converged = history.settled and history.mistakes[-1] == 0
+        if self.epoch == 0 and self.before == (0, 0, 0.0) and learner.first_pass is None:
             learner.first_pass = learner.rounds, learner.mistakes
-        self.done = history.converged or self.epoch + 1 >= self.training.epochs
+        self.done = history.settled or self.epoch + 1 >= self.training.epochs
         if source.holdout:
             self._look_at_held_out(source)
         self.before = now
@@ -157,7 +157,7 @@ class Run:
             return
         best = max(history.held_out, default=-1.0)
         history.held_out.append(score)
-        if score > best or (history.converged and score == best):
+        if score > best or (history.settled and score == best):
             self.best, self.best_epoch = (None if self.done else deepcopy(self.learner)), self.epoch
         elif self.epoch - self.best_epoch >= self.training.patience:
             self.done = True
