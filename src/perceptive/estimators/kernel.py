@@ -19,6 +19,7 @@ from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.kernels.examples import own_item
 from perceptive.kernels.trees import Trees
 from perceptive.learners.kernel import ONE_SET, KernelLearner
 from perceptive.learners.lesson import Labels, is_missing
@@ -336,7 +337,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         if isinstance(self.learner_.dual.supports, Trees):  # which are kept as they came, and copied however deep
             self.__dict__.pop("_support_vectors", None)
             return
-        taken = X.iloc[index] if hasattr(X, "iloc") else X[index] if hasattr(X, "shape") else [X[i] for i in index]
+        taken = X.iloc[index] if hasattr(X, "iloc") else X[index] if hasattr(X, "shape") else [own_item(X[i]) for i in index]
         self._support_vectors = taken
 
     # ------------------------------------------------------------ the run

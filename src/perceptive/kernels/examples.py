@@ -6,6 +6,7 @@ supports of a model.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.content import SIZE, digest, shown
+from perceptive.kernels.content import FLAT, SIZE, digest, shown
 
 FEW = 128  # rows that are in the cache while they are looked at twice
 Index = slice | NDArray[np.int64] | list[int]
@@ -208,6 +209,23 @@ def in_double(examples: Any) -> Any:
         examples = examples.take(slice(None))
         examples.single = False
     return examples
+
+
+def own(examples: Any) -> Any:
+    """The same examples, with objects that nobody else can change; the rows of arrays are copied by `take`."""
+    if isinstance(examples, Parts):
+        return Parts([own(part) for part in examples.parts], examples.derived)
+    return Objects([own_item(item) for item in examples.items]) if type(examples) is Objects else examples
+
+
+def own_item(item: Any) -> Any:
+    """A copy of a list, an array or any nesting of such; other objects, and what is nested very deeply, as it is."""
+    if type(item) in FLAT or digest(item) is None:
+        return item
+    try:
+        return copy.deepcopy(item)
+    except RecursionError:
+        return item
 
 
 def contents(examples: Any) -> list[bytes | None]:
