@@ -224,9 +224,7 @@ def load_checkpoint(path: str | os.PathLike[str], made_from: dict[str, Any]) -> 
             raise ValueError("no learner")
         state = {name: type_(meta["state"][name]) for name, type_ in RUN.items()}
         training = TrainingParameters(**meta["training"])
-        return Run(
-            learners["learner"], training, History.from_meta(meta["history"]), best=learners["best"], **state
-        )
+        return Run(learners["learner"], training, History.from_meta(meta["history"]), best=learners["best"], **state)
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:

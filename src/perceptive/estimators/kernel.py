@@ -337,8 +337,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         if isinstance(self.learner_.dual.supports, Trees):  # which are kept as they came, and copied however deep
             self.__dict__.pop("_support_vectors", None)
             return
-        taken = X.iloc[index] if hasattr(X, "iloc") else X[index] if hasattr(X, "shape") else [own_item(X[i]) for i in index]
-        self._support_vectors = taken
+        if hasattr(X, "iloc"):
+            self._support_vectors = X.iloc[index]
+        else:
+            self._support_vectors = X[index] if hasattr(X, "shape") else [own_item(X[i]) for i in index]
 
     # ------------------------------------------------------------ the run
 

@@ -228,6 +228,13 @@ def own_item(item: Any) -> Any:
         return item
 
 
+def copied(X: Any) -> Any:
+    """Examples as people give them, in arrays or lists that are ours alone."""
+    if isinstance(X, list):
+        return [own_item(x) for x in X]
+    return X.copy() if hasattr(X, "copy") and hasattr(X, "shape") else X
+
+
 def contents(examples: Any) -> list[bytes | None]:
     """A digest of each example, equal where examples are; objects whose content nobody knows are themselves alone.
 
