@@ -24,6 +24,7 @@ from perceptive.kernels import (
     SubsetTree,
     Subtree,
 )
+from perceptive.learners.passes import Passes
 
 rng = np.random.default_rng(0)
 
@@ -267,3 +268,31 @@ def test_squares_beyond_all_numbers_are_refused(model, name):
     groups = [np.array([0, 0, 1, 1])] if "Ranker" in type(model).__name__ else []
     with pytest.raises(ValueError, match=f"{name} must be a number from 0 to 1e150"):
         clone(model).set_params(**{name: 1e200}).fit(REFERENCE[:4], [0, 1, 0, 1], *groups)
+
+
+# ---------------------------------------------------------------- kept between passes
+
+
+@pytest.mark.parametrize("columns", [0, 1, 5, 1000])
+def test_rows_are_kept_up_to_the_limit(columns):
+    n, calls = 40, 0
+    X = rng.normal(size=(n, 2)).tolist()
+    y = [int(a * b > 0) for a, b in X]
+
+    def f(a, b):
+        nonlocal calls
+        calls += 1
+        return math.exp(-((a[0] - b[0]) ** 2) - (a[1] - b[1]) ** 2)
+
+    model = KernelClassifier(kernel=f, epochs=5, cache_size=(columns * n * 4 + 1) / 1e6, hypothesis="last").fit(X, y)
+    found, calls = calls, 0
+    free = KernelClassifier(kernel=f, epochs=5, hypothesis="last").fit(X, y)
+    assert (model.support_ == free.support_).all()
+    assert model.alpha_ == pytest.approx(free.alpha_)
+    assert found == calls if columns == 1000 else found > calls
+    passes = Passes(model.learner_.dual, model.kernel_.prepare(X), np.ones(n, np.int32), None, 0, True)
+    for i in range(n):
+        row = passes.X.take(slice(i, i + 1))
+        if passes.cached:
+            passes._row(i, row, passes.X, np.arange(n), 0)
+    assert len(passes._columns) == min(columns, n)

@@ -250,7 +250,10 @@ def _same(a: Any, b: Any) -> bool:
     if hasattr(a, "tocsr") and hasattr(b, "tocsr"):
         import scipy.sparse as sp
 
-        return a.shape == b.shape and (sp.csr_array(a) != sp.csr_array(b)).nnz == 0
+        if a.shape != b.shape:
+            return False
+        apart: Any = sp.csr_array(a) != sp.csr_array(b)
+        return bool(apart.nnz == 0)
     if _is_number(a) and _is_number(b):
         return bool(a == b)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or (_are_numbers(a) and _are_numbers(b)):

@@ -50,7 +50,11 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
     try:
         array = np.ascontiguousarray(X, dtype=dtype)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"this kernel is of vectors; X must hold numbers, all rows of one length ({error})") from None
+        objects = isinstance(X, list | tuple) and any(isinstance(x, dict) for x in X)
+        cure = "of objects it takes a named part, as in gaussian(...)@column or k.on('column'); " if objects else ""
+        raise ValueError(
+            f"this kernel is of vectors; {cure}X must hold numbers, all rows of one length ({error})"
+        ) from None
     if array.ndim == 1 and np.ndim(X) == 1 and len(array):
         array = array.reshape(-1, 1)  # one number per example
     if array.ndim != 2:
