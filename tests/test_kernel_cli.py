@@ -279,9 +279,8 @@ def test_kernels_of_vectors_see_the_numbers_beside_the_parts(kernel, tmp_path):
     assert json.loads(perceptive("certify", model, data, "--json").stdout)["holds"]
     perceptive("train", data, "--continue", model, "-o", model, "--quiet")
     truth = [row["label"] for row in MIXED * 5]
-    assert json.loads(perceptive("eval", model, data, "--json").stdout)["accuracy"] >= np.mean(
-        np.array(labels) == truth
-    )
+    report = json.loads(perceptive("eval", model, data, "--json").stdout)
+    assert report["accuracy"] >= np.mean(np.array(labels) == truth)
     write(data, [{"text": "ab", "label": "x", "a": 1}])
     assert f"{data}:1: the example has no part" in perceptive("predict", model, data, code=1).stderr
 

@@ -2,8 +2,8 @@
 
 Kernels of vectors take the rows of any format. Kernels of strings and trees take JSON lines: every line is an object,
 ``spectrum(3)@text`` compares what stands under "text", and the label stands under "label". Beside such parts, a kernel
-of vectors without "@" sees the other numbers of the line, ``0.5*gaussian(sigma=2)+spectrum(3)@text``: those that the first
-line has, in the order of their names, which the model keeps.
+of vectors without "@" sees the other numbers of the line, ``0.5*gaussian(sigma=2)+spectrum(3)@text``: those that the
+first line has, in the order of their names, which the model keeps.
 """
 
 from __future__ import annotations

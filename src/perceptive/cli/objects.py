@@ -135,7 +135,8 @@ def with_numbers(kernel: Kernel, lines: list[Found]) -> Kernel:
     if not names:
         raise ValueError(
             f"{first.path}:{first.line}: {whole[0]!r} compares the numbers of a line beside "
-            f"{', '.join(map(repr, taken))}, and there are none; give some, or name the part, as in gaussian(...)@column"
+            f"{', '.join(map(repr, taken))}, and there are none; give some, or name the part, as in "
+            "gaussian(...)@column"
         )
 
     def on_names(one: Kernel) -> Kernel:

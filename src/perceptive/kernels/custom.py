@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Dense, Objects, Parts, as_list, numbers
+from perceptive.kernels.examples import Dense, Objects, Parts, as_list, check_real, numbers
 from perceptive.kernels.kernel import Kernel, Values
 
 SYMMETRY = 1e-6  # of the values' size
@@ -140,6 +140,7 @@ class Precomputed(Kernel):
         return "precomputed"
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        check_real(X)
         rows = np.ascontiguousarray(X, dtype=dtype)
         if rows.ndim != 2:
             raise ValueError(f"a precomputed Gram matrix has two dimensions, not {rows.ndim}")

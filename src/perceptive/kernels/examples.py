@@ -308,12 +308,32 @@ def as_list(X: Any) -> list[Any]:
     return list(X)
 
 
+def listed(X: Any) -> Any:
+    """What can be gone through only once, as a list; anything else as it is."""
+    return list(X) if hasattr(X, "__next__") else X
+
+
+def check_real(X: Any, name: str = "X") -> None:
+    """Raise ValueError for complex numbers and masked arrays, of which NumPy drops a part when it converts them."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array; drop what is masked, or fill it, {name}.filled(…)")
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: kernels here are of real numbers; give {name}.real, say")
+
+
 def columns_of(X: Any, columns: Any) -> Any:
     """Parts of examples: columns of an array, a matrix or a frame; items of tuples, lists and dicts."""
     if hasattr(X, "loc") and hasattr(X, "columns"):  # a frame
-        if isinstance(columns, str):
-            return X[columns].to_numpy()
-        return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
+        try:
+            if isinstance(columns, str):
+                return X[columns].to_numpy()
+            return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise ValueError(
+                f".on({shown(columns)}): the data frame has no such column; it has {shown(list(X.columns))}, which go "
+                f"by name or by number, 0 to {len(X.columns) - 1}"
+            ) from None
     if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object):
         rows = X.tocsr() if hasattr(X, "tocsr") else X
         try:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels.content import digest, shown
+from perceptive.kernels.examples import listed
 
 Values = NDArray[Any]
 
@@ -73,7 +74,8 @@ class Kernel:
             return self.value(X, Y)
         if Y is None or Y is X:
             return self.gram(X, dtype=dtype)
-        dtype = dtype or _dtype_of(X, Y)
+        X, Y = listed(X), listed(Y)
+        dtype = _dtype_of(X, Y) if dtype is None else _checked_dtype(dtype)
         A, B = self.prepare(X, dtype), self.prepare(Y, dtype)
         from perceptive.kernels.gram import blocked
 
@@ -85,14 +87,14 @@ class Kernel:
 
     def diag(self, X: Any) -> NDArray[np.float64]:
         """K(x, x) of each example."""
-        return self.norms(self.prepare(X, _dtype_of(X)))
+        return self.norms(self.prepare(listed(X), _dtype_of(X)))
 
     def gram(self, X: Any, dtype: Any = None) -> Values:
         """The Gram matrix of X: half of it is computed, in blocks, the other half mirrored."""
         from perceptive.kernels.gram import symmetric
 
-        dtype = dtype or _dtype_of(X)
-        return symmetric(self, self.prepare(X, dtype), dtype)
+        dtype = _dtype_of(X) if dtype is None else _checked_dtype(dtype)
+        return symmetric(self, self.prepare(listed(X), dtype), dtype)
 
     def feature_map(self, X: Any) -> Any:
         """φ(X), rows for examples, where it is finite."""
@@ -289,6 +291,16 @@ def number(value: Any) -> float:
 def _dtype_of(*arrays: Any) -> Any:
     single = all(getattr(X, "dtype", None) == np.float32 for X in arrays)
     return np.float32 if single else np.float64
+
+
+def _checked_dtype(dtype: Any) -> Any:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
+        raise ValueError(f"dtype={shown(dtype)}: kernel values are float32 or float64")
+    return found
 
 
 def _is_single(x: Any) -> bool:

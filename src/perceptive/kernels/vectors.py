@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Dense, Sparse, copied, in_double, sparse_dots
+from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
 
@@ -36,6 +36,7 @@ class VectorKernel(Kernel):
 
 def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
     """Rows of finite numbers, copied only where they must be."""
+    check_real(X)
     if hasattr(X, "tocsr"):
         X = X.tocsr().astype(dtype, copy=False)
         if not X.has_sorted_indices:  # so that x·x' and x'·x are summed in one order
@@ -127,6 +128,7 @@ def _root(given: Any) -> NDArray[np.float64]:
     """L with A = LLᵀ."""
     if hasattr(given, "tocsr"):
         raise TypeError("Linear: A is sparse; give an array, A.toarray()")
+    check_real(given, "A")
     try:
         A = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
