@@ -280,7 +280,7 @@ def test_squares_beyond_all_numbers_are_refused(model, name):
 @pytest.mark.parametrize("columns", [0, 1, 5, 1000])
 def test_rows_are_kept_up_to_the_limit(columns):
     n, calls = 40, 0
-    X = rng.normal(size=(n, 2)).tolist()
+    X = np.random.default_rng(7).normal(size=(n, 2)).tolist()
     y = [int(a * b > 0) for a, b in X]
 
     def f(a, b):
