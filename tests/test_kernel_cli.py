@@ -252,3 +252,50 @@ def test_gram_matrices_are_refused_before_anything_is_read(kernel, tmp_path):
     told = perceptive("train", tmp_path / "none", "-o", tmp_path / "m", "--kernel", kernel, code=1).stderr
     assert "precomputed" in told
     assert "from Python" in told
+
+
+MIXED = [
+    {"text": "abab", "b": 1, "a": 0.5, "note": [3], "on": True, "label": "x"},
+    {"a": -1, "b": 2.5, "text": "cdcd", "label": "y"},
+    {"b": -2, "text": "abcd", "a": 3, "extra": 7, "label": "x"},
+    {"text": "dcba", "b": 0, "a": -2.0, "label": "y"},
+]
+
+
+@pytest.mark.parametrize("kernel", ["0.5*gaussian(sigma=2)+spectrum(3)@text", "gaussian*spectrum(2)@text+linear@a+1"])
+def test_kernels_of_vectors_see_the_numbers_beside_the_parts(kernel, tmp_path):
+    data, model = write(tmp_path / "a.jsonl", MIXED * 5), tmp_path / "a.model"
+    told = json.loads(
+        perceptive("train", data, "-o", model, "--kernel", kernel, "--certify", "--no-shuffle", "--json").stdout
+    )
+    names = ["b"] if "@a" in kernel else ["a", "b"]
+    assert f".on({names})" in told["kernel"]
+    parts = [(row["text"], [row[name] for name in names], row["a"]) for row in MIXED * 5]
+    same = kernel.replace("@text", "@0").replace("@a", "@2").replace("gaussian(sigma=2)", "gaussian(sigma=2)@1")
+    python = KernelClassifier(kernel=same.replace("gaussian*", "gaussian@1*"), shuffle=False)
+    python.fit(parts, [row["label"] for row in MIXED * 5])
+    labels = python.predict(parts).tolist()
+    assert perceptive("predict", model, data).stdout.split() == labels
+    assert json.loads(perceptive("certify", model, data, "--json").stdout)["holds"]
+    perceptive("train", data, "--continue", model, "-o", model, "--quiet")
+    truth = [row["label"] for row in MIXED * 5]
+    report = json.loads(perceptive("eval", model, data, "--json").stdout)
+    assert report["accuracy"] >= np.mean(np.array(labels) == truth)
+    write(data, [{"text": "ab", "label": "x", "a": 1}])
+    assert f"{data}:1: the example has no part" in perceptive("predict", model, data, code=1).stderr
+
+
+def test_numbers_that_are_not_there_are_told(tmp_path):
+    data, model = tmp_path / "a.jsonl", tmp_path / "a.model"
+    options = ["-o", model, "--kernel", "gaussian+spectrum(2)@text"]
+    write(data, [{"text": "ab", "label": 1}, {"text": "cd", "label": 2}])
+    done = perceptive("train", data, *options, code=1).stderr
+    assert f"{data}:1" in done
+    assert "name the part, as in gaussian(...)@column" in done
+    write(data, [*MIXED, {"text": "ab", "a": 1, "label": "x"}])
+    assert f"{data}:5: the example has no part" in perceptive("train", data, *options, code=1).stderr
+    assert f"{data}:5" in perceptive("train", data, *options, "--on-error", "skip").stderr
+    write(data, [*MIXED, {"text": "ab", "a": 1, "b": None, "label": "x"}])
+    assert f"{data}:5: X[0, 1] is nan" in perceptive("train", data, *options, code=1).stderr
+    done = perceptive("train", data, "-o", model, "--kernel", "gaussian+spectrum(2)", code=1)
+    assert "gaussian(...)@column" in done.stderr

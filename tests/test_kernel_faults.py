@@ -61,10 +61,14 @@ def test_gram_matrices_are_normalized_and_centered_before(inner):
         inner.normalized()
     with pytest.raises(ValueError, match="KernelCenterer"):
         inner.centered(np.eye(3))
-    late = Scaled(2.0, Linear()).normalized().set_params(k__k=inner)
+    late = Scaled(2.0, Linear()).normalized()
+    with pytest.raises(ValueError, match="divide the matrix"):
+        late.set_params(k__k=inner)
+    late.k.set_params(k=inner)
     with pytest.raises(ValueError, match="divide the matrix"):
         late.prepare(np.eye(3))
-    late = Scaled(2.0, Linear()).centered(np.eye(3)).set_params(k__k=inner)
+    late = Scaled(2.0, Linear()).centered(np.eye(3))
+    late.k.set_params(k=inner)
     with pytest.raises(ValueError, match="KernelCenterer"):
         late.prepare(np.eye(3))
     with pytest.raises(ValueError, match="position 13"):

@@ -41,7 +41,7 @@ def test_examples_without_an_end_are_learned_from(example):
     assert digest(example) is None
     assert len(shown(example)) <= 60
     model = KernelClassifier(kernel=Custom(lambda a, b: float(a is b), name="same"))
-    other = ["x"]
+    other = "x"
     assert model.fit([example, other], [0, 1]).predict([example, other]).tolist() == [0, 1]
     assert hash_examples([example])[0] == hash_examples([example])[0]
 

@@ -206,3 +206,28 @@ def _timed(call, time):
     began = time.process_time()
     call()
     return time.process_time() - began
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "abc", {}, [None], ["1"], [[1]], [True]])
+@pytest.mark.parametrize("what", ["history", "mistakes", "loss", "held_out", "converged"])
+@pytest.mark.parametrize("kind", ["linear", "kernel", "ranker", "kernel ranker", "tagger"])
+def test_an_impossible_history_is_refused(kind, what, wrong, tmp_path):
+    X, y, qid = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]], [0, 1, 1, 0], [0, 0, 1, 1]
+    if kind == "tagger":
+        model = perceptive.SequenceTagger(template="ner").fit([["a", "b"], ["c"]], [["X", "Y"], ["Y"]])
+    elif "ranker" in kind:
+        ranker = perceptive.LinearRanker() if kind == "ranker" else perceptive.KernelRanker(kernel="linear")
+        model = ranker.fit(X, y, qid)
+    else:
+        classifier = perceptive.LinearClassifier() if kind == "linear" else perceptive.KernelClassifier(kernel="linear")
+        model = classifier.fit(X, y)
+    path = tmp_path / "a.model"
+    perceptive.save(model, path)
+    found, meta, arrays = model_file.read(path)
+    if what == "history":
+        meta["history"] = wrong if wrong != {} else {"passes": 3}
+    else:
+        meta["history"][what] = wrong
+    model_file.write(path, found, meta, dict(arrays))
+    with pytest.raises(ModelFileError):
+        perceptive.load(path)

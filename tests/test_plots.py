@@ -29,6 +29,8 @@ def test_decision_surface(y, tmp_path):
     display.figure_.savefig(tmp_path / "a.png")
     with pytest.raises(ValueError, match="two features"):
         DecisionSurfaceDisplay.from_estimator(clf, np.ones((2, 3)), [0, 1])
+    with pytest.raises(ValueError, match="no rows of two numbers"):
+        DecisionSurfaceDisplay.from_estimator(KernelClassifier(kernel="spectrum(1)"), ["ab", "cd"], [0, 1])
 
 
 def test_gram(tmp_path):

@@ -218,7 +218,7 @@ def estimator_together(meta: dict[str, Any], arrays: Arrays, functions: Function
     if kind.kind not in "biufUO":
         raise ValueError("labels of an unknown kind")
     model.classes_ = np.array(learner.classes, dtype=kind)
-    model._history = History(**meta["history"])
+    model._history = History.from_meta(meta["history"])
     if "n_features_in_" in meta:
         model.n_features_in_ = int(meta["n_features_in_"])
     if "feature_names_in_" in meta:

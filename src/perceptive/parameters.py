@@ -59,6 +59,7 @@ def _anything(value: Any) -> str | None:
 
 _positive = _number("a number > 0", lambda value: value > 0)
 _not_negative = _number("a number ≥ 0", lambda value: value >= 0)
+_squarable = _number("a number from 0 to 1e150", lambda value: 0 <= value <= 1e150)
 _boolean = _one_of(True, False)
 
 
@@ -94,9 +95,9 @@ class LinearParameters(_Checked):
     average: str = _parameter("examples", "mean over the examples, or of v₀ … v_K", _one_of("examples", "mistakes"))
     multiclass: str = _parameter("joint", "how more than two classes are learned", _one_of("joint", "ovr", "ovo"))
     reference: Any = _parameter(None, "ovr: the class that has no problem of its own", _anything)
-    bias: float = _parameter(1.0, "value of the constant feature; 0 for none", _not_negative)
+    bias: float = _parameter(1.0, "value of the constant feature; 0 for none", _squarable)
     normalize: bool = _parameter(False, "scale rows to unit length", _boolean)
-    delta: float = _parameter(0.0, "Δ-trick: train on [X | ΔI]", _not_negative)
+    delta: float = _parameter(0.0, "Δ-trick: train on [X | ΔI]", _squarable)
     ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
     dtype: str = _parameter("float32", "of the weights", _one_of("float32", "float64"))
     n_features: int | None = _parameter(
@@ -149,8 +150,8 @@ class KernelParameters(_Checked):
     hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
     normalized: bool = _parameter(False, "divide each v_k by its length, as Freund & Schapire do", _boolean)
     multiclass: str = _parameter("joint", "how more than two classes are learned", _one_of("joint", "ovr"))
-    bias: float = _parameter(0.0, "b: the kernel becomes K + b²", _not_negative)
-    delta: float = _parameter(0.0, "Δ-trick: train with K + Δ²I", _not_negative)
+    bias: float = _parameter(0.0, "b: the kernel becomes K + b²", _squarable)
+    delta: float = _parameter(0.0, "Δ-trick: train with K + Δ²I", _squarable)
     ties: str = _parameter("mistake", "a score of 0 is a mistake, or predicts +1", _one_of("mistake", "positive"))
     budget: int | None = _parameter(None, "how many supports are kept at most", _whole(1, "all"))
     forget: str = _parameter(
@@ -205,7 +206,7 @@ class RankingParameters(_Checked):
     max_voters: int | None = _parameter(None, "how many of the longest survivors the journal keeps", _whole(1, "all"))
     average: str = _parameter("examples", "mean over the lists, or of v₀ … v_K", _one_of("examples", "mistakes"))
     normalize: bool = _parameter(False, "scale candidates to unit length", _boolean)
-    delta: float = _parameter(0.0, "Δ-trick: an id feature for each list", _not_negative)
+    delta: float = _parameter(0.0, "Δ-trick: an id feature for each list", _squarable)
     dtype: str = _parameter("float32", "of the weights", _one_of("float32", "float64"))
     n_features: int | None = _parameter(
         None, "number of features, if known before the data", _whole(1, "from the data")
@@ -258,7 +259,7 @@ class KernelRankingParameters(_Checked):
         None, "pairs count by the difference of their grades, or of their places", _one_of(None, "grade", "position")
     )
     hypothesis: str = _parameter("averaged", "what of v₀, v₁, … predicts", _one_of(*HYPOTHESES))
-    delta: float = _parameter(0.0, "Δ-trick: an id feature for each list", _not_negative)
+    delta: float = _parameter(0.0, "Δ-trick: an id feature for each list", _squarable)
     cache_size: float = _parameter(200.0, "megabytes for kernel values that later passes use again", _not_negative)
     dtype: str = _parameter("float32", "of the kernel values", _one_of("float32", "float64"))
     random_state: int = _parameter(0, "seed of the shuffling and of the random hypothesis", _whole(0))

@@ -230,9 +230,7 @@ def load_checkpoint(path: str | os.PathLike[str], made_from: dict[str, Any]) -> 
             raise ValueError("no learner")
         state = {name: type_(meta["state"][name]) for name, type_ in RUN.items()}
         training = TrainingParameters(**meta["training"])
-        return Run(
-            learners["learner"], training, check_history(History(**meta["history"])), best=learners["best"], **state
-        )
+        return Run(learners["learner"], training, History.from_meta(meta["history"]), best=learners["best"], **state)
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
@@ -356,22 +354,12 @@ def _dress(learner: LinearLearner, meta: dict[str, Any]) -> LinearClassifier:
     if kind.kind not in "biufUO":
         raise ValueError("labels of an unknown kind")
     model.classes_ = np.array(learner.classes, dtype=kind)
-    model._history = check_history(History(**meta["history"]))
+    model._history = History.from_meta(meta["history"])
     if "n_features_in_" in meta:
         model.n_features_in_ = int(meta["n_features_in_"])
     if "feature_names_in_" in meta:
         model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
     return model
-
-
-def check_history(history: History) -> History:
-    """The history, if it can be one."""
-    lists = (history.mistakes, history.updates, history.loss, history.held_out)
-    if not all(isinstance(entry, int | float) for one in lists for entry in one) or not isinstance(
-        history.converged, bool
-    ):
-        raise ValueError("an impossible history")
-    return history
 
 
 def _plain_values(values: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import RerankingLearner, hashed, structure_of
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.model_file import ModelFileError
-from perceptive.persistence import check_history, problem_apart, problem_together
+from perceptive.persistence import problem_apart, problem_together
 from perceptive.streams.reading import Reading
 from perceptive.tagger_file import tagger_apart, tagger_together
 from perceptive.training import History
@@ -308,7 +308,7 @@ def _dress(
         model = LinearRanker(**meta["estimator"])
         model.learner_ = learner
     model._check_parameters()
-    model._history = check_history(History(**meta["history"]))
+    model._history = History.from_meta(meta["history"])
     if "n_features_in_" in meta:
         model.n_features_in_ = int(meta["n_features_in_"])
     if "feature_names_in_" in meta:

@@ -172,9 +172,5 @@ def _dress(learner: SequenceLearner, meta: dict[str, Any]) -> SequenceTagger:
         tagger.template = text if "\n" in text and not meta["dictionaries"] else learner.templates
     tagger._training()
     tagger.learner_ = learner
-    history = History(**meta["history"])
-    lists = (history.mistakes, history.updates, history.loss, history.held_out)
-    if not all(isinstance(entry, int | float) for one in lists for entry in one):
-        raise ValueError("an impossible history")
-    tagger._history = history
+    tagger._history = History.from_meta(meta["history"])
     return tagger

@@ -1,7 +1,9 @@
 """``perceptive train --kernel``: the examples are read into memory, since any of them may become a support.
 
 Kernels of vectors take the rows of any format. Kernels of strings and trees take JSON lines: every line is an object,
-``spectrum(3)@text`` compares what stands under "text", and the label stands under "label".
+``spectrum(3)@text`` compares what stands under "text", and the label stands under "label". Beside such parts, a kernel
+of vectors without "@" sees the other numbers of the line, ``0.5*gaussian(sigma=2)+spectrum(3)@text``: those that the
+first line has, in the order of their names, which the model keeps.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.cli.objects import Found, Objects
+from perceptive.cli.objects import Found, Objects, with_numbers
 from perceptive.cli.options import as_json, given, option_of
 from perceptive.parameters import KernelParameters, LinearParameters, TrainingParameters
 
@@ -37,7 +39,7 @@ def train(options: argparse.Namespace, stream: Stream | None, learner: KernelLea
     began = time.monotonic()
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
     parameters = _parameters(options, learner)
-    X, y, weights, log = _labelled(options, learner) if stream is None else _rows(stream, learner)
+    X, y, weights, log = _labelled(options, learner, parameters) if stream is None else _rows(stream, learner)
     if learner is None:
         learner = _begin(options, y, parameters)
     held = held_out(len(y), training.validation_fraction, learner.parameters.random_state)
@@ -157,15 +159,19 @@ def try_objects(kernel: Kernel, dtype: str, dual: Dual | None, X: list[Any]) -> 
 
 
 def _labelled(
-    options: argparse.Namespace, learner: KernelLearner | None
+    options: argparse.Namespace, learner: KernelLearner | None, parameters: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], list[Any], None, Objects]:
+    """Objects and their labels; the kernel among the parameters becomes one of their numbers, where it sees these."""
     from perceptive.kernels import as_kernel
 
-    kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    objects = Objects(options, labelled=True)
+    lines = list(objects)
+    if learner is None:
+        parameters["kernel"] = with_numbers(as_kernel(options.kernel), lines)
+    kernel = parameters["kernel"] if learner is None else learner.kernel
     dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
     dual = None if learner is None else learner.dual
-    objects = Objects(options, labelled=True)
-    found, _ = objects.sound(list(objects), lambda X: try_objects(kernel, dtype, dual, X))
+    found, _ = objects.sound(lines, lambda X: try_objects(kernel, dtype, dual, X))
     if not found:
         _tell_skipped(objects)
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
@@ -226,7 +232,7 @@ def certify(options: argparse.Namespace, learner: KernelLearner, stream: Stream 
     """The certificate of a kernel model's run."""
     from perceptive.dual_certificate import certify_kernel
 
-    X, y, weights, log = _labelled(options, learner) if stream is None else _rows(stream, learner)
+    X, y, weights, log = _labelled(options, learner, {}) if stream is None else _rows(stream, learner)
     _tell_skipped(log)
     certificate: Certificate = said_plainly(certify_kernel, learner, X, y, weights)
     return certificate

@@ -6,7 +6,10 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from perceptive.kernels import Kernel
 
 LABEL = "label"
 COMPLAINTS = 10  # are shown
@@ -107,6 +110,43 @@ class Objects:
         if not isinstance(label, str | int | float) or is_missing(label):
             raise ValueError(f"the label {str(label)[:60]} is no label; give a string, a number, true or false")
         return found, label
+
+
+def with_numbers(kernel: Kernel, lines: list[Found]) -> Kernel:
+    """The kernel, whose parts of vectors that no "@" sends elsewhere are of the numbers of the first line."""
+    from perceptive.kernels.vectors import VectorKernel
+    from perceptive.kernels.views import On
+
+    taken: list[Any] = []
+    whole: list[Kernel] = []  # those that see all of a line
+    waiting = [kernel]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, On):
+            taken.append(one.columns)
+        elif isinstance(one, VectorKernel):
+            whole.append(one)
+        else:
+            waiting += [inner for _, inner in one.kernels()]
+    if not lines or not taken or not whole:
+        return kernel
+    first = lines[0]
+    names = sorted(name for name, value in first.x.items() if type(value) in (int, float) and name not in taken)
+    if not names:
+        raise ValueError(
+            f"{first.path}:{first.line}: {whole[0]!r} compares the numbers of a line beside "
+            f"{', '.join(map(repr, taken))}, and there are none; give some, or name the part, as in "
+            "gaussian(...)@column"
+        )
+
+    def on_names(one: Kernel) -> Kernel:
+        if isinstance(one, On):
+            return one
+        if isinstance(one, VectorKernel):
+            return one.on(names)
+        return one.changed({name: on_names(inner) for name, inner in one.kernels()})
+
+    return on_names(kernel)
 
 
 def _fault(attempt: Callable[[list[dict[str, Any]]], Any], objects: list[dict[str, Any]]) -> str:

@@ -76,7 +76,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kernel",
         metavar="TEXT",
-        help="classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*linear+spectrum(3)@text, …",
+        help="classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*gaussian+spectrum(3)@text (of JSON lines: "
+        "the numbers of each, and its text), …",
     )
     group.add_argument("--budget", type=whole(1), help="kernels: how many supports are kept at most")
     group.add_argument("--forget", choices=["projectron", "oldest", "random"], help="kernels: what makes room then")

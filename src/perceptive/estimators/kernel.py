@@ -19,6 +19,7 @@ from perceptive.dual_certificate import certify_kernel
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin, nothing_half_learned
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.kernels.examples import check_real, listed, own_item
 from perceptive.kernels.trees import Trees
 from perceptive.learners.kernel import ONE_SET, KernelLearner
 from perceptive.learners.lesson import Labels, is_missing
@@ -74,7 +75,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         What makes room when the budget is used up: the new example is projected on the supports, which stay, or takes
         the place of one of them. The latter have no average, only a ``hypothesis="last"``.
     cache_size : float
-        Megabytes for kernel values of strings, trees and functions that later passes use again.
+        Megabytes for kernel values of strings, trees and functions that later passes use again; the rest is made anew.
     dtype : {"float32", "float64"}
         Of the kernel values.
     random_state : int
@@ -190,7 +191,7 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             An array or sparse matrix for kernels of vectors, a list for others, a Gram matrix for "precomputed".
         y : array of labels
         sample_weight : array or None
-            Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
+            Weights of the examples: each multiplies the step of its example, or C for "pa1" and "pa2"; 0 leaves it out.
         alpha_init : array of shape (n_samples,) or (n_samples, n_classes), or None
             Signed coefficients to start from.
         """
@@ -298,9 +299,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         return X, y
 
     def _check_examples(self, X: Any, reset: bool) -> Any:
-        kernel = as_kernel(self.kernel)
+        kernel, X = as_kernel(self.kernel), listed(X)
         if not kernel.vectors and not kernel.pairwise:
             return X
+        check_real(X)
         return validate_data(
             self, X, reset=reset, accept_sparse="csr" if kernel.vectors else False, dtype=[np.float64, np.float32],
             order="C", accept_large_sparse=True,
@@ -337,8 +339,10 @@ class KernelClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         if isinstance(self.learner_.dual.supports, Trees):  # which are kept as they came, and copied however deep
             self.__dict__.pop("_support_vectors", None)
             return
-        taken = X.iloc[index] if hasattr(X, "iloc") else X[index] if hasattr(X, "shape") else [X[i] for i in index]
-        self._support_vectors = taken
+        if hasattr(X, "iloc"):
+            self._support_vectors = X.iloc[index]
+        else:
+            self._support_vectors = X[index] if hasattr(X, "shape") else [own_item(X[i]) for i in index]
 
     # ------------------------------------------------------------ the run
 

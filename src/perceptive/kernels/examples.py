@@ -6,6 +6,7 @@ supports of a model.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.content import SIZE, digest, shown
+from perceptive.kernels.content import FLAT, SIZE, digest, shown
 
 FEW = 128  # rows that are in the cache while they are looked at twice
 Index = slice | NDArray[np.int64] | list[int]
@@ -210,6 +211,30 @@ def in_double(examples: Any) -> Any:
     return examples
 
 
+def own(examples: Any) -> Any:
+    """The same examples, with objects that nobody else can change; the rows of arrays are copied by `take`."""
+    if isinstance(examples, Parts):
+        return Parts([own(part) for part in examples.parts], examples.derived)
+    return Objects([own_item(item) for item in examples.items]) if type(examples) is Objects else examples
+
+
+def own_item(item: Any) -> Any:
+    """A copy of a list, an array or any nesting of such; other objects, and what is nested very deeply, as it is."""
+    if type(item) in FLAT or digest(item) is None:
+        return item
+    try:
+        return copy.deepcopy(item)
+    except RecursionError:
+        return item
+
+
+def copied(X: Any) -> Any:
+    """Examples as people give them, in arrays or lists that are ours alone."""
+    if isinstance(X, list):
+        return [own_item(x) for x in X]
+    return X.copy() if hasattr(X, "copy") and hasattr(X, "shape") else X
+
+
 def contents(examples: Any) -> list[bytes | None]:
     """A digest of each example, equal where examples are; objects whose content nobody knows are themselves alone.
 
@@ -287,12 +312,32 @@ def as_list(X: Any) -> list[Any]:
     return list(X)
 
 
+def listed(X: Any) -> Any:
+    """What can be gone through only once, as a list; anything else as it is."""
+    return list(X) if hasattr(X, "__next__") else X
+
+
+def check_real(X: Any, name: str = "X") -> None:
+    """Raise ValueError for complex numbers and masked arrays, of which NumPy drops a part when it converts them."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array; drop what is masked, or fill it, {name}.filled(…)")
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: kernels here are of real numbers; give {name}.real, say")
+
+
 def columns_of(X: Any, columns: Any) -> Any:
     """Parts of examples: columns of an array, a matrix or a frame; items of tuples, lists and dicts."""
     if hasattr(X, "loc") and hasattr(X, "columns"):  # a frame
-        if isinstance(columns, str):
-            return X[columns].to_numpy()
-        return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
+        try:
+            if isinstance(columns, str):
+                return X[columns].to_numpy()
+            return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise ValueError(
+                f".on({shown(columns)}): the data frame has no such column; it has {shown(list(X.columns))}, which go "
+                f"by name or by number, 0 to {len(X.columns) - 1}"
+            ) from None
     if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object):
         rows = X.tocsr() if hasattr(X, "tocsr") else X
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from perceptive.kernels.content import shown
 from perceptive.kernels.custom import Custom
+from perceptive.kernels.examples import check_real, listed
+from perceptive.kernels.grammar import as_kernel
 from perceptive.kernels.kernel import Kernel, Values
 
 TILE = 1024  # rows and columns that are made at a time, so that they stay in the cache while they are worked on
@@ -173,8 +176,8 @@ class MercerReport:
         return f"symmetric and positive semidefinite, of rank {self.rank}, eigenvalues {spread}"
 
 
-def mercer_report(k: Kernel, X: Any) -> MercerReport:
-    """Compare all pairs of X, both ways round, and see whether k can be a kernel.
+def mercer_report(k: Kernel | str | Callable[[Any, Any], float], X: Any) -> MercerReport:
+    """Compare all pairs of X, both ways round, and see whether k, also a function or a text, can be a kernel.
 
     Examples
     --------
@@ -182,8 +185,8 @@ def mercer_report(k: Kernel, X: Any) -> MercerReport:
     >>> print(mercer_report(Custom(lambda a, b: -a * b), [1.0, 2.0]))
     it is not positive semidefinite: its smallest eigenvalue is -5, and zᵀKz < 0 for z = [0.447 0.894]
     """
-    k = _unchecked(k)
-    A = k.prepare(X, np.float64)
+    k = _unchecked(as_kernel(k))
+    A = k.prepare(listed(X), np.float64)
     return _report(_square(blocked(k, A, A, np.float64)))
 
 
@@ -196,6 +199,7 @@ def _unchecked(k: Kernel) -> Kernel:
 
 
 def _square(K: ArrayLike) -> NDArray[np.float64]:
+    check_real(K, "K")
     matrix = np.asarray(K, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
         raise ValueError(f"K has shape {matrix.shape}; give a square matrix")

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any, NoReturn
 
@@ -53,6 +54,8 @@ def as_kernel(kernel: Any) -> Kernel:
         return kernel
     if isinstance(kernel, str):
         return parse(kernel)
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(f"kernel={kernel.__name__} is a class of kernels; give one of them, {kernel.__name__}(…)")
     if callable(kernel):
         return Custom(kernel)
     raise TypeError(f"kernel={kernel!r}: give a kernel, its name as in 'poly(4)', a function, or 'precomputed'")
@@ -185,10 +188,15 @@ class _Parser:
         if word not in NAMES:
             self.fail(at, f"no kernel is called {word!r}: there are {', '.join(NAMES)}")
         positional, named = self.arguments() if self.take("(") else ([], {})
+        signature = inspect.signature(NAMES[word])
+        try:
+            signature.bind(*positional, **named)
+        except TypeError as error:
+            self.fail(at, f"{error}; it is {word}({', '.join(signature.parameters)})")
         try:
             return NAMES[word](*positional, **named)
         except (TypeError, ValueError) as error:
-            self.fail(at, str(error).replace("__init__", word))
+            self.fail(at, str(error))
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         positional: list[Any] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels.content import digest, shown
+from perceptive.kernels.examples import listed
 
 Values = NDArray[Any]
 
@@ -72,7 +74,8 @@ class Kernel:
             return self.value(X, Y)
         if Y is None or Y is X:
             return self.gram(X, dtype=dtype)
-        dtype = dtype or _dtype_of(X, Y)
+        X, Y = listed(X), listed(Y)
+        dtype = _dtype_of(X, Y) if dtype is None else _checked_dtype(dtype)
         A, B = self.prepare(X, dtype), self.prepare(Y, dtype)
         from perceptive.kernels.gram import blocked
 
@@ -84,14 +87,14 @@ class Kernel:
 
     def diag(self, X: Any) -> NDArray[np.float64]:
         """K(x, x) of each example."""
-        return self.norms(self.prepare(X, _dtype_of(X)))
+        return self.norms(self.prepare(listed(X), _dtype_of(X)))
 
     def gram(self, X: Any, dtype: Any = None) -> Values:
         """The Gram matrix of X: half of it is computed, in blocks, the other half mirrored."""
         from perceptive.kernels.gram import symmetric
 
-        dtype = dtype or _dtype_of(X)
-        return symmetric(self, self.prepare(X, dtype), dtype)
+        dtype = _dtype_of(X) if dtype is None else _checked_dtype(dtype)
+        return symmetric(self, self.prepare(listed(X), dtype), dtype)
 
     def feature_map(self, X: Any) -> Any:
         """φ(X), rows for examples, where it is finite."""
@@ -169,11 +172,11 @@ class Kernel:
                 found |= {f"{name}__{inner}": value for inner, value in kernel.get_params().items()}
         return found
 
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; ``k1__gamma`` is gamma of k1."""
+    def _split(self, parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Parameters of this kernel, and those of the kernels within."""
         names = self._parameter_names()
         inner: dict[str, dict[str, Any]] = {}
-        changes = {}
+        changes: dict[str, Any] = {}
         for key, value in parameters.items():
             name, _, rest = key.partition("__")
             if name not in names:
@@ -184,13 +187,36 @@ class Kernel:
                 inner.setdefault(name, {})[rest] = value
             else:
                 changes[name] = value
-        type(self).__init__(self, **{**self.get_params(deep=False), **changes})
-        for name, values in inner.items():
-            kernel = getattr(self, name)
-            if not isinstance(kernel, Kernel):
+        for name in inner:
+            if not isinstance(changes.get(name, getattr(self, name)), Kernel):
                 raise ValueError(f"{name} of {type(self).__name__} is no kernel and has no parameters")
-            kernel.set_params(**values)
+        return changes, inner
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; ``k1__gamma`` is gamma of k1. Where one of them cannot be, nothing changes."""
+        self._with(parameters)  # raises where one cannot be
+        changes, inner = self._split(parameters)
+        for name, values in inner.items():
+            changes.get(name, getattr(self, name)).set_params(**values)
+        type(self).__init__(self, **{**self.get_params(deep=False), **changes})
         return self
+
+    def _with(self, parameters: dict[str, Any]) -> Self:
+        """Another kernel, with these parameters changed."""
+        changes, inner = self._split(parameters)
+        for name, values in inner.items():
+            changes[name] = changes.get(name, getattr(self, name))._with(values)
+        return self.changed(changes)
+
+    def __copy__(self) -> Self:
+        """A kernel with these parameters, whatever becomes of those of this one and of the kernels within."""
+        return self.changed({name: copy.copy(kernel) for name, kernel in self.kernels()})
+
+    def __sklearn_clone__(self) -> Self:
+        parameters = self.get_params(deep=False)
+        kernels = {name: kernel.__sklearn_clone__() for name, kernel in self.kernels()}
+        others = {name: copy.deepcopy(value) for name, value in parameters.items() if name not in kernels}
+        return self.changed(others | kernels)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -223,15 +249,33 @@ def _lifted(k: Any) -> Kernel:
 def _same(a: Any, b: Any) -> bool:
     if a is b:
         return True
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b)))
-    if hasattr(a, "tocsr") or hasattr(b, "tocsr"):
-        return type(a) is type(b) and a.shape == b.shape and (a != b).nnz == 0
+    if hasattr(a, "tocsr") and hasattr(b, "tocsr"):
+        import scipy.sparse as sp
+
+        if a.shape != b.shape:
+            return False
+        apart: Any = sp.csr_array(a) != sp.csr_array(b)
+        return bool(apart.nnz == 0)
+    if _is_number(a) and _is_number(b):
+        return bool(a == b)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or (_are_numbers(a) and _are_numbers(b)):
+        try:
+            return np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b)))
+        except ValueError:  # rows of several lengths
+            return False
     if isinstance(a, tuple | list) and type(a) is type(b):  # of arrays, or of deep trees, which == cannot compare
         known = digest(a)
         if known is not None:
             return known == digest(b)
     return bool(type(a) is type(b) and a == b)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, list | tuple) and all(map(_is_number, values))
 
 
 def number(value: Any) -> float:
@@ -247,6 +291,16 @@ def number(value: Any) -> float:
 def _dtype_of(*arrays: Any) -> Any:
     single = all(getattr(X, "dtype", None) == np.float32 for X in arrays)
     return np.float32 if single else np.float64
+
+
+def _checked_dtype(dtype: Any) -> Any:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
+        raise ValueError(f"dtype={shown(dtype)}: kernel values are float32 or float64")
+    return found
 
 
 def _is_single(x: Any) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import copy
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 
 from perceptive.kernels.algebra import factor
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Parts, as_list, in_double, numbers
+from perceptive.kernels.examples import Parts, as_list, copied, in_double, numbers
 from perceptive.kernels.kernel import Kernel, Values
 from perceptive.kernels.views import check_callable
+
+IN_CACHE = 2**16  # numbers that are worked on at a time
+TOLERANCE = 1e-8  # K(x, x) above −this × what it is a difference of counts as rounding
 
 
 class ScaledBy(Kernel):
@@ -50,7 +54,7 @@ class ScaledBy(Kernel):
         return _scale(K, A.parts[1].array, B.parts[1].array)
 
     def norms(self, A: Parts) -> NDArray[np.float64]:
-        return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] ** 2)
+        return np.asarray(self.k.norms(A.parts[0]) * A.parts[1].array[:, 0] * A.parts[1].array[:, 0])
 
     def feature_map(self, X: Any) -> Any:
         factors, phi = np.array(self._factors(X))[:, None], self.k.feature_map(X)
@@ -107,8 +111,8 @@ class Centered(Kernel):
     """⟨φ(x) − φ̄, φ(x') − φ̄⟩, φ̄ the mean over X_ref."""
 
     def __init__(self, k: Kernel, X_ref: Any) -> None:
-        self.k, self.X_ref = k, X_ref
-        self._reference: tuple[Any, float] | None = None
+        self.k, self.X_ref = k, copied(X_ref)
+        self._reference: tuple[Kernel, Any, float] | None = None  # prepared for this kernel, and the grand mean
         self._check()
 
     @property
@@ -126,10 +130,11 @@ class Centered(Kernel):
         """Mean of k(x, r) over the reference, less half its grand mean."""
         from perceptive.kernels.gram import row_means
 
-        if self._reference is None:
+        if self._reference is None or self._reference[0] != self.k:  # its parameters may have changed
             prepared = self.k.prepare(self.X_ref, np.float64)
-            self._reference = prepared, float(row_means(self.k, prepared, prepared).mean())
-        prepared, grand = self._reference
+            grand = float(row_means(self.k, prepared, prepared).mean())
+            self._reference = copy.copy(self.k), prepared, grand
+        _, prepared, grand = self._reference
         return row_means(self.k, in_double(A), prepared) - grand / 2
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
@@ -140,12 +145,16 @@ class Centered(Kernel):
     def compare(self, A: Parts, B: Parts) -> Values:
         one = in_double(A.parts[0])  # what is left may be small beside what is taken away
         K = self.k.compare(one, one if A is B else in_double(B.parts[0])).astype(np.float64, copy=False)
-        K -= A.parts[1].array
-        K -= B.parts[1].array.T
+        for part, left, right in _in_cache(K, A.parts[1].array, B.parts[1].array):
+            part -= left + right
         return K
 
     def norms(self, A: Parts) -> NDArray[np.float64]:
-        return np.asarray(self.k.norms(A.parts[0]) - 2 * A.parts[1].array[:, 0])
+        lengths, means = self.k.norms(in_double(A.parts[0])), 2 * A.parts[1].array[:, 0]
+        norms = np.asarray(lengths - means)
+        rounding = (norms < 0) & (norms >= -TOLERANCE * np.maximum(np.abs(lengths), np.abs(means)))
+        norms[rounding] = 0.0
+        return norms
 
     def __repr__(self) -> str:
         return f"{factor(self.k)}.centered({shown(self.X_ref)})"
@@ -157,7 +166,26 @@ def _is_mild(inverse_lengths: Values) -> bool:
     return bool(some.min(initial=1.0) > 1e-12 and some.max(initial=1.0) < 1e12)
 
 
+def _in_cache(K: Values, left: Values, right: Values) -> Iterator[tuple[Values, Values, Values]]:
+    """Some rows of K at a time, with their numbers in a column and those of the columns in a row.
+
+    What is made of the latter two is commutative, and so a symmetric K stays symmetric to the bit.
+    """
+    rows = max(1, IN_CACHE // max(1, K.shape[1]))
+    for i in range(0, len(K), rows):
+        yield K[i : i + rows], left[i : i + rows], right.T
+
+
 def _scale(K: Values, left: Values, right: Values) -> Values:
-    K *= left.astype(K.dtype)
-    K *= right.astype(K.dtype).T
+    """K_ij·(l_i·r_j), in place."""
+    largest = float(np.abs(left).max(initial=0.0) * np.abs(right).max(initial=0.0))
+    smallest = float(np.abs(left).min(initial=1.0, where=left != 0) * np.abs(right).min(initial=1.0, where=right != 0))
+    if largest < np.finfo(K.dtype).max and smallest > np.finfo(K.dtype).tiny:
+        for part, mine, theirs in _in_cache(K, left.astype(K.dtype), right.astype(K.dtype)):
+            part *= mine * theirs
+        return K
+    (left, up), (right, more) = np.frexp(left), np.frexp(right)  # the products alone may be beyond all numbers
+    for (part, mine, theirs), (_, e, f) in zip(_in_cache(K, left, right), _in_cache(K, up, more), strict=True):
+        part *= mine * theirs
+        np.ldexp(part, e + f, out=part)
     return K

@@ -233,7 +233,8 @@ class Subsequence(StringKernel):
 class AllSubsequences(StringKernel):
     """All common subsequences, the empty one included: Σ_u (places of u in x)·(places of u in x').
 
-    The values grow like 2^length; `normalized` tames them.
+    The values grow like 2^length and beyond some 500 symbols are too large for a number, which is refused;
+    `normalized` tames smaller ones.
 
     Examples
     --------

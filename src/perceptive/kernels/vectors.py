@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.content import shown
-from perceptive.kernels.examples import Dense, Sparse, in_double, sparse_dots
+from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
 
@@ -37,10 +37,13 @@ class VectorKernel(Kernel):
 
 def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
     """Rows of finite numbers, copied only where they must be."""
+    check_real(X)
     if hasattr(X, "tocsr"):
         given = X.tocsr()
         with np.errstate(over="ignore"):
             X = given.astype(dtype, copy=False)
+        if not X.has_sorted_indices:  # so that x·x' and x'·x are summed in one order
+            X = X.sorted_indices()
         if not np.isfinite(X.data).all():
             if np.isfinite(given.data).all():
                 raise ValueError(TOO_LARGE.format("X contains numbers that are", np.dtype(dtype)))
@@ -54,7 +57,11 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
         with np.errstate(over="ignore"):
             array = np.ascontiguousarray(X, dtype=dtype)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"this kernel is of vectors; X must hold numbers, all rows of one length ({error})") from None
+        objects = isinstance(X, list | tuple) and any(isinstance(x, dict) for x in X)
+        cure = "of objects it takes a named part, as in gaussian(...)@column or k.on('column'); " if objects else ""
+        raise ValueError(
+            f"this kernel is of vectors; {cure}X must hold numbers, all rows of one length ({error})"
+        ) from None
     if array.ndim == 1 and np.ndim(X) == 1 and len(array):
         array = array.reshape(-1, 1)  # one number per example
     if array.ndim != 2:
@@ -99,8 +106,8 @@ class Linear(VectorKernel):
     """
 
     def __init__(self, A: ArrayLike | None = None) -> None:
-        self.A = A
-        self._root = None if A is None else _root(np.asarray(A, dtype=np.float64))
+        self.A = copied(A)
+        self._root = None if A is None else _root(A)
 
     @property
     def view(self) -> Hashable:
@@ -126,10 +133,20 @@ class Linear(VectorKernel):
         return prepared.matrix if isinstance(prepared, Sparse) else prepared.array
 
 
-def _root(A: NDArray[np.float64]) -> NDArray[np.float64]:
+def _root(given: Any) -> NDArray[np.float64]:
     """L with A = LLᵀ."""
-    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
-        raise ValueError(f"A has shape {A.shape}; give a square matrix of finite numbers")
+    if hasattr(given, "tocsr"):
+        raise TypeError("Linear: A is sparse; give an array, A.toarray()")
+    check_real(given, "A")
+    try:
+        A = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"Linear({shown(given)}): A must be a square matrix of numbers") from None
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or len(A) == 0:
+        raise ValueError(f"A has shape {A.shape}; give a square matrix, a row and a column for each feature")
+    if not np.isfinite(A).all():
+        i, j = np.argwhere(~np.isfinite(A))[0]
+        raise ValueError(f"A[{i}, {j}] is {A[i, j]}; give a matrix of finite numbers")
     scale = float(np.abs(A).max(initial=0.0))
     if not np.allclose(A, A.T, rtol=0, atol=1e-10 * scale):
         i, j = np.unravel_index(int(np.argmax(np.abs(A - A.T))), A.shape)
@@ -220,6 +237,8 @@ class Gaussian(VectorKernel):
             raise ValueError("give gamma or sigma, not both: γ = 1/(2σ²)")
         if sigma is not None:
             _check_positive(sigma, "sigma")
+            if not 1e-150 <= sigma <= 1e150:
+                raise ValueError(f"sigma={shown(sigma)}: γ = 1/(2σ²) is beyond all numbers; give 1e-150 to 1e150")
         elif gamma is not None and gamma != "scale":
             _check_positive(gamma, "gamma")
 
@@ -244,7 +263,8 @@ class Gaussian(VectorKernel):
         if not longest < math.inf:
             raise ValueError(f"γ‖x‖² of an example is beyond all numbers for {self!r}; rescale X, or take a smaller γ")
         if single and longest > FAR:
-            return self.compare(in_double(A), in_double(B)).astype(np.float32)
+            one = in_double(A)
+            return self.compare(one, one if A is B else in_double(B)).astype(np.float32)
         K = dots(A, B)
         a, b = (size.astype(K.dtype) for size in sizes)
         rows = max(1, IN_CACHE // max(1, K.shape[1]))

@@ -62,6 +62,8 @@ class On(_Elsewhere):
     """k of a part of each example."""
 
     def __init__(self, k: Kernel, columns: Any) -> None:
+        if hasattr(columns, "tolist") and (np.ndim(columns) == 0 or np.asarray(columns).dtype.kind in "OSU"):
+            columns = columns.tolist()  # one number of NumPy's, or names
         self.k, self.columns = k, columns
 
     @property

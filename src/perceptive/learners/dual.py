@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.hypotheses import HYPOTHESES
 from perceptive.kernels import Kernel
-from perceptive.kernels.examples import contents, in_double, size_of
+from perceptive.kernels.examples import contents, in_double, own, size_of
 from perceptive.learners.budget import Forgetting, forgetting
 from perceptive.learners.dual_run import DualRun
 from perceptive.parameters import KernelParameters, KernelRankingParameters
@@ -284,6 +284,7 @@ class Dual:
             run.length2 += grown[1:].tolist()
 
     def _add(self, examples: Any, numbers: list[int]) -> None:
+        examples = own(examples)
         if self.supports is None:
             self.supports = examples.take(np.arange(len(numbers)))
         else:
@@ -324,7 +325,7 @@ class Dual:
             del self._slot_of_content[forgotten]
         if content is not None:
             self._slot_of_content[content] = slot
-        self.supports.put(slot, x)
+        self.supports.put(slot, own(x.take(np.zeros(1, np.int64))))
         self.ids[slot], self._contents[slot] = number, content
         self.slot_of[number] = slot
         self.alpha[slot] = step

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.kernels.examples import check_alike
+from perceptive.kernels.examples import check_alike, listed
 from perceptive.learners.dual import Dual, Weights
 from perceptive.learners.fingerprint import combine, hash_examples
 from perceptive.learners.lesson import Labels, plain_label
@@ -96,6 +96,7 @@ class KernelLearner:
         self, X: Any, y: Any, weights: Any = None, *, several: bool = False, alpha_init: Any = None
     ) -> KernelLesson:
         """Check examples and make them ready to be played, once or several times."""
+        X = listed(X)
         labels, which = Labels.of(y)
         new = [label for label in labels if label not in self.index]
         if new and self.announced:
@@ -175,6 +176,7 @@ class KernelLearner:
         """Check examples that are to be predicted."""
         if self.dual is None:
             raise ValueError("this learner has learned nothing yet; let it learn first")
+        X = listed(X)
         self._check_features(X)
         return self.kernel.prepare(X, self.dual.predictor().dtype)
 

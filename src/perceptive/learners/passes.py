@@ -90,9 +90,9 @@ class Passes:
         self._played: list[tuple[NDArray[np.int64], NDArray[np.int64], Weights]] = []  # rows, then slots and steps
         self._busy = dual.kernel.vectors
         self._columns: dict[int, NDArray[Any]] = {}
-        fits = len(X) ** 2 * dual.dtype.itemsize <= dual.parameters.cache_size * 1e6
+        self._most = int(dual.parameters.cache_size * 1e6) // max(1, len(X) * dual.dtype.itemsize)  # columns kept
         # A matrix product makes kernel values of vectors faster than a cache would find them.
-        self.cached = self.several and fits and not dual.kernel.vectors
+        self.cached = self.several and self._most > 0 and not dual.kernel.vectors
         self.block = len(X) if self.cached else BLOCK
         if dual.forgetting is not None and not dual.kernel.vectors:
             # Each mistake is compared with the rest of its block, each example with the supports: no more of the first.
@@ -192,7 +192,9 @@ class Passes:
             return self.dual.row(x, X.take(slice(first, None)))
         column = self._columns.get(i)
         if column is None:
-            column = self._columns[i] = self.dual.row(x, self.X).astype(self.dual.dtype)
+            column = self.dual.row(x, self.X).astype(self.dual.dtype)
+            if len(self._columns) < self._most:
+                self._columns[i] = column
         return np.asarray(column[chunk[first:]], dtype=np.float64)
 
     def _catch_up(self) -> None:

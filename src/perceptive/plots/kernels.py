@@ -83,7 +83,10 @@ class DecisionSurfaceDisplay:
         >>> DecisionSurfaceDisplay.from_estimator(clf, X, y).scores.shape  # doctest: +SKIP
         (200, 200)
         """
-        X = np.asarray(X, dtype=np.float64)
+        try:
+            X = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("a decision surface is of two features; X holds no rows of two numbers") from None
         if X.ndim != 2 or X.shape[1] != 2:
             raise ValueError(f"a decision surface is of two features; X has the shape {X.shape}")
         low, high = X.min(axis=0), X.max(axis=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,16 @@ class History:
     loss: list[float] = field(default_factory=list)  # the perceptron criterion of the mistakes as they happened
     held_out: list[float] = field(default_factory=list)  # accuracy on the validation part
     converged: bool = False  # a pass went by without a mistake or an update
+
+    @classmethod
+    def from_meta(cls, meta: dict[str, Any]) -> Self:
+        """What a file says of it; raises where that cannot be."""
+        history = cls(**meta)
+        lists = (history.mistakes, history.updates, history.loss, history.held_out)
+        sound = all(type(one) is list and all(type(entry) in (int, float) for entry in one) for one in lists)
+        if not sound or not isinstance(history.converged, bool):
+            raise ValueError("an impossible history")
+        return history
 
     @property
     def epochs(self) -> int:

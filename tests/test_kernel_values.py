@@ -1,0 +1,390 @@
+"""Kernels are values: nobody else changes them, equal ones are equal, their Gram matrices are symmetric to the bit."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, load, save
+from perceptive.kernels import (
+    AllSubsequences,
+    Custom,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    Subtree,
+    gram_embedding,
+    is_psd,
+    mercer_report,
+)
+from perceptive.learners.passes import Passes
+
+rng = np.random.default_rng(0)
+
+
+def dot(a, b):
+    return float(np.dot(a, b))
+
+
+# ---------------------------------------------------------------- what a model has learned stays
+
+
+@pytest.mark.parametrize("budget", [None, 3])
+@pytest.mark.parametrize("form", [np.array, list, lambda X: X.tolist()])
+def test_models_of_functions_keep_copies_of_their_supports(form, budget):
+    X = rng.normal(size=(40, 3))
+    y, given = (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int), form(X.copy())
+    hypothesis = "averaged" if budget is None else "last"
+    forget = "oldest" if budget else "projectron"
+    model = KernelClassifier(kernel=dot, budget=budget, forget=forget, hypothesis=hypothesis).fit(given, y)
+    before, supports = model.decision_function(X), np.array(model.support_vectors_)
+    for row in given:
+        for j in range(3):
+            row[j] *= -1
+    assert (model.decision_function(X) == before).all()
+    assert (np.array(model.support_vectors_) == supports).all()
+
+
+@pytest.mark.parametrize("forget", ["oldest", "random", "projectron"])
+def test_a_buffer_may_be_used_again(forget):
+    X = rng.normal(size=(30, 2))
+    y, buffer = (X[:, 0] > 0).astype(int).tolist(), np.empty(2)
+    models = [KernelClassifier(kernel=dot, budget=2, forget=forget, hypothesis="last") for _ in range(2)]
+    for x, label in zip(X, y, strict=True):
+        buffer[:] = x
+        models[0].learn_one(buffer, label)
+        models[1].learn_one(x.copy(), label)
+    assert (models[0].decision_function(X) == models[1].decision_function(X)).all()
+
+
+def test_objects_that_nobody_can_copy_are_kept():
+    class Thing:
+        def __init__(self, value):
+            self.value = value
+
+    things = [Thing(i - 4.5) for i in range(10)]
+    model = KernelClassifier(kernel=lambda a, b: a.value * b.value).fit(things, [int(t.value > 0) for t in things])
+    assert all(any(item is thing for thing in things) for item in model.learner_.dual.supports.items)
+
+
+# ---------------------------------------------------------------- symmetric to the bit
+
+TEXTS = ["".join(rng.choice(list("abcd"), size=n)) for n in rng.integers(1, 30, size=40)]
+TREES = [f"(S (A {a}) (B (C {b}) {c}))" for a, b, c in rng.choice(list("abc"), size=(40, 3))]
+REFERENCE = rng.normal(size=(7, 5))
+OF_VECTORS = [
+    Linear(),
+    Linear(np.diag([1.0, 2, 3, 4, 5]) + 0.1),
+    Polynomial(3, 0.7),
+    Gaussian(gamma=0.3),
+    Gaussian(gamma=3e4),
+    Laplacian(gamma=0.3),
+    Polynomial(4).normalized(),
+    Gaussian(sigma=2).normalized() + 0.3 * Linear(),
+    Linear().centered(REFERENCE),
+    Gaussian(gamma=0.1).centered(REFERENCE).normalized(),
+    (Linear() * Gaussian(gamma=1)).polynomial([1, 0.1, 0.3]).exp().normalized(),
+    Linear().scaled_by(lambda x: float(x[0]) / 3),
+    Linear().scaled_by(lambda x: float(x[0]) * 1e-30),
+    Linear().on([0, 2]) * Gaussian(gamma=0.3).on(slice(1, 4)),
+    Custom(lambda a, b: 0.3 * float(a[0]) * float(b[0]) + 0.7 * float(b[1]) * float(a[1])),
+]
+
+
+def assert_symmetric(kernel, X, **options):
+    K = kernel.gram(X, **options)
+    assert (K == K.T).all(), kernel
+    assert (kernel(X, **options) == K).all()
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("kernel", OF_VECTORS, ids=repr)
+@settings(max_examples=12)
+@given(st.integers(1, 90), st.sampled_from(["float32", "float64"]), st.booleans(), st.integers(0, 99))
+def test_gram_matrices_of_vectors_are_symmetric_to_the_bit(kernel, n, dtype, sparse, seed):
+    X = np.random.default_rng(seed).normal(size=(n, 5)).astype(dtype)
+    custom = isinstance(kernel, Custom) or "scaled_by" in repr(kernel)
+    if sparse and not custom:
+        X[np.random.default_rng(seed).random(X.shape) < 0.5] = 0
+        X = sp.csr_array(X)
+        for i in range(n):  # entries in any order
+            part = slice(*X.indptr[i : i + 2])
+            X.indices[part], X.data[part] = X.indices[part][::-1].copy(), X.data[part][::-1].copy()
+        X.has_sorted_indices = False
+    assert_symmetric(kernel, X)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("change", [lambda k: k, Kernel.normalized, lambda k: 0.3 * k.normalized() + k * k])
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [(k, TEXTS) for k in (Spectrum(2), Subsequence(3, 0.7), AllSubsequences())]
+    + [(k, TREES) for k in (SubsetTree(0.7), Subtree())],
+)
+def test_gram_matrices_of_structures_are_symmetric_to_the_bit(kernel, X, change, single):
+    for made in (change(kernel), change(kernel).centered(X[:5])):
+        assert_symmetric(made, X, dtype=np.float32 if single else np.float64)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("kernel", [OF_VECTORS[i] for i in (0, 3, 4, 6, 8)], ids=repr)
+@pytest.mark.parametrize("n", [1500, 8300])
+def test_large_gram_matrices_are_symmetric_to_the_bit(kernel, n):
+    K = kernel.gram(np.random.default_rng(0).normal(size=(n, 5)).astype(np.float32))
+    assert all((K[i : i + 1024] == K[:, i : i + 1024].T).all() for i in range(0, n, 1024))
+
+
+def test_scaling_by_what_has_no_product():
+    X = np.array([[1e150], [2e150], [3e-150]])
+    K = Linear().scaled_by(lambda x: float(x[0]) ** -1 if x[0] > 1 else 1e200).gram(X)
+    assert pytest.approx(np.array([[1, 1, 3e50], [1, 1, 3e50], [3e50, 3e50, 9e100]])) == K
+
+
+# ---------------------------------------------------------------- centred
+
+
+def test_rounding_is_no_negative_length():
+    kernel = Spectrum(1).normalized().centered(["abc"] * 3)
+    X = ["abc"] * 3 + ["abd", "xyz"]
+    assert kernel.diag(X).min() == 0
+    KernelClassifier(kernel=kernel).fit(X, [0, 1, 0, 1, 0])
+    wrong = Custom(lambda a, b: -a * b).centered([1.0])  # really negative
+    assert wrong.diag([3.0]) == pytest.approx([-4.0])
+
+
+def test_means_are_those_of_the_kernel_as_it_is():
+    X = rng.normal(size=(6, 3))
+    reference = X[:3].copy()
+    kernel = (Gaussian(gamma=1.0) + Linear()).centered(reference)
+    kernel.gram(X)
+    kernel.k.k1.set_params(gamma=0.1)
+    assert (kernel.gram(X) == (Gaussian(gamma=0.1) + Linear()).centered(X[:3]).gram(X)).all()
+    reference *= 3
+    assert (kernel.X_ref == X[:3]).all()
+
+
+def test_the_matrix_of_a_kernel_is_its_own():
+    A = np.eye(3)
+    kernel = Linear(A)
+    A *= 4
+    assert kernel == Linear(np.eye(3))
+    assert (np.eye(3) == clone(kernel).A).all()
+    assert clone(2 * kernel + Gaussian(gamma=1)) == 2 * kernel + Gaussian(gamma=1)
+
+
+# ---------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize(
+    ("kernel", "wrong"),
+    [
+        (Gaussian(gamma=2.0), {"gamma": -1}),
+        (Gaussian(gamma=2.0) + 3 * Polynomial(2), {"k1__gamma": 1.0, "k2__k__degree": 0}),
+        (Gaussian(gamma=2.0) + 3 * Polynomial(2), {"k2__k__degree": 3, "k2__c": -1}),
+        (Spectrum(2).normalized(), {"k__n": 3, "k__zzz": 1}),
+        (Linear().centered(REFERENCE), {"k__A": -np.eye(2)}),
+    ],
+)
+def test_parameters_that_cannot_be_change_nothing(kernel, wrong):
+    before = copy.deepcopy(kernel)
+    with pytest.raises(ValueError, match=r"must be|it must|no parameter|not positive"):
+        kernel.set_params(**wrong)
+    assert kernel == before
+    model = KernelClassifier(kernel=kernel)
+    with pytest.raises(ValueError, match=r"must be|it must|no parameter|not positive"):
+        model.set_params(**{f"kernel__{name}": value for name, value in wrong.items()})
+    assert kernel == before
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (Gaussian(gamma=1), Gaussian(gamma=1.0)),
+        (Spectrum(np.int64(2)), Spectrum(2)),
+        (Linear().polynomial((1, 2, 3)), Linear().polynomial([1, 2.0, 3])),
+        (Linear().polynomial(np.array([1, 2, 3])), Linear().polynomial([1, 2, 3])),
+        (Custom(dot), Custom(dot, name="dot")),
+        (Linear().centered(sp.csr_matrix(REFERENCE)), Linear().centered(sp.csr_array(REFERENCE))),
+    ],
+)
+def test_equal_values_make_equal_kernels(one, two):
+    assert one == two
+    assert hash(one) == hash(two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (Gaussian(gamma=1), Gaussian(gamma=2)),
+        (Gaussian(gamma=1), Gaussian(sigma=1)),
+        (Linear().polynomial([1, 2]), Linear().polynomial([1, 2, 0])),
+        (Custom(dot), Custom(dot, name="other")),
+        (Spectrum(2, distinct=True), Spectrum(2, distinct=False)),
+        (Linear().centered([[1.0], [2.0]]), Linear().centered(np.array([[1.0], [3.0]]))),
+        (Linear().on(["a", "b"]), Linear().on(["a"])),
+    ],
+)
+def test_other_values_make_other_kernels(one, two):
+    assert one != two
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [
+        (Custom(dot), REFERENCE),
+        (Linear().centered(sp.csr_matrix(REFERENCE)), REFERENCE),
+        (Gaussian(gamma=1).on([0, 1]).centered(REFERENCE.tolist()), REFERENCE),
+    ],
+)
+def test_loaded_kernels_are_equal(kernel, X, tmp_path):
+    model = KernelClassifier(kernel=kernel).fit(X, [0, 1, 0, 1, 0, 1, 1])
+    save(model, tmp_path / "a.model")
+    assert load(tmp_path / "a.model", functions={"dot": dot}).kernel_ == model.kernel_
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 1e200, 1e-151])
+def test_widths_beyond_all_numbers_are_refused(sigma):
+    with pytest.raises(ValueError, match="beyond all numbers"):
+        Gaussian(sigma=sigma)
+    assert 0 < Gaussian(sigma=1e-150).rate() < math.inf
+    assert Gaussian(sigma=1e150).rate() > 0
+
+
+@pytest.mark.parametrize("name", ["bias", "delta"])
+@pytest.mark.parametrize(
+    "model", [KernelClassifier(kernel="linear"), LinearClassifier(), LinearRanker(), KernelRanker(kernel="linear")]
+)
+def test_squares_beyond_all_numbers_are_refused(model, name):
+    if name not in model.get_params():
+        pytest.skip("a ranker has no bias")
+    groups = [np.array([0, 0, 1, 1])] if "Ranker" in type(model).__name__ else []
+    with pytest.raises(ValueError, match=f"{name} must be a number from 0 to 1e150"):
+        clone(model).set_params(**{name: 1e200}).fit(REFERENCE[:4], [0, 1, 0, 1], *groups)
+
+
+# ---------------------------------------------------------------- kept between passes
+
+
+@pytest.mark.parametrize("columns", [0, 1, 5, 1000])
+def test_rows_are_kept_up_to_the_limit(columns):
+    n, calls = 40, 0
+    X = np.random.default_rng(7).normal(size=(n, 2)).tolist()
+    y = [int(a * b > 0) for a, b in X]
+
+    def f(a, b):
+        nonlocal calls
+        calls += 1
+        return math.exp(-((a[0] - b[0]) ** 2) - (a[1] - b[1]) ** 2)
+
+    model = KernelClassifier(kernel=f, epochs=5, cache_size=(columns * n * 4 + 1) / 1e6, hypothesis="last").fit(X, y)
+    found, calls = calls, 0
+    free = KernelClassifier(kernel=f, epochs=5, hypothesis="last").fit(X, y)
+    assert (model.support_ == free.support_).all()
+    assert model.alpha_ == pytest.approx(free.alpha_)
+    assert found == calls if columns == 1000 else found > calls
+    passes = Passes(model.learner_.dual, model.kernel_.prepare(X), np.ones(n, np.int32), None, 0, True)
+    for i in range(n):
+        row = passes.X.take(slice(i, i + 1))
+        if passes.cached:
+            passes._row(i, row, passes.X, np.arange(n), 0)
+    assert len(passes._columns) == min(columns, n)
+
+
+# ---------------------------------------------------------------- plain words
+
+X3 = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0]])
+
+
+def test_columns_go_by_name_and_number():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X3, columns=["a", "b"])
+    expected = (X3 @ X3.T).tolist()
+    for columns in (np.array(["a", "b"]), frame.columns[:2], ("a", "b"), [0, 1]):
+        assert Linear().on(columns).gram(frame).tolist() == expected
+    for columns in ("zz", ["a", "zz"], 9, [0, 9], "A"):
+        with pytest.raises(ValueError, match=r"no such column; it has \['a', 'b'\]"):
+            Linear().on(columns).gram(frame)
+    for X in (X3, sp.csr_array(X3), frame):
+        assert Linear().on(np.int64(1)).gram(X).tolist() == np.outer(X3[:, 1], X3[:, 1]).tolist()
+
+
+def test_what_can_be_gone_through_once_will_do():
+    kernel, texts = Spectrum(2) + Subsequence(1, 0.5) + 1, ["ab", "bc", "abc"]
+    K = kernel.gram(texts)
+    assert (kernel.gram(x for x in texts) == K).all()
+    assert (kernel(iter(texts), iter(texts)) == K).all()
+    assert (kernel.diag(iter(texts)) == K.diagonal()).all()
+    assert (Linear().gram(iter(X3.tolist())) == X3 @ X3.T).all()
+    assert str(mercer_report(kernel, iter(texts))) == str(mercer_report(kernel, texts))
+    model = KernelClassifier(kernel=kernel).fit(iter(texts), [0, 1, 0])
+    assert (model.predict(iter(texts)) == KernelClassifier(kernel=kernel).fit(texts, [0, 1, 0]).predict(texts)).all()
+    assert model.partial_fit(iter(texts), [0, 1, 0]).predict(iter(texts)).tolist() == [0, 1, 0]
+
+
+def test_reports_are_of_anything_that_is_a_kernel_elsewhere():
+    assert mercer_report(lambda a, b: a * b, [1.0, 2.0]).rank == 1
+    assert mercer_report("linear", X3).rank == 2
+    assert not mercer_report(lambda a, b: a - b, [1.0, 2.0]).symmetric
+
+
+@pytest.mark.parametrize(
+    ("A", "message"),
+    [
+        (np.zeros((0, 0)), "give a square matrix"),
+        ("foo", "square matrix of numbers"),
+        (sp.eye_array(2), r"A\.toarray\(\)"),
+        ([[np.nan]], r"A\[0, 0\] is nan"),
+        (np.eye(2) * 1j, "Complex data"),
+    ],
+)
+def test_matrices_that_are_none_are_refused(A, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        Linear(A)
+
+
+def test_a_class_is_no_kernel():
+    with pytest.raises(TypeError, match=r"a class of kernels; give one of them, Gaussian\(…\)"):
+        KernelClassifier(kernel=Gaussian).fit(X3, [0, 1, 0])
+    with pytest.raises(ValueError, match=r"too many positional arguments; it is poly\(degree, c\)"):
+        KernelClassifier(kernel="poly(2,3,4)").fit(X3, [0, 1, 0])
+
+
+@pytest.mark.parametrize("dtype", [int, "float16", "zzz", complex])
+def test_values_are_of_two_kinds(dtype):
+    for made in (lambda: Linear().gram(X3, dtype=dtype), lambda: Linear()(X3, X3[:1], dtype=dtype)):
+        with pytest.raises(ValueError, match="kernel values are float32 or float64"):
+            made()
+    assert Linear().gram(X3, dtype="float32").dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.eye(2) * 1j, "Complex data not supported"),
+        (sp.csr_array(np.eye(2) * 1j), "Complex data not supported"),
+        (np.ma.masked_array(np.eye(2), mask=np.eye(2) > 0), "masked array; drop"),
+    ],
+)
+def test_numbers_that_would_lose_a_part_are_refused(X, message):
+    made = [Linear().gram, Gaussian(gamma=1).diag, KernelClassifier(kernel="linear").fit, is_psd, gram_embedding]
+    made += [Precomputed().gram, KernelClassifier(kernel="precomputed").fit]
+    for f in made[: 3 if sp.issparse(X) else None]:
+        with pytest.raises(ValueError, match=message):
+            f(X, [0, 1]) if f.__name__ == "fit" else f(X)
+
+
+def test_subsequences_beyond_all_numbers_are_refused():
+    with pytest.raises(ValueError, match="take Subsequence, or shorter texts"):
+        AllSubsequences().normalized().gram(["a" * 1200])
