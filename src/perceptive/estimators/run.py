@@ -16,13 +16,15 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def nothing_half_learned(fit: Fit) -> Fit:
-    """Let an estimator be what it was where `fit` raises; where Ctrl-C breaks it off, what was learned is kept."""
+    """Let an estimator be what it was where `fit` raises; where Ctrl-C or a timeout breaks it off, it keeps the learned."""
 
     @wraps(fit)
     def fit_or_not(self: Any, *arguments: Any, **options: Any) -> Any:
         before = dict(self.__dict__)
         try:
             return fit(self, *arguments, **options)
+        except TimeoutError:
+            raise
         except Exception:
             self.__dict__.clear()
             self.__dict__.update(before)
