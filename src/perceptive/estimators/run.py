@@ -16,7 +16,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def nothing_half_learned(fit: Fit) -> Fit:
-    """Let an estimator be what it was where `fit` raises; where Ctrl-C or a timeout breaks it off, it keeps the learned."""
+    """Let an estimator be what it was where `fit` raises; what Ctrl-C or a timeout breaks off is kept."""
 
     @wraps(fit)
     def fit_or_not(self: Any, *arguments: Any, **options: Any) -> Any:
