@@ -83,6 +83,7 @@ def test_absurd_numbers_are_refused():
 
 @pytest.mark.slow
 def test_an_exception_of_any_kind_leaves_the_average_right():
+    rng = np.random.default_rng(1)
     A = rng.normal(size=(50_000, 30))
     b = (A[:, 0] + rng.normal(size=50_000) > 0).astype(int)
 
@@ -135,6 +136,7 @@ def test_copies_of_a_vector_that_has_come_back_to_zero(tmp_path):
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 def test_problems_stay_in_the_order_of_the_classes(multiclass, tmp_path):
+    rng = np.random.default_rng(1)
     A = rng.normal(size=(30, 4))
     clf = LinearClassifier(multiclass=multiclass).partial_fit(A, np.array(["b", "c", "a"] * 10))
     if multiclass == "ovr":
@@ -152,6 +154,7 @@ def test_warm_start_knows_features_by_name():
 
 
 def test_certificates_of_huge_numbers():
+    rng = np.random.default_rng(1)
     b = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
     for scale in (1e15, 1e19):
         certificate = LinearClassifier(certify=True).fit(X * scale, b).certificate_

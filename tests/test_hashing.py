@@ -289,6 +289,7 @@ def dense(hashed):
 
 
 def test_dicts_columns_and_frames_fall_alike():
+    rng = np.random.default_rng(1)
     numbers = rng.normal(size=(5, 7))
     numbers[1, 2] = 0.0
     hashed = HashedFeatures(bits=2)  # most columns collide

@@ -79,6 +79,7 @@ def test_what_to_do_instead_is_the_same():
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import KernelCenterer
 
+    rng = np.random.default_rng(1)
     k, new = Polynomial(2), rng.normal(size=(60, 3))
     lengths = np.sqrt(np.outer(k.diag(X), k.diag(X)))
     by_hand = KernelClassifier(kernel="precomputed", dtype="float64").fit(k(X) / lengths, y)
@@ -109,6 +110,7 @@ def test_a_gram_matrix_is_about_one_set():
 
 
 def test_many_columns_are_told_apart():
+    rng = np.random.default_rng(1)
     many = rng.normal(size=(5, 2002))
     one, two = np.arange(2000), np.arange(2000)
     two[1000] = 2001

@@ -43,6 +43,7 @@ def dot(a, b):
 @pytest.mark.parametrize("budget", [None, 3])
 @pytest.mark.parametrize("form", [np.array, list, lambda X: X.tolist()])
 def test_models_of_functions_keep_copies_of_their_supports(form, budget):
+    rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 3))
     y, given = (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int), form(X.copy())
     hypothesis = "averaged" if budget is None else "last"
@@ -58,6 +59,7 @@ def test_models_of_functions_keep_copies_of_their_supports(form, budget):
 
 @pytest.mark.parametrize("forget", ["oldest", "random", "projectron"])
 def test_a_buffer_may_be_used_again(forget):
+    rng = np.random.default_rng(1)
     X = rng.normal(size=(30, 2))
     y, buffer = (X[:, 0] > 0).astype(int).tolist(), np.empty(2)
     models = [KernelClassifier(kernel=dot, budget=2, forget=forget, hypothesis="last") for _ in range(2)]
@@ -165,6 +167,7 @@ def test_rounding_is_no_negative_length():
 
 
 def test_means_are_those_of_the_kernel_as_it_is():
+    rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 3))
     reference = X[:3].copy()
     kernel = (Gaussian(gamma=1.0) + Linear()).centered(reference)
