@@ -396,3 +396,11 @@ def test_numbers_that_would_lose_a_part_are_refused(X, message):
 def test_subsequences_beyond_all_numbers_are_refused():
     with pytest.raises(ValueError, match="take Subsequence, or shorter texts"):
         AllSubsequences().normalized().gram(["a" * 1200])
+
+
+def test_threads_share_the_exponentials_of_a_gaussian(monkeypatch):
+    X = np.random.default_rng(2).normal(size=(500, 4))
+    alone = Gaussian(gamma=0.3).gram(X)
+    monkeypatch.setattr("perceptive.kernels.vectors.MANY", 1)
+    monkeypatch.setattr("perceptive.kernels.vectors.IN_CACHE", 2**10)
+    assert (Gaussian(gamma=0.3).gram(X) == alone).all()

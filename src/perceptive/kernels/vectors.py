@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from typing import Any
 
@@ -16,8 +17,10 @@ from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
+from perceptive.kernels.strings import threads
 
 IN_CACHE = 2**18  # numbers that are worked on at a time
+MANY = 2**23  # numbers that are shared among threads
 FAR = 256.0  # γ‖x‖² beyond which ‖x‖² + ‖x'‖² − 2x·x' needs float64: most of its digits cancel
 TOO_LARGE = "{} too large for {}; rescale X"
 
@@ -268,10 +271,19 @@ class Gaussian(VectorKernel):
         K = dots(A, B)
         a, b = (size.astype(K.dtype) for size in sizes)
         rows = max(1, IN_CACHE // max(1, K.shape[1]))
-        for i in range(0, len(K), rows):
+
+        def exponentials(i: int) -> None:
             part = K[i : i + rows]
             _core.gaussian_exponents(part, 2 * rate, a[i : i + rows], b)  # −γ(‖x‖² + ‖x'‖² − 2x·x')
             np.exp(part, out=part)
+
+        parts = range(0, len(K), rows)
+        if K.size < MANY:
+            for i in parts:
+                exponentials(i)
+        else:
+            with ThreadPoolExecutor(threads()) as pool:
+                list(pool.map(exponentials, parts))
         return K
 
     def norms(self, A: Dense | Sparse) -> NDArray[np.float64]:
