@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from perceptive import KernelRanker, LinearRanker, reference
 from perceptive.kernels import Custom, Gaussian, Linear, Polynomial, Spectrum, SubsetTree
 from perceptive.learners import KernelRankingLearner
-from test_ranking import PAIRS, RULES, cut, games, play_twin
+from test_ranking_twin import PAIRS, RULES, cut, games, play_twin
 from test_ranking_theorems import separable_game
 
 pytestmark = pytest.mark.core

@@ -13,7 +13,7 @@ from test_templates import features
 
 pytestmark = pytest.mark.core
 
-CORPUS = pathlib.Path(__file__).parent.parent / "fuzz" / "corpus"
+CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
 
 
 def lines(fuzzer):

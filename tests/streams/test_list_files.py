@@ -11,7 +11,7 @@ import perceptive
 from perceptive import KernelRanker, LinearClassifier, LinearRanker, metrics
 from perceptive.learners import RankingLearner
 from perceptive.parameters import TrainingParameters
-from test_ranker import flat
+from test_linear_ranker import flat
 
 pytestmark = pytest.mark.core
 

@@ -15,7 +15,7 @@ from perceptive.kernels import Custom, Gaussian, Linear, Spectrum, SubsetTree
 from perceptive.learners import KernelRankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import KernelRankingParameters, TrainingParameters
-from test_ranking import PAIRS
+from test_ranking_twin import PAIRS
 
 pytestmark = pytest.mark.core
 

@@ -386,7 +386,7 @@ def test_readings_that_cannot_be(options, message):
 
 # ---------------------------------------------------------------- the fuzzers' corpus
 
-CORPUS = pathlib.Path(__file__).parent.parent / "fuzz" / "corpus"
+CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
 
 
 @pytest.mark.parametrize("parser", ["svmlight", "vw", "csv", "json", "text"])

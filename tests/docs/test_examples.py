@@ -8,7 +8,7 @@ import pytest
 
 from perceptive import SequenceTagger
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.slow
