@@ -1,0 +1,1 @@
+"""Examples, ready to be learned from."""

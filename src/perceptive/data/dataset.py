@@ -1,0 +1,255 @@
+"""`Dataset`: examples ready to be learned from, whatever they are: rows, lists, sentences, objects.
+
+A learner makes it (`Learner.dataset`): all is checked then, and a run that plays it cannot fail for bad input.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Order = NDArray[np.int64]
+ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits of hashes, so that their sum tells sets of them apart."""
+    mixed: NDArray[np.uint64] = (hashes ^ (hashes >> np.uint64(29))) * ODD
+    return mixed
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A vector u that a theorem may call upon.
+
+    Attributes
+    ----------
+    vector : object
+        As the learner has vectors.
+    length : float
+        ‖u‖, to scale it to unit length.
+    along : float
+        v₀·u/‖u‖, where learning did not start from zero.
+    """
+
+    vector: Any
+    length: float
+    along: float = 0.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One sequence v₀, v₁, … that a theorem is about: the learner's only one, or one of those of ovr and ovo.
+
+    Attributes
+    ----------
+    rule : str
+    learning_rate, margin, C, delta : float
+        Of the rule and of the Δ-trick.
+    rounds, mistakes, updates : int
+    radius2 : float
+        R², the largest ‖δ‖² over the updates.
+    witnesses : dict
+        Vectors to try, by name.
+    key : object
+        What tells the problems of a learner apart.
+    start_length : float or None
+        ‖v₀‖; None where learning started from zero.
+    certified : bool
+        Whether a theorem can be known at all: not with costs, budgets or beams.
+    mean_of_pairs : bool
+        Whether δ is a mean of differences, which may be as short as it likes.
+    """
+
+    rule: str
+    rounds: int
+    mistakes: int
+    updates: int
+    radius2: float
+    witnesses: Mapping[str, Witness]
+    learning_rate: float = 1.0
+    margin: float = 0.0
+    C: float = 1.0
+    delta: float = 0.0
+    key: Any = None
+    start_length: float | None = None
+    certified: bool = True
+    mean_of_pairs: bool = False
+
+
+@dataclass(frozen=True)
+class Margins:
+    """What the examples of a dataset are to a theorem, one entry per example.
+
+    Attributes
+    ----------
+    margins : dict
+        u·δ against the closest competitor, for each witness u, scaled to unit length.
+    lengths2 : array
+        The smallest ‖δ‖² of the example.
+    radius2 : float
+        The largest ‖δ‖² that the examples allow.
+    weights : array or None
+        Sample weights; margins and lengths are those of weight·δ.
+    twins : array of bool or None
+        Examples that can also err with δ = 0, which teaches nothing.
+    certified : bool
+        Whether theorems speak of such examples: not where labels are partly unknown.
+    """
+
+    margins: Mapping[str, NDArray[np.float64]]
+    lengths2: NDArray[np.float64]
+    radius2: float
+    weights: NDArray[np.float64] | None = None
+    twins: NDArray[np.bool_] | None = None
+    certified: bool = True
+
+
+class Dataset(ABC):
+    """Examples ready to be learned from by one learner.
+
+    Playing them all once, in any order, is an epoch::
+
+        for chunk in dataset.chunks(order):
+            dataset.play(chunk)       # between two chunks Ctrl-C is answered
+        dataset.record()
+    """
+
+    learner: Any
+    _recorded: bool = False
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def chunks(self, order: Order) -> Iterator[Order]:
+        """The order of an epoch in parts of some 20 ms each. Is asked for once an epoch."""
+
+    @abstractmethod
+    def play(self, order: Order) -> None:
+        """Learn from these examples, in this order, all in one go."""
+
+    @property
+    @abstractmethod
+    def present(self) -> NDArray[np.bool_]:
+        """The examples that an epoch plays: those with a weight, and lists in which a candidate is better."""
+
+    @property
+    @abstractmethod
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each example with its label and weight."""
+
+    @abstractmethod
+    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+        """What the examples are to a theorem, for each problem of the learner; those that are `present` only."""
+
+    @property
+    def n_played(self) -> int:
+        """How many examples an epoch plays."""
+        return int(np.count_nonzero(self.present))
+
+    def fingerprint(self) -> int:
+        """An order-free hash of the examples that an epoch plays: the sum of theirs."""
+        if not hasattr(self, "_fingerprint"):
+            self._fingerprint = int(self.hashes[self.present].sum(dtype=np.uint64))
+        return self._fingerprint
+
+    def record(self) -> None:
+        """Note in the learner that every example has been played (or was to be) once more."""
+        learner = self.learner
+        learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
+        learner.played += self.n_played
+        if not self._recorded:  # later epochs meet the same id features again
+            learner.ids += self.n_played
+        self._recorded = True
+
+    def epoch(self, order: Order | None = None) -> Iterator[int]:
+        """Play all once, as they lie or in another order; gives how many were played after each chunk.
+
+        Where Ctrl-C breaks in, what was played stays learned, and the epoch counts as played.
+        """
+        try:
+            for chunk in self.chunks(np.arange(len(self)) if order is None else order):
+                self.play(chunk)
+                yield len(chunk)
+        except (KeyboardInterrupt, GeneratorExit):
+            self.record()
+            raise
+        self.record()
+
+    def shard(self, i: int, n: int) -> Dataset:
+        """Part i of n: the examples i, i + n, i + 2n, …"""
+        if not 0 <= i < n:
+            raise ValueError(f"there is no shard {i} of {n}; give 0 ≤ i < n")
+        return Shard(self, np.arange(i, len(self), n))
+
+    def snapshot(self) -> Any:
+        """What playing changes in the dataset itself, for a checkpoint between two chunks."""
+        return None
+
+    def restore(self, state: Any) -> None:
+        """Go back to a snapshot."""
+
+
+@dataclass
+class Shard(Dataset):
+    """Some examples of a dataset."""
+
+    whole: Dataset
+    members: Order
+    learner: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.learner = self.whole.learner
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def chunks(self, order: Order) -> Iterator[Order]:
+        """Parts of the order; those of the whole dataset are found again by their place."""
+        place = np.full(len(self.whole), -1, np.int64)
+        place[self.members] = np.arange(len(self))
+        yield from (place[chunk] for chunk in self.whole.chunks(self.members[order]))
+
+    def play(self, order: Order) -> None:
+        """Learn from these examples."""
+        self.whole.play(self.members[order])
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Those that an epoch plays."""
+        return self.whole.present[self.members]
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each."""
+        return self.whole.hashes[self.members]
+
+    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+        """Those of the members."""
+        mine = np.zeros(len(self.whole), bool)
+        mine[self.members] = True
+        mine = mine[self.whole.present]
+
+        def take(array: Any) -> Any:
+            return None if array is None or not len(array) else array[mine]
+
+        found = []
+        for all_of_it in self.whole.margins(problems):
+            lengths2 = take(all_of_it.lengths2)
+            found.append(
+                Margins(
+                    {name: margins[mine] for name, margins in all_of_it.margins.items()},
+                    np.zeros(0) if lengths2 is None else lengths2,
+                    all_of_it.radius2,
+                    take(all_of_it.weights),
+                    take(all_of_it.twins),
+                    all_of_it.certified,
+                )
+            )
+        return found

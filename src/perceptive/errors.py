@@ -1,0 +1,146 @@
+"""Errors that carry what they are about, so that each surface can word it in its own terms.
+
+A message of Python speaks of ``rule='arow'`` and of sentence 3; the command line says ``--rule arow`` and
+``train.conll:17``. Nobody rewrites messages: an error keeps the parameters and examples that it mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+_NOT_GIVEN: Any = object()
+
+
+class Parameter:
+    """A parameter that a message mentions, alone or with a value.
+
+    Examples
+    --------
+    >>> str(Parameter("rule", "arow")), str(Parameter("delta"))
+    ("rule='arow'", 'delta')
+    """
+
+    def __init__(self, name: str, value: Any = _NOT_GIVEN) -> None:
+        self.name, self.value = name, value
+
+    @property
+    def has_value(self) -> bool:
+        """Whether a value is mentioned too."""
+        return self.value is not _NOT_GIVEN
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value!r}" if self.has_value else self.name
+
+
+class ParameterError(ValueError):
+    """Parameters that are wrong, or do not go together.
+
+    Parameters
+    ----------
+    message : str
+        With a place ``{}`` for each parameter that it mentions.
+    *parameters : Parameter or str
+        In the order of the places; a str is the name of a parameter without a value.
+
+    Examples
+    --------
+    >>> error = ParameterError("{} does not go with {}; leave it out", "delta", Parameter("rule", "arow"))
+    >>> str(error)
+    "delta does not go with rule='arow'; leave it out"
+    >>> error.worded(lambda parameter: f"--{parameter.name}")
+    '--delta does not go with --rule; leave it out'
+    """
+
+    def __init__(self, message: str, *parameters: Parameter | str) -> None:
+        self.message = message
+        self.parameters = [Parameter(one) if isinstance(one, str) else one for one in parameters]
+        super().__init__(self.worded(str))
+
+    def worded(self, name: Callable[[Parameter], str]) -> str:
+        """The message, with the parameters as a surface names them."""
+        return self.message.format(*map(name, self.parameters))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, *self.parameters)
+
+
+class _OfExample:
+    """What is wrong with an example: which one it is, and what.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and the cure.
+    example : int
+        Its number, from 0.
+    token : int or None
+        The token of a sentence, or the candidate of a list, where the message is about one.
+    kind : str
+        What the example is called: "sentence", "list", "row", …
+    part : str
+        What a token is called.
+    about : str
+        What stands before the place: "forced, ".
+    """
+
+    def __init__(
+        self,
+        message: str,
+        example: int,
+        token: int | None = None,
+        *,
+        kind: str = "sentence",
+        part: str = "token",
+        about: str = "",
+    ) -> None:
+        self.message, self.example, self.token = message, example, token
+        self.kind, self.part, self.about = kind, part, about
+        super().__init__(self.worded(lambda example, token: self.place))
+
+    @property
+    def place(self) -> str:
+        """Where it is, in numbers."""
+        return f"{self.kind} {self.example}" + ("" if self.token is None else f", {self.part} {self.token}")
+
+    def worded(self, place: Callable[[int, int | None], str]) -> str:
+        """The message, with the place as a surface names it."""
+        return f"{self.about}{place(self.example, self.token)}: {self.message}"
+
+    def moved(self, example: int) -> Self:
+        """The same about an example of another number."""
+        return type(self)(self.message, example, self.token, kind=self.kind, part=self.part, about=self.about)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.message, self.example, self.token, self.kind, self.part, self.about)
+
+
+def _again(cls: type[Any], message: str, example: int, token: int | None, kind: str, part: str, about: str) -> Any:
+    return cls(message, example, token, kind=kind, part=part, about=about)
+
+
+class ExampleError(_OfExample, ValueError):
+    """An example that cannot be learned from, or predicted.
+
+    Examples
+    --------
+    >>> error = ExampleError("unknown label 'X'; repair it", 3, 2)
+    >>> str(error)
+    "sentence 3, token 2: unknown label 'X'; repair it"
+    >>> error.worded(lambda example, token: f"a.conll:{10 * example + token}")
+    "a.conll:32: unknown label 'X'; repair it"
+    """
+
+
+class ExampleWarning(_OfExample, UserWarning):
+    """Something odd about an example."""
+
+
+@contextmanager
+def renumbered(numbers: Sequence[int]) -> Iterator[None]:
+    """Let errors within number examples as they were before some were taken out: example i was ``numbers[i]``."""
+    try:
+        yield
+    except ExampleError as error:
+        raise error.moved(int(numbers[error.example])) from None

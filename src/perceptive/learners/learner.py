@@ -1,0 +1,104 @@
+"""`Learner`: what the notes call L, whatever the task and the representation.
+
+A learner predicts, is told the truth, and learns from its mistakes. Everything else (training, hold-out, checkpoints,
+certificates, files, the command line) is written once against this contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+from perceptive.data.dataset import Dataset, Problem
+from perceptive.state import State
+
+
+class Learner(Protocol):
+    """An on-line learner.
+
+    Attributes
+    ----------
+    parameters : object
+        What it is: rule, hypothesis, … See `perceptive.parameters`.
+    rounds, mistakes, updates : int
+        Examples played so far, those that were answered wrongly, and the updates made; over all problems.
+    loss : float
+        The perceptron criterion of the mistakes as they happened.
+    played, fingerprint : int
+        Examples recorded by datasets, and the sum of their hashes: what a certificate knows its data by. An epoch that
+        was broken off counts as whole.
+    ids : int
+        Id features that the Δ-trick has handed out.
+    first_epoch : (int, int) or None
+        Rounds and mistakes of the first epoch, where training made more.
+    """
+
+    parameters: Any
+    played: int
+    fingerprint: int
+    ids: int
+    first_epoch: tuple[int, int] | None
+
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def mistakes(self) -> int: ...
+    @property
+    def updates(self) -> int: ...
+    @property
+    def loss(self) -> float: ...
+
+    def dataset(self, X: Any, y: Any, weights: Any = None, *, epochs: int | None = None, grow: bool = True) -> Dataset:
+        """Check examples and make them ready to be learned from. Learns nothing, and changes nothing where it raises.
+
+        Parameters
+        ----------
+        X, y : examples and their answers
+        weights : array or None
+            Sample weights.
+        epochs : int or None
+            How often a training run will play them, in any order; None where they are learned from once, as they come.
+        grow : bool
+            Whether new names and labels get their places. False where the examples are only looked at: then unknown
+            labels are refused, and unknown names are left out.
+        """
+
+    def learn(self, x: Any, y: Any) -> bool:
+        """Be told the answer y to x; learn if that is wanted. Returns whether it was a mistake."""
+
+    def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
+        """Learn from many examples, in the order given. The same as `learn` one by one."""
+
+    def predict(self, x: Any, hypothesis: str | None = None) -> Any:
+        """The answer to x."""
+
+    def predict_many(self, X: Any, hypothesis: str | None = None) -> Any:
+        """The answer to each of many examples. Changes nothing."""
+
+    def finish(self) -> None:
+        """Learning is over for now: predictions may keep what they make."""
+
+    def snapshot(self) -> Any:
+        """Everything that learning changes, copied."""
+
+    def restore(self, state: Any) -> None:
+        """Go back to a snapshot. Datasets that were begun cannot be played on."""
+
+    def problems(self, witness: Any = None) -> Sequence[Problem]:
+        """The sequences v₀, v₁, … as theorems see them, with the vectors of the hypotheses as witnesses."""
+
+    def state(self) -> State:
+        """All that it is, as plain values and arrays."""
+
+    @classmethod
+    def from_state(cls, state: State, functions: Any = None) -> Self:
+        """What `state` gave; raises ValueError where the parts do not fit together.
+
+        ``functions`` are the user's own by name, which no file holds.
+        """
+
+
+def learn_all(dataset: Dataset) -> None:
+    """Play a dataset once, as it lies."""
+    for _ in dataset.epoch():
+        pass
