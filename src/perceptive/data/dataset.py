@@ -171,13 +171,13 @@ class Dataset(ABC):
     def epoch(self, order: Order | None = None) -> Iterator[int]:
         """Play all once, as they lie or in another order; gives how many were played after each chunk.
 
-        Where Ctrl-C breaks in, what was played stays learned, and the epoch counts as played.
+        Where Ctrl-C or a timeout breaks in, what was played stays learned, and the epoch counts as played.
         """
         try:
             for chunk in self.chunks(np.arange(len(self)) if order is None else order):
                 self.play(chunk)
                 yield len(chunk)
-        except (KeyboardInterrupt, GeneratorExit):
+        except (KeyboardInterrupt, TimeoutError, GeneratorExit):
             self.record()
             raise
         self.record()
@@ -192,7 +192,7 @@ class Dataset(ABC):
         """What playing changes in the dataset itself, for a checkpoint between two chunks."""
         return None
 
-    def restore(self, state: Any) -> None:
+    def restore(self, state: Any) -> None:  # noqa: B027 (most datasets keep nothing)
         """Go back to a snapshot."""
 
 
