@@ -240,3 +240,21 @@ def files():
         "empty.svm": "",
         "not.model": "this is no model\n",
     }
+
+
+def parts(name, n):
+    """A file of lines in n parts, by name."""
+    stem, _, ending = name.rpartition(".")
+    lines = files()[name].splitlines(keepends=True)
+    return {f"{stem}.{i}.{ending}": "".join(lines[i::n]) for i in range(n)}
+
+
+def large_rows():
+    """A file of several blocks (of 1 MB): the small one again and again."""
+    return files()["two.svm"] * 1000
+
+
+def large_lists():
+    """The same of lists; each time the queries have new numbers."""
+    lines = files()["lists.svm"]
+    return "".join(lines.replace("qid:", f"qid:{i}00") for i in range(1, 400))

@@ -14,8 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import golden_cases as models
 import golden_commands as commands
-import golden_models as models
+import running
 
 import perceptive
 
@@ -60,18 +61,18 @@ def record_commands(name, wording_only):
     """Play the steps, and write down what they say; the models go to those of today."""
     case, path = commands.CASES[name], commands.FOLDER / f"{name}.json"
     with tempfile.TemporaryDirectory() as folder:
-        commands.write_files(Path(folder))
-        steps = [commands.played(step, Path(folder)) for step in case.steps]
+        running.write_files(Path(folder), case.steps)
+        steps = [running.played(step, Path(folder)) for step in case.steps]
         if wording_only and path.exists():
             recorded = json.loads(path.read_text())["steps"]
             for old, new in zip(recorded, steps, strict=True):
-                if said := commands.faults(old, new, case.exact):
+                if said := running.faults(old, new, case.exact):
                     raise SystemExit(f"{name}: a value has changed: {said[0]}")
         write(path, {"exact": case.exact, "holdout": case.holdout, "steps": steps})
-        used = [step for step in steps if commands.uses_model(step["step"])]
+        used = [step for step in steps if running.uses_model(step["step"])]
         if used and not (models.FOLDER / f"cli-{name}.json").exists():
             write(models.FOLDER / f"cli-{name}.json", {"exact": case.exact, "steps": used})
-            for model in commands.models_of(used):
+            for model in running.models_of(used):
                 keep(Path(folder) / model, models.FOLDER / f"cli-{name}.{model}")
 
 

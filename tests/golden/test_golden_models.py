@@ -3,9 +3,10 @@
 import json
 import lzma
 
+import golden_cases as g
 import golden_commands
-import golden_models as g
 import pytest
+import running
 from comparing import differences
 
 pytestmark = pytest.mark.core
@@ -33,14 +34,14 @@ def test_training_today_gives_the_golden_model(name, tmp_path):
 @pytest.mark.parametrize("name", FROM_COMMANDS)
 def test_a_golden_model_of_the_command_line_says_the_same(name, tmp_path):
     expected = recorded(f"cli-{name}")
-    golden_commands.write_files(tmp_path)
-    for model in golden_commands.models_of(expected["steps"]):
+    running.write_files(tmp_path, golden_commands.CASES[name].steps)
+    for model in running.models_of(expected["steps"]):
         path = g.FOLDER / f"cli-{name}.{model}"
         packed = path.with_name(path.name + ".xz")
         (tmp_path / model).write_bytes(lzma.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes())
     for step in expected["steps"]:
-        found = golden_commands.played(step["step"], tmp_path)
-        assert golden_commands.faults(step, found, expected["exact"]) == []
+        found = running.played(step["step"], tmp_path)
+        assert running.faults(step, found, expected["exact"]) == []
 
 
 def test_every_recording_is_of_a_case():
