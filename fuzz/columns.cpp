@@ -1,7 +1,7 @@
 // Tokens of a tagger, one a line, their two columns apart by a tab: what is derived from them, and the keys of
 // features.
 #include "fuzz.hpp"
-#include "templates.hpp"
+#include "sequence/templates.hpp"
 
 using namespace perceptive;
 

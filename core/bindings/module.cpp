@@ -1,4 +1,4 @@
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of perceptive.";

@@ -1,0 +1,97 @@
+#include "tasks/ranking.hpp"
+
+#include "bindings/tasks/learning.hpp"
+#include "bindings/tasks/lists.hpp"
+
+namespace perceptive {
+
+namespace {
+
+void learn_lists(Problem& problem, const CheckedRows& data, const Vector<const i64>& order,
+                 const Vector<const i64>& starts, const Vector<const double>& grades,
+                 const std::optional<Vector<const double>>& gains, const std::optional<Vector<const double>>& weights,
+                 const std::string& pairs) {
+    const i64 n_lists = check_lists(data.n, starts, grades);
+    require(problem.stride == 1, "ranking has one weight per feature");
+    require(problem.options.bias == 0.0 && problem.run.scale == 1.0, "ranking has no bias, and no rule that shrinks");
+    require(problem.options.rule.name <= RuleName::mira, "this rule does not rank");
+    require(!gains || gains->size() == grades.size(), "gains and rows differ in number");
+    require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
+    for (size_t t = 0; t < order.size(); ++t)
+        require(order.data()[t] >= 0 && order.data()[t] < n_lists, "order names a list that is not there");
+    require(data.d <= problem.n_features, "the rows have more features than the weights");
+    const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
+                      weights ? weights->data() : nullptr, pairs_by_name(pairs)};
+    const std::optional<Any> ids = problem.ids;  // alive, whatever another thread begins
+    with_task<RankTask>(problem, data.n, lists, [&](auto& task) {
+        nb::gil_scoped_release release;
+        std::visit([&](const auto& rows) { play_lists(rows, order.data(), static_cast<i64>(order.size()), task); },
+                   data.rows);
+    });
+}
+
+template <class W>
+void votes_for_items(const CheckedRows& data, const Journal<W>& journal, const Vector<const i64>& survival,
+                     const Vector<const double>& initial, const Vector<const i64>& list, bool normalize,
+                     const Vector<i64>& out) {
+    require(static_cast<i64>(survival.size()) == journal.voters(), "one survival per voter, please");
+    for (const size_t size : {initial.size(), list.size(), out.size()})
+        require(static_cast<i64>(size) == data.n, "one number per row, please");
+    for (const Entry& entry : journal.entries) require(entry.label == 0, "the journal has classes");
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& rows) {
+            rank_votes(rows, journal, survival.data(), initial.data(), list.data(), normalize, out.data());
+        },
+        data.rows);
+}
+
+}  // namespace
+
+void bind_ranking(nb::module_& m) {
+    m.def("learn_lists", &learn_lists, nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("gains").noconvert().none(),
+          nb::arg("weights").noconvert().none(), nb::arg("pairs"),
+          "Play lists in the given order; list t is the rows from starts[t] up to starts[t + 1].");
+    m.def(
+        "list_margins",
+        [](const Vector<const double>& scores, const Vector<const i64>& starts, const Vector<const double>& grades,
+           const std::string& pairs, const Vector<double>& out) {
+            const i64 n_lists = check_lists(static_cast<i64>(scores.size()), starts, grades);
+            require(static_cast<i64>(out.size()) == n_lists, "out has the wrong shape");
+            const Pairs kind = pairs_by_name(pairs);
+            nb::gil_scoped_release release;
+            list_margins(scores.data(), starts.data(), n_lists, grades.data(), kind, out.data());
+        },
+        nb::arg("scores").noconvert(), nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("pairs"),
+        nb::arg("out").noconvert(), "The smallest margin of each list under some scores; inf where it has no pair.");
+    m.def(
+        "list_lengths",
+        [](const CheckedRows& data, const Vector<const i64>& starts, const Vector<const double>& grades,
+           const std::string& pairs, bool normalize, const Vector<double>& shortest, const Vector<double>& longest,
+           const Vector<i64>& equal) {
+            const i64 n_lists = check_lists(data.n, starts, grades);
+            for (const size_t size : {shortest.size(), longest.size(), equal.size()})
+                require(static_cast<i64>(size) == n_lists, "out has the wrong shape");
+            const Pairs kind = pairs_by_name(pairs);
+            nb::gil_scoped_release release;
+            std::visit(
+                [&](const auto& rows) {
+                    list_lengths(rows, starts.data(), n_lists, grades.data(), kind, normalize, shortest.data(),
+                                 longest.data(), equal.data());
+                },
+                data.rows);
+        },
+        nb::arg("rows"), nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("pairs"),
+        nb::arg("normalize"), nb::arg("shortest").noconvert(), nb::arg("longest").noconvert(),
+        nb::arg("equal").noconvert(),
+        "Of each list's pairs the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.");
+    m.def("rank_votes", &votes_for_items<float>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
+          nb::arg("initial").noconvert(), nb::arg("list").noconvert(), nb::arg("normalize"),
+          nb::arg("out").noconvert());
+    m.def("rank_votes", &votes_for_items<double>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
+          nb::arg("initial").noconvert(), nb::arg("list").noconvert(), nb::arg("normalize"), nb::arg("out").noconvert(),
+          "Votes of the journal's voters for the rows of each list: Σ m_k [k picks i].");
+}
+
+}  // namespace perceptive
