@@ -18,10 +18,27 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace perceptive {
 
 enum class RuleName { perceptron, pa, pa1, pa2, mira, romma, aggressive_romma, arow };
+
+inline RuleName rule_by_name(const std::string& name) {
+    constexpr const char* names[] = {"perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow"};
+    for (int i = 0; i < 8; ++i)
+        if (name == names[i]) return static_cast<RuleName>(i);
+    throw std::invalid_argument("unknown rule " + name);
+}
+
+// A rule of the kind v ← v + τ·δ, which knows neither ‖v‖ nor Σ: the only kind for lists, sequences and the dual.
+inline RuleName additive_rule_by_name(const std::string& name) {
+    const RuleName rule = rule_by_name(name);
+    if (rule > RuleName::mira)
+        throw std::invalid_argument("rule " + name + " does not go here; choose perceptron, pa, pa1, pa2 or mira");
+    return rule;
+}
 
 // A hinge loss below this is the rounding of float32 weights, not a lesson.
 constexpr double LOSS_FLOOR = 1e-6;

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "inspect.hpp"
-#include "journal.hpp"
 #include "linear.hpp"
+#include "require.hpp"
 #include "rows.hpp"
 
 namespace nb = nanobind;
@@ -39,10 +39,6 @@ struct CheckedRows {
     std::vector<std::uint64_t> hashes;
     i64 n, d, stored;
 };
-
-inline void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
 
 template <class T>
 T* data_of(const std::optional<Any>& array, i64 size, const char* name) {

@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows.hpp"
-#include "rules.hpp"
+#include "round.hpp"
 
 namespace perceptive {
 
@@ -27,12 +26,11 @@ struct DualBlock {
     i64 n, outputs;
 };
 
-struct DualLesson {
-    double* step;       // per output: what x adds to the coefficients
-    double* margin;     // per problem: m as it was before
-    double* tau;        // per problem: how far along δ
-    i64* mistakes;      // per problem, counted up
-    double* criterion;  // per problem, summed up
+struct DualStep {
+    double* step;    // per output: what x adds to the coefficients
+    double* margin;  // per problem: m as it was before
+    double* tau;     // per problem: how far along δ
+    Progress* run;   // per problem: mistakes and criterion, counted up
 };
 
 struct Stop {
@@ -40,16 +38,14 @@ struct Stop {
 };
 
 // m = v·δ for one problem; returns τ, 0 for no update.
-inline double dual_round(const Rule& rule, double m, bool mistake, double q, double weight, i64& mistakes,
-                         double& criterion) {
-    mistakes += mistake;
-    if (mistake) criterion -= m;
+inline double dual_round(const Rule& rule, double m, bool mistake, double q, double weight, Progress& run) {
+    if (mistake) run.mistake(m);
     if (q <= 0.0 || !rule.wants_update(m, mistake)) return 0.0;
     return rule.step(m, q, 0.0, 1.0, weight).tau;
 }
 
 inline Stop scan(const DualBlock& block, i64 begin, DualTask task, const Rule& rule, bool ties_positive,
-                 const DualLesson& out) {
+                 const DualStep& out) {
     const i64 outputs = block.outputs;
     i64 rounds = 0;
     for (i64 i = begin; i < block.n; ++i) {
@@ -60,13 +56,12 @@ inline Stop scan(const DualBlock& block, i64 begin, DualTask task, const Rule& r
         const std::int32_t y = block.target[i];
         bool update = false;
         if (task == DualTask::joint) {
-            if (outputs < 2) continue;  // nobody to lose to
+            if (outputs < 2) continue;  // there is no competitor
             i64 rival = y == 0 ? 1 : 0;
             for (i64 c = rival + 1; c < outputs; ++c)
                 if (c != y && f[c] > f[rival]) rival = c;
             const double m = f[y] - f[rival];
-            const double tau =
-                dual_round(rule, m, m <= 0.0, 2.0 * block.q[i], weight, out.mistakes[0], out.criterion[0]);
+            const double tau = dual_round(rule, m, m <= 0.0, 2.0 * block.q[i], weight, out.run[0]);
             if (tau != 0.0) {
                 std::fill(out.step, out.step + outputs, 0.0);
                 out.step[y] = tau;
@@ -80,7 +75,7 @@ inline Stop scan(const DualBlock& block, i64 begin, DualTask task, const Rule& r
                 const double sign = task == DualTask::binary ? y : (c == y ? 1.0 : -1.0);
                 const double m = sign * f[c];
                 const bool mistake = ties_positive ? (f[c] >= 0.0) != (sign > 0.0) : m <= 0.0;
-                const double tau = dual_round(rule, m, mistake, block.q[i], weight, out.mistakes[c], out.criterion[c]);
+                const double tau = dual_round(rule, m, mistake, block.q[i], weight, out.run[c]);
                 out.step[c] = sign * tau;
                 out.margin[c] = m;
                 out.tau[c] = tau;
@@ -103,21 +98,21 @@ struct DualUpdates {
 // (`whole`) of all rows, are mended. Returns the rounds played.
 template <class T>
 i64 play(const DualBlock& block, double* scores, const T* table, bool whole, DualTask task, const Rule& rule,
-         bool ties_positive, const DualLesson& lesson, i64 problems, DualUpdates& out) {
+         bool ties_positive, const DualStep& made, i64 problems, DualUpdates& out) {
     i64 rounds = 0;
     for (i64 begin = 0;;) {
-        const Stop stop = scan(block, begin, task, rule, ties_positive, lesson);
+        const Stop stop = scan(block, begin, task, rule, ties_positive, made);
         rounds += stop.rounds;
         if (stop.row == block.n) return rounds;
         out.row.push_back(stop.row);
         out.at.push_back(rounds);
-        out.step.insert(out.step.end(), lesson.step, lesson.step + block.outputs);
-        out.margin.insert(out.margin.end(), lesson.margin, lesson.margin + problems);
-        out.tau.insert(out.tau.end(), lesson.tau, lesson.tau + problems);
+        out.step.insert(out.step.end(), made.step, made.step + block.outputs);
+        out.margin.insert(out.margin.end(), made.margin, made.margin + problems);
+        out.tau.insert(out.tau.end(), made.tau, made.tau + problems);
         begin = stop.row + 1;
         const T* values = table + stop.row * block.n;
         for (i64 c = 0; c < block.outputs; ++c) {
-            const double step = lesson.step[c];
+            const double step = made.step[c];
             if (step == 0.0) continue;
             for (i64 j = whole ? 0 : begin; j < block.n; ++j)
                 scores[j * block.outputs + c] += step * static_cast<double>(values[j]);

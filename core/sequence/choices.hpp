@@ -1,8 +1,9 @@
-// What is said of the label of a token: a label ≥ 0 is that one, −1 says nothing, −2 − c that it is one of choice c.
+// What is known of the label of a token: y ≥ 0 is label y, −1 any label, −2 − c one of the labels of choice c.
 #pragma once
 
 #include <vector>
 
+#include "require.hpp"
 #include "rows.hpp"
 
 namespace perceptive {
@@ -22,34 +23,35 @@ class Choices {
         }
     }
 
-    // Whether a number says anything at all.
-    bool known(std::int32_t said) const { return said >= ANY_LABEL || -2 - static_cast<i64>(said) < size(); }
+    void check(const std::vector<std::int32_t>& given) const {
+        for (const std::int32_t label : given)
+            require(label >= ANY_LABEL || -2 - static_cast<i64>(label) < static_cast<i64>(in_.size()),
+                    "an unknown choice of labels");
+    }
 
-    bool allow(std::int32_t said, i64 y) const {
-        if (said >= ANY_LABEL) return said == ANY_LABEL || y == said;
-        const std::vector<char>& in = in_[-2 - said];
+    bool allow(std::int32_t given, i64 y) const {
+        if (given >= ANY_LABEL) return given == ANY_LABEL || y == given;
+        const std::vector<char>& in = in_[-2 - given];
         return y < static_cast<i64>(in.size()) && in[y];
     }
 
     // each(y) for those of n labels that are not allowed
     template <class Each>
-    void each_other(std::int32_t said, i64 n, Each each) const {
-        if (said == ANY_LABEL) return;
+    void each_other(std::int32_t given, i64 n, Each each) const {
+        if (given == ANY_LABEL) return;
         for (i64 y = 0; y < n; ++y)
-            if (!allow(said, y)) each(y);
+            if (!allow(given, y)) each(y);
     }
 
     // The labels of a choice, the lowest first.
     template <class Each>
-    void each_member(std::int32_t said, Each each) const {
-        const std::vector<char>& in = in_[-2 - said];
+    void each_member(std::int32_t given, Each each) const {
+        const std::vector<char>& in = in_[-2 - given];
         for (std::size_t y = 0; y < in.size(); ++y)
             if (in[y]) each(y);
     }
 
   private:
-    i64 size() const { return static_cast<i64>(in_.size()); }
-
     std::vector<std::vector<char>> in_;
 };
 

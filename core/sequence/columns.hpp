@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +25,19 @@ constexpr Id before(int distance) { return distance; }
 constexpr Id behind(int distance) { return MAX_OFFSET + distance; }
 
 enum class Derive { itself, lower, norm, prefix, suffix, shape, pattern, has, is, length, in };
+
+inline Derive derive_by_name(const std::string& name) {
+    static const std::map<std::string, Derive> all = {
+        {"", Derive::itself},         {"lower", Derive::lower},   {"norm", Derive::norm},
+        {"prefix", Derive::prefix},   {"suffix", Derive::suffix}, {"shape", Derive::shape},
+        {"pattern", Derive::pattern}, {"has", Derive::has},       {"is", Derive::is},
+        {"length", Derive::length},   {"in", Derive::in},
+    };
+    const auto found = all.find(name);
+    if (found == all.end()) throw std::invalid_argument("unknown column function " + name);
+    return found->second;
+}
+
 enum Has { has_digit, has_hyphen, has_upper, has_lower, has_punctuation, has_dot };
 enum Is { is_capitalised, is_upper, is_number, is_title, is_punctuation };
 
@@ -163,11 +177,12 @@ class Columns {
         known_.resize(static_cast<std::size_t>(n_base));
         for (int d = 0; d < static_cast<int>(derived_.size()); ++d) {
             const Derived& column = derived_[d];
-            if (column.base < 0 || column.base >= n_base) throw std::invalid_argument("a column of no column");
+            if (column.base < 0 || column.base >= n_base)
+                throw std::invalid_argument("a column is derived from an unknown column");
             if (column.of > Derive::norm) throw std::invalid_argument("strings are read as lower or norm");
             if (column.what == Derive::in &&
                 (column.n < 0 || static_cast<std::size_t>(column.n) >= dictionaries_.size()))
-                throw std::invalid_argument("a column of no dictionary");
+                throw std::invalid_argument("a column reads an unknown dictionary");
             of_base_[column.base].push_back(d);
         }
         symbols_.resize(static_cast<std::size_t>(width()));

@@ -136,6 +136,7 @@ struct LabelWeights {
         v.triple = minus(triple, others ? &others->triple : nullptr, by);
         return v;
     }
+    LabelWeights copy() const { return minus(nullptr, 0.0f); }
 
   private:
     LabelWeights() = default;
@@ -153,15 +154,15 @@ struct LabelWeights {
     }
 };
 
-// A sparse vector in the making: equal places are added up, in the order of their first coming.
-class Difference {
+// δ = Φ(x, y*) − Φ(x, ŷ), a sparse vector: equal places are added up, in the order in which they first came.
+class FeatureDifference {
   public:
     struct Term {
         Place place;
         double value;
     };
 
-    Difference() : slots_(1024, -1) {}
+    FeatureDifference() : slots_(1024, -1) {}
 
     void clear() {
         std::fill(slots_.begin(), slots_.end(), -1);
@@ -191,7 +192,7 @@ class Difference {
         return total;
     }
 
-    double dot(const Difference& other) const {
+    double dot(const FeatureDifference& other) const {
         if (other.terms_.size() < terms_.size()) return other.dot(*this);
         double total = 0.0;
         for (const Term& term : terms_) {

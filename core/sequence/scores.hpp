@@ -37,7 +37,7 @@ class SequenceScores {
         }
         add_up(x, end - begin, v, edge);
         if (model_.types.on()) gather_segments(lesson, begin, end - begin, v, x);
-        if (!model_.edge_templates.size()) return;
+        if (!model_.edge.templates.size()) return;
         const FeatureSet& pairs = lesson.edge;
         for (i64 t = begin + 1; t < end; ++t)
             for (i64 p = pairs.start[t]; p < pairs.start[t + 1]; ++p)
@@ -53,25 +53,25 @@ class SequenceScores {
     };
 
     void keys(const Window& window, i64 n, Keys& keys) const {
-        const std::size_t T = model_.state_templates.size(), E = model_.edge_templates.size();
+        const std::size_t T = model_.state.templates.size(), E = model_.edge.templates.size();
         keys.state.resize(static_cast<std::size_t>(n) * T);
         keys.edge.resize(static_cast<std::size_t>(n) * E);
         for (i64 t = 0; t < n; ++t) {
             Key* mine = keys.state.data() + static_cast<std::size_t>(t) * T;
-            model_.state_templates.keys(window.at(t), mine);
-            for (std::size_t k = 0; k < T; ++k) model_.state_rows.prefetch(mine[k]);
-            if (E) model_.edge_templates.keys(window.at(t), keys.edge.data() + static_cast<std::size_t>(t) * E);
+            model_.state.templates.keys(window.at(t), mine);
+            for (std::size_t k = 0; k < T; ++k) model_.state.rows.prefetch(mine[k]);
+            if (E) model_.edge.templates.keys(window.at(t), keys.edge.data() + static_cast<std::size_t>(t) * E);
         }
     }
 
     void gather(const Keys& keys, i64 n, const LabelWeights& v, const float* edge, Potentials& x) const {
-        const std::size_t T = model_.state_templates.size(), E = model_.edge_templates.size();
+        const std::size_t T = model_.state.templates.size(), E = model_.edge.templates.size();
         const PackedRows* packed = v.state.packed();
         const i64 n_rows = v.state.size();
         x.rows.clear(), x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
         const bool valued = !keys.raw.empty() || !model_.scale.empty();
         const auto add = [&](Key key, float value) {
-            const std::int32_t row = key == NO_KEY ? -1 : model_.state_rows.find(key);
+            const std::int32_t row = key == NO_KEY ? -1 : model_.state.rows.find(key);
             if (row < 0 || row >= n_rows) return;
             if (packed) {
                 packed->prefetch(row);
@@ -97,7 +97,7 @@ class SequenceScores {
         for (i64 t = 1; t < n; ++t)
             for (std::size_t k = 0; k < E; ++k) {
                 const Key key = keys.edge[static_cast<std::size_t>(t) * E + k];
-                add_edge(x, t, key == NO_KEY ? -1 : model_.edge_rows.find(key), v, edge);
+                add_edge(x, t, key == NO_KEY ? -1 : model_.edge.rows.find(key), v, edge);
             }
         end_edges(x);
     }
@@ -110,7 +110,7 @@ class SequenceScores {
             float* to = x.segments.data() + b * x.longest * model_.types.size();
             model_.segment_features.each_key(
                 window, cells, b, std::min(x.longest, n - b), [&](i64 length, int, Key key) {
-                    add_segment(model_.state_rows.find(key), v, to + (length - 1) * model_.types.size());
+                    add_segment(model_.state.rows.find(key), v, to + (length - 1) * model_.types.size());
                 });
         }
     }
@@ -169,10 +169,10 @@ class SequenceScores {
                                  : path_score(x.trellis, path);
     }
 
-    // Only what is said of it may stand at token t.
-    void force(Potentials& x, i64 t, std::int32_t said, const Choices& choices) const {
+    // Token t must have the given label, or one of the given choice.
+    void force(Potentials& x, i64 t, std::int32_t given, const Choices& choices) const {
         float* row = x.unary.data() + t * model_.S;
-        choices.each_other(said, model_.L, [&](i64 y) { row[y] = NEVER; });
+        choices.each_other(given, model_.L, [&](i64 y) { row[y] = NEVER; });
     }
 
     // For each sentence of a lesson: how much better y* scores than the best other sequence under v; ∞ without another.
@@ -241,7 +241,7 @@ class SequenceScores {
         x.trellis.triple = model_.trigrams ? v.triple.row(0) : nullptr;
         x.trellis.start = model_.may_begin();
         x.trellis.stop = model_.may_end();
-        if (model_.edge_templates.size()) {
+        if (model_.edge.templates.size()) {
             x.edges.clear();
             x.offsets.assign(static_cast<std::size_t>(n), -1);
         }

@@ -112,7 +112,7 @@ struct FeatureSet {
 struct Sentences {
     int n_base = 0;
     std::vector<i64> start{0};        // tokens of sentence i: [start[i], start[i + 1])
-    std::vector<std::int32_t> label;  // of each token, or what is said of it (choices.hpp)
+    std::vector<std::int32_t> label;  // of each token, or what is known of it (choices.hpp)
     Choices choices;
     std::vector<Id> base;             // n_base numbers a token, to name features by
     std::vector<std::uint64_t> hash;  // of each sentence: what fires and which labels it has

@@ -2,20 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "journal.hpp"
 #include "tasks/joint.hpp"
-#include "vectors.hpp"
 
 namespace perceptive {
-
-template <class Row>
-inline double row_scale(const Row& x, bool normalize) {
-    const double length2 = normalize ? squared_norm(x) : 0.0;
-    return length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
-}
 
 // out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes.
 template <class Rows, class W>
@@ -24,7 +15,7 @@ void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool
     for (i64 i = 0; i < rows.n; ++i) {
         const auto x = rows[i];
         if (i + 4 < rows.n) rows.template prefetch_row<true>(i + 4);
-        const double scale = row_scale(x, normalize);
+        const double scale = row_scale_of(x, normalize);
         if (stride == 1) {
             out[i] = scale * dot(w, x);
         } else {
@@ -41,18 +32,19 @@ void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool
 constexpr i64 WIDTH = 8;
 
 template <class Rows, class W, class Vote>
-void replay_scores(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial, double bias,
-                   i64 n_classes, bool normalize, Vote vote) {
+void replay_scores(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial,
+                   double bias, i64 n_classes, bool normalize, Vote vote) {
+    const RowUpdates<W>& updates = journal.updates;
     // Only features that the journal knows matter: number them 0, 1, …
-    std::vector<std::int32_t> known(journal.index);
+    std::vector<std::int32_t> known(updates.index);
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
     const auto place = [&](i64 j) {
         const auto found = std::lower_bound(known.begin(), known.end(), j);
         return found != known.end() && *found == j ? static_cast<i64>(found - known.begin()) : i64{-1};
     };
-    std::vector<std::int32_t> compact(journal.index.size());
-    for (size_t p = 0; p < compact.size(); ++p) compact[p] = static_cast<std::int32_t>(place(journal.index[p]));
+    std::vector<std::int32_t> compact(updates.index.size());
+    for (size_t p = 0; p < compact.size(); ++p) compact[p] = static_cast<std::int32_t>(place(updates.index[p]));
     std::vector<double> block(known.size() * WIDTH);  // the rows of a block, transposed
     const auto fill = [&](i64 row, i64 lane, double scale) {
         const auto x = rows[row];
@@ -61,15 +53,15 @@ void replay_scores(const Rows& rows, const Journal<W>& journal, const i64* survi
             if (at >= 0) block[at * WIDTH + lane] = scale * static_cast<double>(x.value(p));
         }
     };
-    std::vector<double> dots(static_cast<size_t>(journal.vectors() * WIDTH));
+    std::vector<double> dots(static_cast<size_t>(updates.vectors() * WIDTH));
     std::vector<double> scores(static_cast<size_t>(n_classes * WIDTH));
     for (i64 begin = 0; begin < rows.n; begin += WIDTH) {
         const i64 width = std::min(WIDTH, rows.n - begin);
-        for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale(rows[begin + l], normalize));
-        for (i64 v = 0; v < journal.vectors(); ++v) {
+        for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale_of(rows[begin + l], normalize));
+        for (i64 v = 0; v < updates.vectors(); ++v) {
             double s[WIDTH] = {};
-            for (i64 p = journal.vector_start[v]; p < journal.vector_start[v + 1]; ++p) {
-                const double value = static_cast<double>(journal.value[p]);
+            for (i64 p = updates.vector_start[v]; p < updates.vector_start[v + 1]; ++p) {
+                const double value = static_cast<double>(updates.value[p]);
                 const double* at = block.data() + static_cast<i64>(compact[p]) * WIDTH;
                 for (i64 l = 0; l < WIDTH; ++l) s[l] += value * at[l];
             }
@@ -80,10 +72,10 @@ void replay_scores(const Rows& rows, const Journal<W>& journal, const i64* survi
         for (i64 k = 0; k < journal.voters(); ++k) {
             if (k > 0) {
                 const i64 step = k - 1;
-                if (journal.scale[step] != 1.0)
-                    for (double& s : scores) s *= journal.scale[step];
-                for (i64 e = journal.first_entry[step]; e < journal.first_entry[step + 1]; ++e) {
-                    const Entry& entry = journal.entries[e];
+                if (updates.scale[step] != 1.0)
+                    for (double& s : scores) s *= updates.scale[step];
+                for (i64 e = updates.first_entry[step]; e < updates.first_entry[step + 1]; ++e) {
+                    const Entry& entry = updates.entries[e];
                     const double* d = dots.data() + static_cast<i64>(entry.vector) * WIDTH;
                     double* s = scores.data() + static_cast<i64>(entry.label) * WIDTH;
                     for (i64 l = 0; l < WIDTH; ++l) s[l] += entry.coefficient * d[l] + bias * entry.bias;
@@ -97,7 +89,7 @@ void replay_scores(const Rows& rows, const Journal<W>& journal, const i64* survi
 
 // Votes of the journal's voters: two classes Σ m_k sign(score); joint Σ m_k [k votes for c].
 template <class Rows, class W>
-void votes(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial, double bias,
+void votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial, double bias,
            i64 n_classes, bool normalize, i64* out) {
     const bool binary = n_classes == 1;
     std::fill(out, out + rows.n * n_classes, i64{0});
@@ -122,7 +114,7 @@ void votes(const Rows& rows, const Journal<W>& journal, const i64* survival, con
 // Votes of the journal's voters for the best of each list: a voter whose scores are all equal abstains. list[i] is the
 // list that row i belongs to; the lists lie one after the other.
 template <class Rows, class W>
-void rank_votes(const Rows& rows, const Journal<W>& journal, const i64* survival, const double* initial,
+void rank_votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial,
                 const i64* list, bool normalize, i64* out) {
     struct Choice {
         i64 best = 0;

@@ -13,10 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "journal.hpp"
 #include "linear.hpp"
-#include "tasks/predict.hpp"
-#include "vectors.hpp"
+#include "tasks/row_updates.hpp"
 
 namespace perceptive {
 
@@ -92,8 +90,8 @@ inline bool all_equal(const double* grades, i64 n) {
     return std::all_of(grades, grades + n, [&](double grade) { return grade == grades[0]; });
 }
 
-// One round on one list: its lead under the scores, and which of its pairs are learned from.
-class ListRound {
+// The pairs of one list under its scores: the closest of them, and those that the rule learns from.
+class ListPairs {
   public:
     std::vector<double> shares;  // of each candidate in δ, where there is something to learn
     double lead = 0.0;           // of the closest pair
@@ -102,8 +100,8 @@ class ListRound {
     bool mistake() const { return lead <= 0; }
 
     // Returns whether the rule wants to learn; `extra` is what the id feature of the list adds to every margin.
-    bool play(const Rule& rule, Pairs pairs, const double* grades, const double* scores, const double* gains, i64 n,
-              double extra) {
+    bool choose(const Rule& rule, Pairs pairs, const double* grades, const double* scores, const double* gains, i64 n,
+                double extra) {
         const bool hinge = rule.name != RuleName::perceptron, costs = gains && hinge;
         RankPair closest = closest_pair_(grades, scores, nullptr, n, pairs);
         lead = scores[closest.better] - scores[closest.worse] + extra;
@@ -139,14 +137,14 @@ class ListRound {
     ClosestPair closest_pair_;
 };
 
-// δ = Σ share·x over some rows, as one row.
+// Σ share·x over some rows, as one row.
 template <class Rows>
-class Difference {
+class RowCombination {
   public:
     static constexpr bool dense = Rows::Row::dense;
     using Row = std::conditional_t<dense, DenseRow<double>, SparseRow<double, i64>>;
 
-    explicit Difference(const Rows& rows) : rows_(rows) {}
+    explicit RowCombination(const Rows& rows) : rows_(rows) {}
 
     void clear() {
         index_.clear();
@@ -194,50 +192,86 @@ class Difference {
     std::vector<double> value_, merged_value_;
 };
 
+// δ of a list: the shares of its candidates in δ, and δ as one row.
+template <bool Averaged, class W, class Rows>
+struct ListDelta {
+    static constexpr bool has_sigma = false, keeps_norm = true;
+
+    const Weights<W>& w;
+    const Options& options;
+    Progress& run;
+    RowJournal<W>* journal;
+    const Rows& rows;
+    i64 t, begin;  // the list, and its first row
+    const std::vector<double>& shares;
+    const std::vector<double>& scales;  // 1, or 1/‖x‖
+    typename RowCombination<Rows>::Row row;
+    double floor;  // a δ that is no longer is the rounding of its terms
+
+    double squared_norm() const {
+        const double length2 = perceptive::squared_norm(row);
+        return (length2 > floor * floor ? length2 : 0.0) + options.delta * options.delta;
+    }
+
+    void apply(const Step& step) const {
+        axpy(w.z, step.tau, row);
+        if constexpr (Averaged) axpy(w.sum, run.clock * step.tau, row);
+        run.touched += (Averaged ? 2 : 1) * row.size();
+        if (w.ids) w.ids[t] += step.tau * options.delta;
+        if (journal) record(step.tau);
+    }
+
+  private:
+    __attribute__((noinline)) void record(double tau) const {
+        for (i64 j = 0; j < static_cast<i64>(shares.size()); ++j)
+            if (shares[j] != 0.0)
+                journal->updates.add_entry(0, journal->updates.store(rows[begin + j], begin + j),
+                                           tau * shares[j] * scales[j], 0.0);
+    }
+};
+
 template <class W, bool Averaged>
 struct RankTask {
     Weights<W> w;
     const Options& options;
     Lists lists;
     Progress& run;
-    Journal<W>* journal;
+    RowJournal<W>* journal;
     std::vector<double> scores = {}, scales = {};
-    ListRound judged = {};
+    ListPairs pairs = {};
 
     bool far() const { return w.bytes() > (i64{1} << 19); }
 
     // One round of the game on list t.
     template <class Rows>
-    void round(const Rows& rows, i64 t, Difference<Rows>& delta) {
+    void round(const Rows& rows, i64 t, RowCombination<Rows>& sum) {
         const i64 begin = lists.starts[t], n = lists.starts[t + 1] - begin;
         const double weight = lists.weights ? lists.weights[t] : 1.0;
         const double* grades = lists.grades + begin;
-        if (weight == 0.0 || all_equal(grades, n)) return;  // nobody to lose to
-        ++run.rounds;
-        if (journal) journal->predicted();
-        if (Averaged && !options.average_mistakes) run.clock += run.scale;
+        if (weight == 0.0 || all_equal(grades, n)) return;  // no pair to learn from
+        const Round<Averaged, RowJournal<W>> round{options.rule, options.average_mistakes, run, journal};
+        round.begin();
 
         score(rows, begin, n);
         const double extra = w.ids ? options.delta * w.ids[t] : 0.0;
         const double* gains = lists.gains ? lists.gains + begin : nullptr;
-        const bool wanted = judged.play(options.rule, lists.pairs, grades, scores.data(), gains, n, extra);
-        if (judged.mistake()) {
-            ++run.mistakes;
-            run.criterion -= judged.lead;
-        }
+        const bool wanted = pairs.choose(options.rule, lists.pairs, grades, scores.data(), gains, n, extra);
+        if (pairs.mistake()) round.mistake(pairs.lead);
         if (!wanted) return;
-        const std::vector<double>& shares = judged.shares;
+        const std::vector<double>& shares = pairs.shares;
         double m = extra, terms = 0.0;
-        delta.clear();
+        sum.clear();
         for (i64 j = 0; j < n; ++j) {
             if (shares[j] == 0.0) continue;
             const double share = shares[j] * scales[j];
             m += shares[j] * scores[j];
-            delta.add(begin + j, share);
+            sum.add(begin + j, share);
             // a single pair of equals differs by 0 exactly
             if (lists.pairs == Pairs::all) terms += std::abs(share) * std::sqrt(squared_norm(rows[begin + j]));
         }
-        update(rows, t, begin, n, m, judged.cost, weight, delta.row(), NO_LENGTH * terms);
+        const ListDelta<Averaged, W, Rows> delta{w,      options, run,       journal,          rows, t, begin,
+                                                 shares, scales,  sum.row(), NO_LENGTH * terms};
+        round.update(m, pairs.cost, weight, delta);
     }
 
   private:
@@ -254,44 +288,20 @@ struct RankTask {
                     for (i64 p = 0; p < next.size(); ++p) __builtin_prefetch(w.z + next.index(p));
                 }
             }
-            scales[j] = row_scale(x, options.normalize);
+            scales[j] = row_scale_of(x, options.normalize);
             scores[j] = scales[j] * dot(w.z, x);
         }
-    }
-
-    template <class Rows, class Row>
-    void update(const Rows& rows, i64 t, i64 begin, i64 n, double m, double cost, double weight, const Row& delta,
-                double floor) {
-        const double length2 = squared_norm(delta);
-        const double q = (length2 > floor * floor ? length2 : 0.0) + options.delta * options.delta;
-        if (q == 0.0) return;
-        if (Averaged && options.average_mistakes) run.clock += run.scale;
-        const double tau = options.rule.step(m, q, run.norm2, cost, weight).tau;
-        axpy(w.z, tau, delta);
-        if constexpr (Averaged) axpy(w.sum, run.clock * tau, delta);
-        run.touched += (Averaged ? 2 : 1) * delta.size();
-        if (w.ids) w.ids[t] += tau * options.delta;
-        run.norm2 = std::max(0.0, run.norm2 + 2.0 * tau * m + tau * tau * q);  // rounding
-        if (journal) {
-            for (i64 j = 0; j < n; ++j)
-                if (judged.shares[j] != 0.0)
-                    journal->add_entry(0, journal->store(rows[begin + j], begin + j),
-                                       tau * judged.shares[j] * scales[j], 0.0);
-            journal->close_step(1.0);
-        }
-        ++run.updates;
-        run.radius2 = std::max(run.radius2, weight * weight * q);
     }
 };
 
 // Play the lists in the given order. The rows of a list lie side by side, where the hardware sees them coming.
 template <class Rows, class Task>
 void play_lists(const Rows& rows, const i64* order, i64 count, Task& task) {
-    Difference<Rows> delta(rows);
+    RowCombination<Rows> sum(rows);
     for (i64 at = 0; at < count; ++at) {
         if (at + 2 < count) rows.prefetch_bounds(task.lists.starts[order[at + 2]]);
         if (at + 1 < count) rows.template prefetch_row<false>(task.lists.starts[order[at + 1]]);
-        task.round(rows, order[at], delta);
+        task.round(rows, order[at], sum);
     }
 }
 
@@ -324,7 +334,7 @@ inline void list_margins(const double* scores, const i64* starts, i64 n_lists, c
 template <class Rows>
 void list_lengths(const Rows& rows, const i64* starts, i64 n_lists, const double* grades, Pairs pairs, bool normalize,
                   double* shortest, double* longest, i64* equal) {
-    Difference<Rows> delta(rows);
+    RowCombination<Rows> delta(rows);
     for (i64 t = 0; t < n_lists; ++t) {
         const i64 begin = starts[t], end = starts[t + 1];
         const double top = *std::max_element(grades + begin, grades + end);
@@ -332,12 +342,12 @@ void list_lengths(const Rows& rows, const i64* starts, i64 n_lists, const double
         equal[t] = 0;
         for (i64 i = begin; i < end; ++i) {
             if (pairs == Pairs::best && grades[i] != top) continue;
-            const double scale = row_scale(rows[i], normalize);
+            const double scale = row_scale_of(rows[i], normalize);
             for (i64 j = begin; j < end; ++j) {
                 if (!(grades[i] > grades[j])) continue;
                 delta.clear();
                 delta.add(i, scale);
-                delta.add(j, -row_scale(rows[j], normalize));
+                delta.add(j, -row_scale_of(rows[j], normalize));
                 const double length2 = squared_norm(delta.row());
                 if (length2 > 0.0)
                     low = std::min(low, length2);

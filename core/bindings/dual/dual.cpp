@@ -23,25 +23,33 @@ DualTask task_of(const std::string& name) {
     return DualTask::joint;
 }
 
-RuleName rule_of(const std::string& name) {
-    if (name == "perceptron") return RuleName::perceptron;
-    if (name == "pa") return RuleName::pa;
-    if (name == "pa1") return RuleName::pa1;
-    if (name == "pa2") return RuleName::pa2;
-    require(name == "mira", "unknown rule");
-    return RuleName::mira;
-}
+// The counters of each problem, which go back to Python's arrays at the end.
+class Runs {
+  public:
+    Runs(const Vector<i64>& mistakes, const Vector<double>& criterion)
+        : mistakes_(mistakes.data()), criterion_(criterion.data()), runs_(mistakes.size()) {
+        for (std::size_t c = 0; c < runs_.size(); ++c)
+            runs_[c].mistakes = mistakes_[c], runs_[c].criterion = criterion_[c];
+    }
+    ~Runs() {
+        for (std::size_t c = 0; c < runs_.size(); ++c)
+            mistakes_[c] = runs_[c].mistakes, criterion_[c] = runs_[c].criterion;
+    }
+    Progress* data() { return runs_.data(); }
+
+  private:
+    i64* mistakes_;
+    double* criterion_;
+    std::vector<Progress> runs_;
+};
 
 class Player {
   public:
     Player(const std::string& task, const std::string& rule, double learning_rate, double margin, double C,
            bool ties_positive)
-        : task_(task_of(task)), ties_positive_(ties_positive) {
-        rule_.name = rule_of(rule);
-        rule_.learning_rate = learning_rate;
-        rule_.margin = margin;
-        rule_.C = C;
-    }
+        : task_(task_of(task)),
+          rule_{additive_rule_by_name(rule), learning_rate, margin, C},
+          ties_positive_(ties_positive) {}
 
     std::pair<i64, i64> scan(const Matrix& scores, const Vector<const std::int32_t>& target,
                              const Vector<const double>& q, const std::optional<Vector<const double>>& weight,
@@ -49,12 +57,13 @@ class Player {
                              const Vector<double>& tau, const Vector<i64>& mistakes,
                              const Vector<double>& criterion) const {
         check(scores, target, q, weight, step, margin, tau, mistakes, criterion);
-        require(begin >= 0, "impossible block");
+        require(begin >= 0, "begin must not be negative");
         const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
         const DualBlock block{scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
-        const DualLesson lesson{step.data(), margin.data(), tau.data(), mistakes.data(), criterion.data()};
+        Runs runs(mistakes, criterion);
         nb::gil_scoped_release release;
-        const Stop stop = perceptive::scan(block, begin, task_, rule_, ties_positive_, lesson);
+        const DualStep made{step.data(), margin.data(), tau.data(), runs.data()};
+        const Stop stop = perceptive::scan(block, begin, task_, rule_, ties_positive_, made);
         return {stop.row, stop.rounds};
     }
 
@@ -71,12 +80,13 @@ class Player {
         require(static_cast<i64>(table.shape(0)) == n && static_cast<i64>(table.shape(1)) == n,
                 "the table must be square, a row per example");
         const DualBlock block{scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
-        const DualLesson lesson{step.data(), margin.data(), tau.data(), mistakes.data(), criterion.data()};
         DualUpdates updates;
         i64 rounds;
         {
+            Runs runs(mistakes, criterion);
             nb::gil_scoped_release release;
-            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_, lesson,
+            const DualStep made{step.data(), margin.data(), tau.data(), runs.data()};
+            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_, made,
                                       static_cast<i64>(tau.size()), updates);
         }
         return {to_numpy(std::move(updates.row)),  to_numpy(std::move(updates.at)),
@@ -91,16 +101,18 @@ class Player {
                const Vector<double>& criterion) const {
         const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
         const std::size_t problems = task_ == DualTask::rest ? outputs : 1;
-        require(outputs > 0, "impossible block");
+        require(outputs > 0, "there must be at least one output");
         require(task_ != DualTask::binary || outputs == 1, "two classes have one output");
-        require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n, "one target and q per row");
-        require(!weight || static_cast<i64>(weight->size()) == n, "one weight per row");
-        require(static_cast<i64>(step.size()) == outputs, "one step per output");
+        require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n,
+                "give one target and one q per row");
+        require(!weight || static_cast<i64>(weight->size()) == n, "give one weight per row");
+        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
         for (std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
-            require(size == problems, "one number per problem");
+            require(size == problems, "give one number per problem");
         for (i64 i = 0; i < n; ++i) {
             const std::int32_t y = target.data()[i];
-            require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs, "impossible target");
+            require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs,
+                    "a target is not one of the classes");
         }
     }
 
@@ -120,11 +132,11 @@ void votes_of(const Values<T>& K, const Vector<const std::int32_t>& slot, const 
             "start and votes must have a row per row of K");
     require(gain.size() == slot.size() && loss.size() == slot.size() && step.size() == slot.size() &&
                 survival.size() == slot.size() + 1,
-            "the journal does not fit together");
+            "the journal's arrays differ in length");
     for (i64 u = 0; u < updates; ++u) {
-        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal names a support that is not there");
+        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
         require(gain.data()[u] >= 0 && gain.data()[u] < outputs && loss.data()[u] >= -1 && loss.data()[u] < outputs,
-                "the journal names an output that is not there");
+                "the journal contains an unknown output");
     }
     const DualRun run{slot.data(), gain.data(), loss.data(), step.data(), survival.data(), updates};
     nb::gil_scoped_release release;
@@ -137,7 +149,7 @@ void votes_of(const Values<T>& K, const Vector<const std::int32_t>& slot, const 
 template <class T>
 void scores_of(const Values<T>& K, const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& alpha,
                const Matrix& out) {
-    require(alpha.shape(0) == K.shape(0), "one row of coefficients per support");
+    require(alpha.shape(0) == K.shape(0), "give one row of coefficients per support");
     require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
     nb::gil_scoped_release release;
     dual_scores(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), alpha.data(),

@@ -12,24 +12,10 @@ namespace perceptive {
 
 namespace {
 
-RuleName rule_of(const std::string& name) {
-    if (name == "perceptron") return RuleName::perceptron;
-    if (name == "pa") return RuleName::pa;
-    if (name == "pa1") return RuleName::pa1;
-    if (name == "pa2") return RuleName::pa2;
-    require(name == "mira", "this rule does not rank");
-    return RuleName::mira;
-}
-
 class ListPlayer {
   public:
     ListPlayer(const std::string& rule, double learning_rate, double margin, double C, const std::string& pairs)
-        : pairs_(pairs_by_name(pairs)) {
-        rule_.name = rule_of(rule);
-        rule_.learning_rate = learning_rate;
-        rule_.margin = margin;
-        rule_.C = C;
-    }
+        : rule_{additive_rule_by_name(rule), learning_rate, margin, C}, pairs_(pairs_by_name(pairs)) {}
 
     // The list, the rounds, mistakes and criterion up to and with it, v·δ and its cost; its shares are in `shares`.
     std::tuple<i64, i64, i64, double, double, double> scan(
@@ -41,19 +27,19 @@ class ListPlayer {
         require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
         require(static_cast<i64>(extra.size()) == n_lists, "extra and lists differ in number");
         require(shares.size() == scores.size(), "shares and candidates differ in number");
-        require(begin >= 0, "impossible block");
+        require(begin >= 0, "begin must not be negative");
         const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
                           weights ? weights->data() : nullptr, pairs_};
         nb::gil_scoped_release release;
-        ListRound judged;
-        const ListStop stop = scan_lists(scores.data(), lists, extra.data(), n_lists, begin, rule_, judged);
+        ListPairs chosen;
+        const ListStop stop = scan_lists(scores.data(), lists, extra.data(), n_lists, begin, rule_, chosen);
         if (stop.list < n_lists)
-            std::copy(judged.shares.begin(), judged.shares.end(), shares.data() + starts.data()[stop.list]);
-        return {stop.list, stop.rounds, stop.mistakes, stop.criterion, stop.margin, stop.cost};
+            std::copy(chosen.shares.begin(), chosen.shares.end(), shares.data() + starts.data()[stop.list]);
+        return {stop.list, stop.run.rounds, stop.run.mistakes, stop.run.criterion, stop.margin, stop.cost};
     }
 
     double step(double m, double q, double cost, double weight) const {
-        require(q > 0.0, "a difference of no length teaches nothing");
+        require(q > 0.0, "δ has length 0; there is nothing to learn from it");
         return rule_.step(m, q, 0.0, cost, weight).tau;
     }
 
@@ -69,9 +55,9 @@ void list_votes(const nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device
     const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
     const i64 n_lists = check_starts(n, starts), entries = static_cast<i64>(slot.size());
     require(static_cast<i64>(votes.size()) == n, "votes must have a number per row of K");
-    require(step.size() == slot.size() && survival.size() == slot.size() + 1, "the journal does not fit together");
+    require(step.size() == slot.size() && survival.size() == slot.size() + 1, "the journal's arrays differ in length");
     for (i64 u = 0; u < entries; ++u)
-        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal names a support that is not there");
+        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
     nb::gil_scoped_release release;
     dual_list_votes(K.data(), supports, starts.data(), n_lists, slot.data(), step.data(), entries, survival.data(),
                     votes.data());

@@ -1,9 +1,79 @@
 // Sequence models: learning and prediction.
 #include "bindings/sequence/tagger.hpp"
+#include "sequence/inspection.hpp"
+#include "sequence/model_state.hpp"
 
 using namespace nb::literals;
 
 namespace perceptive {
+
+namespace {
+
+// A method of the model, called while nobody else uses it.
+template <class... Args>
+auto editing(void (SequenceModel::*method)(Args...)) {
+    return [method](Tagger& tagger, Args... args) {
+        tagger.edit([&](SequenceModel& model) { (model.*method)(std::forward<Args>(args)...); });
+    };
+}
+
+nb::dict arrays_of(Tagger& tagger, const LabelWeights* vector, double threshold) {
+    Arrays arrays = tagger.ask(
+        vector, [&](const SequenceModel& model, const LabelWeights&) { return state_of(model, vector, threshold); });
+    nb::dict state;
+    for (auto& [name, array] : arrays)
+        std::visit([&, &key = name](auto& values) { state[key.c_str()] = to_numpy(std::move(values)); }, array);
+    return state;
+}
+
+// The view of an array, if it has numbers of type T.
+template <class T>
+bool add_view(ArrayViews& views, const std::string& name, const ReadOnly& array) {
+    if (array.dtype() != nb::dtype<T>()) return false;
+    views.add(name, View<T>{static_cast<const T*>(array.data()), array.size()});
+    return true;
+}
+
+void restore(Tagger& tagger, const nb::dict& state) {
+    ArrayViews views;
+    std::vector<ReadOnly> arrays;  // kept alive
+    for (const auto& [key, value] : state) {
+        const auto name = nb::cast<std::string>(key);
+        const ReadOnly& array = arrays.emplace_back(nb::cast<ReadOnly>(value, false));
+        const bool known = array.ndim() == 1 &&
+                           (add_view<std::uint8_t>(views, name, array) || add_view<std::int8_t>(views, name, array) ||
+                            add_view<std::uint16_t>(views, name, array) || add_view<std::int16_t>(views, name, array) ||
+                            add_view<std::int32_t>(views, name, array) || add_view<i64>(views, name, array) ||
+                            add_view<std::uint64_t>(views, name, array) || add_view<float>(views, name, array) ||
+                            add_view<double>(views, name, array));
+        require(known, "an array of another type than it should have");
+    }
+    tagger.edit([&](SequenceModel& model) { restore_state(model, views); });
+}
+
+nb::list heaviest_of(Tagger& tagger, const LabelWeights* vector, i64 n) {
+    using Values = std::vector<std::string>;
+    std::vector<std::tuple<NamedWeight, std::int32_t, Values>> all;
+    tagger.ask(vector, [&](const SequenceModel& model, const LabelWeights& v) {
+        for (const NamedWeight& one : heaviest(model, v, n))
+            all.emplace_back(one, model.kind(one.pairs).names.template_of(one.row),
+                             feature_values(model, one.pairs, one.row));
+    });
+    nb::list found;
+    for (const auto& [one, in, values] : all) {
+        nb::list texts;
+        for (const std::string& text : values) {
+            PyObject* made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+            if (!made) throw nb::python_error();
+            texts.append(nb::steal(made));
+        }
+        found.append(
+            nb::make_tuple(one.pairs ? "edge" : "state", in, texts, one.label, static_cast<double>(one.weight)));
+    }
+    return found;
+}
+
+}  // namespace
 
 void bind_sequence(nb::module_& m) {
     nb::class_<Sentences>(m, "Sentences", "Sentences ready to be learned from.")
@@ -17,7 +87,7 @@ void bind_sequence(nb::module_& m) {
                      })
         .def_prop_ro("partial",
                      [](const Sentences& s) {
-                         return std::any_of(s.label.begin(), s.label.end(), [](std::int32_t said) { return said < 0; });
+                         return std::any_of(s.label.begin(), s.label.end(), [](std::int32_t y) { return y < 0; });
                      })
         .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); })
         .def_prop_ro("entries", [](const Sentences& s) { return s.state.number.size() + s.edge.number.size(); });
@@ -29,50 +99,81 @@ void bind_sequence(nb::module_& m) {
                 new (self) Forced{labels, index, choices_of(choices)};
             },
             "labels"_a, "index"_a, "choices"_a, "`index` numbers labels, and choices by −2, −3, …");
-    nb::class_<Hypothesis>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
+    nb::class_<LabelWeights>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
     nb::class_<Tagger>(m, "SequenceModel", "Templates, weights and Viterbi.")
         .def(nb::init<int, const std::vector<ColumnSpec>&, const std::vector<std::vector<std::string>>&,
                       const std::vector<TemplateSpec>&, const std::vector<TemplateSpec>&, bool, bool>(),
              "n_base"_a, "derived"_a, "dictionaries"_a, "state"_a, "edge"_a, "bigrams"_a, "trigrams"_a)
-        .def("set_labels", &Tagger::set_labels, "n"_a)
-        .def_prop_ro("n_labels", &Tagger::n_labels)
-        .def("set_constraints", &Tagger::set_constraints, "pair"_a.noconvert(), "start"_a.noconvert(),
-             "stop"_a.noconvert())
-        .def("set_label_sets", &Tagger::set_label_sets, "state"_a, "edge"_a, "sets"_a)
-        .def("set_segments", &Tagger::set_segments, "longest"_a, "begin"_a, "inside"_a, "outside"_a)
-        .def("set_segment_features", &Tagger::set_segment_features, "text"_a, "shape"_a, "phrases"_a)
-        .def("set_scale", &Tagger::set_scale, "scale"_a, "The value of each state template's features; empty: 1.")
-        .def("keep_log", &Tagger::keep_log, "max_voters"_a)
+        .def("set_labels", editing(&SequenceModel::set_labels), "n"_a)
+        .def_prop_ro("n_labels", [](Tagger& t) { return t.model().L; })
+        .def(
+            "set_constraints",
+            [](Tagger& t, Vector<const std::uint8_t> pair, Vector<const std::uint8_t> start,
+               Vector<const std::uint8_t> stop) {
+                const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
+                t.edit([&](SequenceModel& model) { model.set_constraints({chars(pair), chars(start), chars(stop)}); });
+            },
+            "pair"_a.noconvert(), "start"_a.noconvert(), "stop"_a.noconvert())
+        .def("set_label_sets", editing(&SequenceModel::set_label_sets), "state"_a, "edge"_a, "sets"_a)
+        .def("set_segments", editing(&SequenceModel::set_segments), "longest"_a, "begin"_a, "inside"_a, "outside"_a)
+        .def("set_segment_features", editing(&SequenceModel::set_segment_features), "text"_a, "shape"_a, "phrases"_a)
+        .def("set_scale", editing(&SequenceModel::set_scale), "scale"_a,
+             "The value of each state template's features; empty: 1.")
+        .def("keep_log", editing(&SequenceModel::keep_journal), "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
         .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
         .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),
              "How much better the right sequences score than the best others.")
-        .def("squared_norm", &Tagger::squared_norm, "vector"_a.none())
-        .def_prop_rw("fingerprint", &Tagger::fingerprint, &Tagger::set_fingerprint)
-        .def("average", &Tagger::average, nb::rv_policy::take_ownership)
-        .def("last", &Tagger::last, nb::rv_policy::take_ownership)
-        .def("voter", &Tagger::voter, "k"_a, nb::rv_policy::take_ownership)
+        .def(
+            "squared_norm",
+            [](Tagger& t, const LabelWeights* vector) {
+                return t.ask(vector,
+                             [](const SequenceModel& model, const LabelWeights& v) { return model.squared_norm(v); });
+            },
+            "vector"_a.none())
+        .def_prop_rw(
+            "fingerprint", [](Tagger& t) { return t.model().fingerprint; },
+            [](Tagger& t, std::uint64_t value) { t.model().fingerprint = value; })
+        .def("average",
+             [](Tagger& t) {
+                 return t.ask(nullptr, [](const SequenceModel& model, const LabelWeights&) { return model.average(); });
+             })
+        .def("last",
+             [](Tagger& t) {
+                 return t.ask(nullptr, [](const SequenceModel&, const LabelWeights& v) { return v.copy(); });
+             })
+        .def(
+            "voter",
+            [](Tagger& t, i64 k) {
+                return t.ask(nullptr, [&](const SequenceModel& model, const LabelWeights&) {
+                    require(k >= 0 && k < model.journal.voters(), "there is no such voter");
+                    LabelWeights v = model.zeros();
+                    model.replay(0, k, v);
+                    return v;
+                });
+            },
+            "k"_a)
         .def("predict", &Tagger::predict, "X"_a, "labels"_a, "vector"_a.none(), "forced"_a, "beam"_a)
         .def("predict_kbest", &Tagger::predict_kbest, "X"_a, "k"_a, "labels"_a, "vector"_a.none(), "forced"_a, "beam"_a)
-        .def("max_marginals", &Tagger::max_marginals_of, "X"_a, "n_labels"_a, "vector"_a.none(), "beam"_a)
+        .def("max_marginals", &Tagger::max_marginals, "X"_a, "n_labels"_a, "vector"_a.none(), "beam"_a)
         .def("trellis", &Tagger::trellis, "X"_a, "n_labels"_a, "vector"_a.none())
         .def("vote", &Tagger::vote, "X"_a, "labels"_a)
-        .def_prop_ro("rounds", [](Tagger& t) { return t.run().rounds; })
-        .def_prop_ro("mistakes", [](Tagger& t) { return t.run().mistakes; })
-        .def_prop_ro("updates", [](Tagger& t) { return t.run().updates; })
-        .def_prop_ro("touched", [](Tagger& t) { return t.run().touched; })
-        .def_prop_ro("criterion", [](Tagger& t) { return t.run().criterion; })
-        .def_prop_ro("radius2", [](Tagger& t) { return t.run().radius2; })
-        .def_prop_ro("clock", [](Tagger& t) { return t.run().clock; })
-        .def_prop_ro("survival", [](Tagger& t) { return t.log().survival; })
-        .def_prop_ro("n_state_rows", &Tagger::n_state_rows)
-        .def_prop_ro("n_edge_rows", &Tagger::n_edge_rows)
-        .def("state", &state_of, "vector"_a.none(), "threshold"_a,
+        .def_prop_ro("rounds", [](Tagger& t) { return t.model().run.rounds; })
+        .def_prop_ro("mistakes", [](Tagger& t) { return t.model().run.mistakes; })
+        .def_prop_ro("updates", [](Tagger& t) { return t.model().run.updates; })
+        .def_prop_ro("touched", [](Tagger& t) { return t.model().run.touched; })
+        .def_prop_ro("criterion", [](Tagger& t) { return t.model().run.criterion; })
+        .def_prop_ro("radius2", [](Tagger& t) { return t.model().run.radius2; })
+        .def_prop_ro("clock", [](Tagger& t) { return t.model().run.clock; })
+        .def_prop_ro("survival", [](Tagger& t) { return t.model().journal.survival; })
+        .def_prop_ro("n_state_rows", [](Tagger& t) { return t.model().w.state.size(); })
+        .def_prop_ro("n_edge_rows", [](Tagger& t) { return t.model().w.edge.size(); })
+        .def("state", &arrays_of, "vector"_a.none(), "threshold"_a,
              "Arrays that hold all: the weights of the run, or of one vector alone without those up to a threshold.")
-        .def("restore", &restore_state, "state"_a, "Put the arrays of `state` into a new model.")
-        .def("heaviest", &heaviest, "vector"_a.none(), "n"_a,
+        .def("restore", &restore, "state"_a, "Put the arrays of `state` into a new model.")
+        .def("heaviest", &heaviest_of, "vector"_a.none(), "n"_a,
              "The n largest weights of features: (kind, template, values, label or pair, weight).");
     m.def(
         "solve_mira",

@@ -2,6 +2,8 @@
 
 #include "bindings/tasks/learning.hpp"
 
+using namespace nb::literals;
+
 namespace perceptive {
 
 void bind_binary(nb::module_& m) {
@@ -12,8 +14,7 @@ void bind_binary(nb::module_& m) {
             require(problem.stride == 1, "two classes have one weight per feature");
             learn<BinaryTask>(problem, rows, order, targets, weights, nullptr);
         },
-        nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("targets").noconvert(),
-        nb::arg("weights").noconvert().none(),
+        "problem"_a, "rows"_a, "order"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert().none(),
         "Play the rows in the given order; targets are +1, −1, or 0 for rows that are not in this problem.");
 }
 

@@ -2,6 +2,8 @@
 
 #include "bindings/tasks/learning.hpp"
 
+using namespace nb::literals;
+
 namespace perceptive {
 
 void bind_joint(nb::module_& m) {
@@ -14,8 +16,8 @@ void bind_joint(nb::module_& m) {
             require(!cost || static_cast<i64>(cost->size()) == classes * classes, "cost must be classes × classes");
             learn<JointTask>(problem, rows, order, targets, weights, cost ? cost->data() : nullptr);
         },
-        nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(), nb::arg("targets").noconvert(),
-        nb::arg("weights").noconvert().none(), nb::arg("cost").noconvert().none(),
+        "problem"_a, "rows"_a, "order"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert().none(),
+        "cost"_a.noconvert().none(),
         "Play the rows in the given order; targets are classes, or −1 for rows that are not in this problem.");
 }
 

@@ -1,25 +1,10 @@
 #include "bindings/tasks/learning.hpp"
 
 #include "shuffle.hpp"
-#include "tasks/binary.hpp"
+
+using namespace nb::literals;
 
 namespace perceptive {
-
-namespace {
-
-RuleName rule_by_name(const std::string& name) {
-    if (name == "perceptron") return RuleName::perceptron;
-    if (name == "pa") return RuleName::pa;
-    if (name == "pa1") return RuleName::pa1;
-    if (name == "pa2") return RuleName::pa2;
-    if (name == "mira") return RuleName::mira;
-    if (name == "romma") return RuleName::romma;
-    if (name == "aggressive-romma") return RuleName::aggressive_romma;
-    if (name == "arow") return RuleName::arow;
-    throw std::invalid_argument("unknown rule " + name);
-}
-
-}  // namespace
 
 void bind_learning(nb::module_& m) {
     m.def(
@@ -28,7 +13,7 @@ void bind_learning(nb::module_& m) {
             nb::gil_scoped_release release;
             shuffle(order.data(), static_cast<i64>(order.size()), seed);
         },
-        nb::arg("order").noconvert(), nb::arg("seed"), "Put the numbers into a random order, the same for every seed.");
+        "order"_a.noconvert(), "seed"_a, "Put the numbers into a random order, the same for every seed.");
     nb::class_<Options>(m, "Options", "A rule and the conventions that a problem is played by.")
         .def(
             "__init__",
@@ -41,8 +26,8 @@ void bind_learning(nb::module_& m) {
                                    ties_positive,
                                    average_mistakes};
             },
-            nb::arg("rule"), nb::arg("learning_rate"), nb::arg("margin"), nb::arg("C"), nb::arg("r"), nb::arg("bias"),
-            nb::arg("delta"), nb::arg("normalize"), nb::arg("ties_positive"), nb::arg("average_mistakes"));
+            "rule"_a, "learning_rate"_a, "margin"_a, "C"_a, "r"_a, "bias"_a, "delta"_a, "normalize"_a,
+            "ties_positive"_a, "average_mistakes"_a);
     nb::class_<Progress>(m, "Progress", "The numbers of a run so far.")
         .def(nb::init<>())
         .def_rw("rounds", &Progress::rounds)
@@ -62,7 +47,8 @@ void bind_learning(nb::module_& m) {
                 require(z.ndim() == 2, "z must be features × stride");
                 const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(1));
                 const i64 n_classes = static_cast<i64>(z_bias.size());
-                require(n_classes > 0 && n_classes <= stride, "impossible shape");
+                require(n_classes > 0 && n_classes <= stride,
+                        "there must be at least one class, and a weight for each");
                 new (self) Problem{std::move(z),        std::move(sum),
                                    std::move(sigma),    std::move(z_bias),
                                    std::move(sum_bias), std::move(sigma_bias),
@@ -71,9 +57,8 @@ void bind_learning(nb::module_& m) {
                                    n_classes,           options,
                                    Progress{},          std::move(journal)};
             },
-            nb::arg("z").noconvert(), nb::arg("sum").noconvert().none(), nb::arg("sigma").noconvert().none(),
-            nb::arg("z_bias").noconvert(), nb::arg("sum_bias").noconvert(), nb::arg("sigma_bias").noconvert(),
-            nb::arg("options"), nb::arg("journal").none())
+            "z"_a.noconvert(), "sum"_a.noconvert().none(), "sigma"_a.noconvert().none(), "z_bias"_a.noconvert(),
+            "sum_bias"_a.noconvert(), "sigma_bias"_a.noconvert(), "options"_a, "journal"_a.none())
         .def_rw("run", &Problem::run, nb::rv_policy::reference_internal)
         .def(
             "begin_rows",
@@ -81,7 +66,7 @@ void bind_learning(nb::module_& m) {
                 self.ids = std::move(ids);
                 self.pending = std::move(pending);
             },
-            nb::arg("ids").noconvert().none(), nb::arg("pending").noconvert().none(),
+            "ids"_a.noconvert().none(), "pending"_a.noconvert().none(),
             "Rows are numbered anew: their id features (Δ-trick) and pending shares of the sum, or None.")
         .def(
             "settle",
@@ -98,7 +83,7 @@ void bind_learning(nb::module_& m) {
                 else
                     settled(weights_of<double>(self, data.n));
             },
-            nb::arg("rows"), "Add what is pending to the sums; the rows are those that were played.");
+            "rows"_a, "Add what is pending to the sums; the rows are those that were played.");
 }
 
 }  // namespace perceptive

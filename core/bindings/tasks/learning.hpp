@@ -3,6 +3,7 @@
 
 #include "bindings/arrays.hpp"
 #include "epoch.hpp"
+#include "tasks/row_updates.hpp"
 
 namespace perceptive {
 
@@ -40,24 +41,24 @@ Weights<W> weights_of(const Problem& problem, i64 n_rows) {
 
 // play(task) with the task of this problem's types
 template <template <class, bool> class Task, class W, class Data, class Play>
-void with_task(Problem& problem, i64 n_rows, const Data& lessons, Play play) {
+void with_task(Problem& problem, i64 n_rows, const Data& data, Play play) {
     const Weights<W> w = weights_of<W>(problem, n_rows);
-    Journal<W>* journal = problem.journal.is_none() ? nullptr : nb::cast<Journal<W>*>(problem.journal);
+    RowJournal<W>* journal = problem.journal.is_none() ? nullptr : nb::cast<RowJournal<W>*>(problem.journal);
     if (w.sum) {
-        Task<W, true> task{w, problem.options, lessons, problem.run, journal};
+        Task<W, true> task{w, problem.options, data, problem.run, journal};
         play(task);
     } else {
-        Task<W, false> task{w, problem.options, lessons, problem.run, journal};
+        Task<W, false> task{w, problem.options, data, problem.run, journal};
         play(task);
     }
 }
 
 template <template <class, bool> class Task, class Data, class Play>
-void with_task(Problem& problem, i64 n_rows, const Data& lessons, Play play) {
+void with_task(Problem& problem, i64 n_rows, const Data& data, Play play) {
     if (problem.z.dtype() == nb::dtype<float>())
-        with_task<Task, float>(problem, n_rows, lessons, play);
+        with_task<Task, float>(problem, n_rows, data, play);
     else
-        with_task<Task, double>(problem, n_rows, lessons, play);
+        with_task<Task, double>(problem, n_rows, data, play);
 }
 
 template <template <class, bool> class Task>
@@ -67,12 +68,12 @@ void learn(Problem& problem, const CheckedRows& data, const Vector<const i64>& o
     require(!weights || static_cast<i64>(weights->size()) == data.n, "sample weights and rows differ in number");
     for (size_t t = 0; t < order.size(); ++t) {
         const i64 i = order.data()[t];
-        require(i >= 0 && i < data.n, "order names a row that is not there");
+        require(i >= 0 && i < data.n, "order contains an unknown row");
     }
     require(data.d <= problem.n_features, "the rows have more features than the weights");
-    const Lessons lessons{targets.data(), weights ? weights->data() : nullptr, cost};
+    const Labels labels{targets.data(), weights ? weights->data() : nullptr, cost};
     const std::optional<Any> ids = problem.ids, pending = problem.pending;  // alive, whatever another thread begins
-    with_task<Task>(problem, data.n, lessons, [&](auto& task) {
+    with_task<Task>(problem, data.n, labels, [&](auto& task) {
         nb::gil_scoped_release release;
         std::visit([&](const auto& rows) { epoch(rows, order.data(), static_cast<i64>(order.size()), task); },
                    data.rows);

@@ -2,6 +2,8 @@
 
 #include "bindings/arrays.hpp"
 
+using namespace nb::literals;
+
 namespace perceptive {
 
 namespace {
@@ -9,14 +11,15 @@ namespace {
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class W>
-void votes_of(const CheckedRows& data, const Journal<W>& journal, const Vector<const i64>& survival,
+void votes_of(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
               const Matrix& initial, double bias, bool normalize,
               const nb::ndarray<i64, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
     const i64 classes = static_cast<i64>(out.shape(1));
-    require(static_cast<i64>(survival.size()) == journal.voters(), "one survival per voter, please");
+    require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
     require(static_cast<i64>(out.shape(0)) == data.n && classes > 0, "out has the wrong shape");
     require(initial.shape(0) == out.shape(0) && initial.shape(1) == out.shape(1), "initial has the wrong shape");
-    for (const Entry& entry : journal.entries) require(entry.label < classes, "the journal has more classes than out");
+    for (const Entry& entry : journal.updates.entries)
+        require(entry.label < classes, "the journal has more classes than out");
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& rows) {
@@ -39,14 +42,15 @@ void bind_predict(nb::module_& m) {
                 },
                 data.rows);
         },
-        nb::arg("rows"), nb::arg("out").noconvert(), "out[i] = ‖x_i‖².");
+        "rows"_a, "out"_a.noconvert(), "out[i] = ‖x_i‖².");
     m.def(
         "linear_scores",
         [](const CheckedRows& data, const ReadOnly& w, bool normalize, const Matrix& out) {
             require(w.ndim() == 2, "weights must be features × stride");
             const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
             require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
-            require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride, "impossible stride");
+            require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride,
+                    "the stride must be 1, or a multiple of 4 that holds all classes");
             require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
             const bool single = w.dtype() == nb::dtype<float>();
             require(single || w.dtype() == nb::dtype<double>(), "weights must be float32 or float64");
@@ -63,12 +67,11 @@ void bind_predict(nb::module_& m) {
                 },
                 data.rows);
         },
-        nb::arg("rows"), nb::arg("w").noconvert(), nb::arg("normalize"), nb::arg("out").noconvert(),
-        "out[i, c] = w_c·x_i, without bias.");
-    m.def("votes", &votes_of<float>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
-          nb::arg("initial").noconvert(), nb::arg("bias"), nb::arg("normalize"), nb::arg("out").noconvert());
-    m.def("votes", &votes_of<double>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
-          nb::arg("initial").noconvert(), nb::arg("bias"), nb::arg("normalize"), nb::arg("out").noconvert(),
+        "rows"_a, "w"_a.noconvert(), "normalize"_a, "out"_a.noconvert(), "out[i, c] = w_c·x_i, without bias.");
+    m.def("votes", &votes_of<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(), "bias"_a,
+          "normalize"_a, "out"_a.noconvert());
+    m.def("votes", &votes_of<double>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(),
+          "bias"_a, "normalize"_a, "out"_a.noconvert(),
           "Votes of the journal's voters: two classes Σ m_k sign(score), joint Σ m_k [k votes for c].");
 }
 

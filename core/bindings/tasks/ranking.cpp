@@ -2,6 +2,9 @@
 
 #include "bindings/tasks/learning.hpp"
 #include "bindings/tasks/lists.hpp"
+#include "tasks/predict.hpp"
+
+using namespace nb::literals;
 
 namespace perceptive {
 
@@ -13,12 +16,13 @@ void learn_lists(Problem& problem, const CheckedRows& data, const Vector<const i
                  const std::string& pairs) {
     const i64 n_lists = check_lists(data.n, starts, grades);
     require(problem.stride == 1, "ranking has one weight per feature");
-    require(problem.options.bias == 0.0 && problem.run.scale == 1.0, "ranking has no bias, and no rule that shrinks");
+    require(problem.options.bias == 0.0 && problem.run.scale == 1.0,
+            "ranking has no bias, and takes no rule that scales v");
     require(problem.options.rule.name <= RuleName::mira, "this rule does not rank");
     require(!gains || gains->size() == grades.size(), "gains and rows differ in number");
     require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
     for (size_t t = 0; t < order.size(); ++t)
-        require(order.data()[t] >= 0 && order.data()[t] < n_lists, "order names a list that is not there");
+        require(order.data()[t] >= 0 && order.data()[t] < n_lists, "order contains an unknown list");
     require(data.d <= problem.n_features, "the rows have more features than the weights");
     const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
                       weights ? weights->data() : nullptr, pairs_by_name(pairs)};
@@ -31,13 +35,14 @@ void learn_lists(Problem& problem, const CheckedRows& data, const Vector<const i
 }
 
 template <class W>
-void votes_for_items(const CheckedRows& data, const Journal<W>& journal, const Vector<const i64>& survival,
+void votes_for_items(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
                      const Vector<const double>& initial, const Vector<const i64>& list, bool normalize,
                      const Vector<i64>& out) {
-    require(static_cast<i64>(survival.size()) == journal.voters(), "one survival per voter, please");
+    require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
     for (const size_t size : {initial.size(), list.size(), out.size()})
-        require(static_cast<i64>(size) == data.n, "one number per row, please");
-    for (const Entry& entry : journal.entries) require(entry.label == 0, "the journal has classes");
+        require(static_cast<i64>(size) == data.n, "give one number per row");
+    for (const Entry& entry : journal.updates.entries)
+        require(entry.label == 0, "the journal is one of several classes");
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& rows) {
@@ -49,9 +54,8 @@ void votes_for_items(const CheckedRows& data, const Journal<W>& journal, const V
 }  // namespace
 
 void bind_ranking(nb::module_& m) {
-    m.def("learn_lists", &learn_lists, nb::arg("problem"), nb::arg("rows"), nb::arg("order").noconvert(),
-          nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("gains").noconvert().none(),
-          nb::arg("weights").noconvert().none(), nb::arg("pairs"),
+    m.def("learn_lists", &learn_lists, "problem"_a, "rows"_a, "order"_a.noconvert(), "starts"_a.noconvert(),
+          "grades"_a.noconvert(), "gains"_a.noconvert().none(), "weights"_a.noconvert().none(), "pairs"_a,
           "Play lists in the given order; list t is the rows from starts[t] up to starts[t + 1].");
     m.def(
         "list_margins",
@@ -63,8 +67,8 @@ void bind_ranking(nb::module_& m) {
             nb::gil_scoped_release release;
             list_margins(scores.data(), starts.data(), n_lists, grades.data(), kind, out.data());
         },
-        nb::arg("scores").noconvert(), nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("pairs"),
-        nb::arg("out").noconvert(), "The smallest margin of each list under some scores; inf where it has no pair.");
+        "scores"_a.noconvert(), "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "out"_a.noconvert(),
+        "The smallest margin of each list under some scores; inf where it has no pair.");
     m.def(
         "list_lengths",
         [](const CheckedRows& data, const Vector<const i64>& starts, const Vector<const double>& grades,
@@ -82,15 +86,13 @@ void bind_ranking(nb::module_& m) {
                 },
                 data.rows);
         },
-        nb::arg("rows"), nb::arg("starts").noconvert(), nb::arg("grades").noconvert(), nb::arg("pairs"),
-        nb::arg("normalize"), nb::arg("shortest").noconvert(), nb::arg("longest").noconvert(),
-        nb::arg("equal").noconvert(),
+        "rows"_a, "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "normalize"_a, "shortest"_a.noconvert(),
+        "longest"_a.noconvert(), "equal"_a.noconvert(),
         "Of each list's pairs the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.");
-    m.def("rank_votes", &votes_for_items<float>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
-          nb::arg("initial").noconvert(), nb::arg("list").noconvert(), nb::arg("normalize"),
-          nb::arg("out").noconvert());
-    m.def("rank_votes", &votes_for_items<double>, nb::arg("rows"), nb::arg("journal"), nb::arg("survival").noconvert(),
-          nb::arg("initial").noconvert(), nb::arg("list").noconvert(), nb::arg("normalize"), nb::arg("out").noconvert(),
+    m.def("rank_votes", &votes_for_items<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(),
+          "initial"_a.noconvert(), "list"_a.noconvert(), "normalize"_a, "out"_a.noconvert());
+    m.def("rank_votes", &votes_for_items<double>, "rows"_a, "journal"_a, "survival"_a.noconvert(),
+          "initial"_a.noconvert(), "list"_a.noconvert(), "normalize"_a, "out"_a.noconvert(),
           "Votes of the journal's voters for the rows of each list: Σ m_k [k picks i].");
 }
 

@@ -8,6 +8,8 @@
 #include "tasks/binary.hpp"
 #include "tasks/joint.hpp"
 
+using namespace nb::literals;
+
 namespace perceptive {
 
 namespace {
@@ -107,13 +109,13 @@ nb::object learn_named(Problem& problem, const nb::dict& indices, const nb::list
     const NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
     if (!named.plain()) return nb::none();
     if (named.width() > problem.n_features) return nb::int_(named.width());
-    const Lessons lessons{&target, nullptr, nullptr};
+    const Labels labels{&target, nullptr, nullptr};
     const auto row = named.row();
     const i64 mistakes = problem.run.mistakes;
     if (problem.stride == 1)
-        with_task<BinaryTask>(problem, 1, lessons, [&](auto& task) { task.round(row, 0); });
+        with_task<BinaryTask>(problem, 1, labels, [&](auto& task) { task.round(row, 0); });
     else
-        with_task<JointTask>(problem, 1, lessons, [&](auto& task) { task.round(row, 0); });
+        with_task<JointTask>(problem, 1, labels, [&](auto& task) { task.round(row, 0); });
     return nb::make_tuple(example_hash(row_hash(row), label_hash), problem.run.mistakes > mistakes);
 }
 
@@ -155,13 +157,13 @@ std::optional<std::vector<double>> named_scores(const Problem& problem, const nb
 
 void bind_stream(nb::module_& m) {
     m.def(
-        "learn_named", &learn_named, nb::arg("problem"), nb::arg("indices"), nb::arg("added"), nb::arg("n_stored"),
-        nb::arg("may_add"), nb::arg("x"), nb::arg("target"), nb::arg("label_hash"),
+        "learn_named", &learn_named, "problem"_a, "indices"_a, "added"_a, "n_stored"_a, "may_add"_a, "x"_a, "target"_a,
+        "label_hash"_a,
         nb::sig("def learn_named(problem: Problem, indices: dict, added: list, n_stored: int, may_add: bool, x: dict, "
                 "target: int, label_hash: int) -> tuple[int, bool] | int | None"),
         "Play one dict: (share of the fingerprint, mistake), or the features to make room for, or None if not plain.");
-    m.def("named_scores", &named_scores, nb::arg("problem"), nb::arg("indices"), nb::arg("skip_unknown"), nb::arg("x"),
-          nb::arg("clock"), nb::arg("total"), "Scores of one dict as it learns, or None if it is not plain.");
+    m.def("named_scores", &named_scores, "problem"_a, "indices"_a, "skip_unknown"_a, "x"_a, "clock"_a, "total"_a,
+          "Scores of one dict as it learns, or None if it is not plain.");
 }
 
 }  // namespace perceptive
