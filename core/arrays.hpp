@@ -71,19 +71,16 @@ class Numbers {
     }
     std::size_t size() const { return size_; }
     std::int32_t operator[](std::size_t i) const {
-        return type_ == 0   ? at<std::uint8_t>(i)
-               : type_ == 1 ? at<std::int8_t>(i)
-               : type_ == 2 ? at<std::uint16_t>(i)
-               : type_ == 3 ? at<std::int16_t>(i)
-                            : at<std::int32_t>(i);
+        switch (type_) {
+            case 0: return static_cast<const std::uint8_t*>(data_)[i];
+            case 1: return static_cast<const std::int8_t*>(data_)[i];
+            case 2: return static_cast<const std::uint16_t*>(data_)[i];
+            case 3: return static_cast<const std::int16_t*>(data_)[i];
+            default: return static_cast<const std::int32_t*>(data_)[i];
+        }
     }
 
   private:
-    template <class T>
-    std::int32_t at(std::size_t i) const {
-        return static_cast<const T*>(data_)[i];
-    }
-
     int type_;
     const void* data_ = nullptr;
     std::size_t size_ = 0;

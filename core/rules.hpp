@@ -58,29 +58,21 @@ struct Rule {
 
     bool wants_update(double m, bool mistake, double cost = 1.0) const {
         switch (name) {
-            case RuleName::perceptron:
-                return mistake || (margin > 0 && m <= margin);
-            case RuleName::romma:
-                return mistake;
-            default:
-                return cost - m > LOSS_FLOOR;
+            case RuleName::perceptron: return mistake || (margin > 0 && m <= margin);
+            case RuleName::romma: return mistake;
+            default: return cost - m > LOSS_FLOOR;
         }
     }
 
     Step step(double m, double q, double v2, double cost, double weight) const {
         const double loss = cost - m;
         switch (name) {
-            case RuleName::perceptron:
-                return {1.0, learning_rate * weight};
+            case RuleName::perceptron: return {1.0, learning_rate * weight};
             case RuleName::pa:
-            case RuleName::mira:
-                return {1.0, loss / q};
-            case RuleName::pa1:
-                return {1.0, std::min(weight * C, loss / q)};
-            case RuleName::pa2:
-                return {1.0, loss / (q + 1.0 / (2.0 * weight * C))};
-            case RuleName::arow:
-                return {1.0, loss / (q + r / weight)};
+            case RuleName::mira: return {1.0, loss / q};
+            case RuleName::pa1: return {1.0, std::min(weight * C, loss / q)};
+            case RuleName::pa2: return {1.0, loss / (q + 1.0 / (2.0 * weight * C))};
+            case RuleName::arow: return {1.0, loss / (q + r / weight)};
             default: {  // ROMMA: the smallest v' with v'·v ≥ ‖v‖² and v'·δ ≥ 1
                 if (v2 == 0.0) return {1.0, 1.0 / q};
                 const double product = q * v2;

@@ -6,13 +6,10 @@ NB_MODULE(_core, m) {
     perceptive::bind_rows(m);
     perceptive::bind_journal(m);
     perceptive::bind_learning(m);
-    perceptive::bind_binary(m);
-    perceptive::bind_joint(m);
+    perceptive::bind_classification(m);
     perceptive::bind_predict(m);
     perceptive::bind_ranking(m);
     perceptive::bind_stream(m);
-    perceptive::bind_svmlight(m);
-    perceptive::bind_vw(m);
     perceptive::bind_vocabulary(m);
     perceptive::bind_hashing(m);
     perceptive::bind_dual(m);
@@ -20,7 +17,5 @@ NB_MODULE(_core, m) {
     perceptive::bind_structures(m);
     perceptive::bind_sequence(m);
     perceptive::bind_text(m);
-    perceptive::bind_json_lines(m);
-    perceptive::bind_csv(m);
-    perceptive::bind_labelled_text(m);
+    perceptive::bind_formats(m);
 }

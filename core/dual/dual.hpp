@@ -93,9 +93,8 @@ struct DualUpdates {
     std::vector<double> step, margin, tau;
 };
 
-// Play a whole block: table[i·n + j] is K(x_i, x_j) of its examples. After an update the scores of the rows that come,
-// or
-// (`whole`) of all rows, are mended. Returns the rounds played.
+// Play a whole block: table[i·n + j] is K(x_i, x_j) of its examples. After an update the scores of the rows to come, or
+// (`whole`) of all rows, are updated. Returns the rounds played.
 template <class T>
 i64 play(const DualBlock& block, double* scores, const T* table, bool whole, DualTask task, const Rule& rule,
          bool ties_positive, const DualStep& made, i64 problems, DualUpdates& out) {
@@ -138,8 +137,7 @@ void dual_scores(const T* K, i64 supports, i64 n, const double* coefficient, i64
         for (i64 j = 0; j < n; ++j) out[j * outputs + c] += sums[static_cast<std::size_t>(c * n + j)];
 }
 
-// The run of one problem: update u adds step[u]·K(x_slot[u], ·) to the output `gain` and takes it from `loss` (−1:
-// none).
+// The run of one problem: update u adds step[u]·K(x_slot[u], ·) to output `gain`, and takes it from `loss` (−1: none).
 struct DualRun {
     const std::int32_t* slot;
     const std::int32_t* gain;

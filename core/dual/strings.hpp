@@ -159,22 +159,14 @@ __attribute__((always_inline)) inline void string_kernel(const std::int32_t* s, 
         case 0:
             if constexpr (sizeof(T) == 8) all_subsequences(s, length, t, room);
             break;
-        case 1:
-            return subsequences<T, 0, rows_at_once(0, REGISTERS)>(s, length, t, d, room, total);
-        case 2:
-            return subsequences<T, 1, rows_at_once(1, REGISTERS)>(s, length, t, d, room, total);
-        case 3:
-            return subsequences<T, 2, rows_at_once(2, REGISTERS)>(s, length, t, d, room, total);
-        case 4:
-            return subsequences<T, 3, rows_at_once(3, REGISTERS)>(s, length, t, d, room, total);
-        case 5:
-            return subsequences<T, 4, rows_at_once(4, REGISTERS)>(s, length, t, d, room, total);
-        case 6:
-            return subsequences<T, 5, rows_at_once(5, REGISTERS)>(s, length, t, d, room, total);
-        case 7:
-            return subsequences<T, 6, rows_at_once(6, REGISTERS)>(s, length, t, d, room, total);
-        default:
-            return subsequences<T, 7, rows_at_once(7, REGISTERS)>(s, length, t, d, room, total);
+        case 1: return subsequences<T, 0, rows_at_once(0, REGISTERS)>(s, length, t, d, room, total);
+        case 2: return subsequences<T, 1, rows_at_once(1, REGISTERS)>(s, length, t, d, room, total);
+        case 3: return subsequences<T, 2, rows_at_once(2, REGISTERS)>(s, length, t, d, room, total);
+        case 4: return subsequences<T, 3, rows_at_once(3, REGISTERS)>(s, length, t, d, room, total);
+        case 5: return subsequences<T, 4, rows_at_once(4, REGISTERS)>(s, length, t, d, room, total);
+        case 6: return subsequences<T, 5, rows_at_once(5, REGISTERS)>(s, length, t, d, room, total);
+        case 7: return subsequences<T, 6, rows_at_once(6, REGISTERS)>(s, length, t, d, room, total);
+        default: return subsequences<T, 7, rows_at_once(7, REGISTERS)>(s, length, t, d, room, total);
     }
 }
 

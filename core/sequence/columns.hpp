@@ -85,8 +85,7 @@ inline std::string derive(const Derived& column, Readings& readings, const std::
     switch (column.what) {
         case Derive::itself:
         case Derive::lower:
-        case Derive::norm:
-            return std::string(readings(column.what));
+        case Derive::norm: return std::string(readings(column.what));
         case Derive::prefix: {
             std::size_t at = 0;
             for (int i = 0; i < column.n; ++i) {
@@ -162,8 +161,7 @@ inline std::string derive(const Derived& column, Readings& readings, const std::
             for (std::size_t at = 0; at < word.size() && length < 20; ++length) next(word, at);
             return std::to_string(length);
         }
-        case Derive::in:
-            return yes(dictionaries.at(static_cast<std::size_t>(column.n)).find(word) >= 0);
+        case Derive::in: return yes(dictionaries.at(static_cast<std::size_t>(column.n)).find(word) >= 0);
     }
     return value;
 }

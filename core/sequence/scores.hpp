@@ -17,28 +17,25 @@ class SequenceScores {
   public:
     explicit SequenceScores(const SequenceModel& model) : model_(model) {}
 
-    // The trellis of a sentence of a lesson under v; `edge` is v's masked matrix of pairs.
-    void gather(const Sentences& lesson, i64 i, const LabelWeights& v, const float* edge, Potentials& x) const {
-        const i64 begin = lesson.start[i], end = lesson.start[i + 1];
-        const bool valued = !lesson.state.value.empty();
+    // The trellis of a sentence of the data under v; `edge` is v's masked matrix of pairs.
+    void gather(const Sentences& data, i64 i, const LabelWeights& v, const float* edge, Potentials& x) const {
+        const i64 begin = data.start[i], end = data.start[i + 1];
+        const bool valued = !data.state.value.empty();
         x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
-        const FeatureSet& features = lesson.state;
+        const FeatureSet& features = data.state;
         for (i64 t = begin; t < end; ++t) {
             for (i64 p = features.start[t]; p < features.start[t + 1]; ++p) {
                 const std::int32_t row = features.row[features.number[p]];
                 if (row < 0) continue;
-                const float* at = v.state.row(row);
-                __builtin_prefetch(at);
-                if (model_.S > 16) __builtin_prefetch(at + 16);
-                x.rows.push_back(at);
+                add_row(x, v.state.row(row));
                 if (valued) x.values.push_back(features.value[p]);
             }
             x.start.push_back(static_cast<i64>(x.rows.size()));
         }
         add_up(x, end - begin, v, edge);
-        if (model_.types.on()) gather_segments(lesson, begin, end - begin, v, x);
+        if (model_.types.on()) gather_segments(data, begin, end - begin, v, x);
         if (!model_.edge.templates.size()) return;
-        const FeatureSet& pairs = lesson.edge;
+        const FeatureSet& pairs = data.edge;
         for (i64 t = begin + 1; t < end; ++t)
             for (i64 p = pairs.start[t]; p < pairs.start[t + 1]; ++p)
                 add_edge(x, t - begin, pairs.row[pairs.number[p]], v, edge);
@@ -77,10 +74,7 @@ class SequenceScores {
                 packed->prefetch(row);
                 x.numbers.push_back(row);
             } else {
-                const float* at = v.state.row(row);
-                __builtin_prefetch(at);
-                if (model_.S > 16) __builtin_prefetch(at + 16);
-                x.rows.push_back(at);
+                add_row(x, v.state.row(row));
             }
             if (valued) x.values.push_back(value);
         };
@@ -175,15 +169,15 @@ class SequenceScores {
         choices.each_other(given, model_.L, [&](i64 y) { row[y] = NEVER; });
     }
 
-    // For each sentence of a lesson: how much better y* scores than the best other sequence under v; ∞ without another.
-    std::vector<double> leads(const Sentences& lesson, const LabelWeights& v) const {
+    // For each sentence of the data: how much better y* scores than the best other sequence under v; ∞ without another.
+    std::vector<double> leads(const Sentences& data, const LabelWeights& v) const {
         const std::vector<float> edge = model_.masked_edges(v);
         Potentials x;
         std::vector<double> found;
         std::vector<int> truth;
-        for (i64 i = 0; i < lesson.size(); ++i) {
-            gather(lesson, i, v, edge.data(), x);
-            truth.assign(lesson.label.begin() + lesson.start[i], lesson.label.begin() + lesson.start[i + 1]);
+        for (i64 i = 0; i < data.size(); ++i) {
+            gather(data, i, v, edge.data(), x);
+            truth.assign(data.label.begin() + data.start[i], data.label.begin() + data.start[i + 1]);
             double rival = -std::numeric_limits<double>::infinity();
             for (const ScoredPath& path : best_paths(x, 2))
                 if (path.labels != truth) rival = std::max(rival, path.score);
@@ -197,6 +191,12 @@ class SequenceScores {
         return {x.segments.data(), x.longest, model_.types.size()};
     }
 
+    void add_row(Potentials& x, const float* row) const {
+        __builtin_prefetch(row);
+        if (model_.S > 16) __builtin_prefetch(row + 16);
+        x.rows.push_back(row);
+    }
+
     void clear_segments(i64 n, Potentials& x) const {
         x.longest = std::min(model_.types.longest, n);
         x.segments.assign(static_cast<std::size_t>(n * x.longest * model_.types.size()), 0.0f);
@@ -208,12 +208,12 @@ class SequenceScores {
         for (i64 X = 0; X < model_.types.size(); ++X) to[X] += from[model_.types.begin[X]];
     }
 
-    void gather_segments(const Sentences& lesson, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
+    void gather_segments(const Sentences& data, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
         clear_segments(n, x);
-        const FeatureSet& features = lesson.segment;
+        const FeatureSet& features = data.segment;
         for (i64 b = 0; b < n; ++b)
             for (i64 length = 1; length <= std::min(x.longest, n - b); ++length) {
-                const auto slot = static_cast<std::size_t>(lesson.segments[first + b] + length - 1);
+                const auto slot = static_cast<std::size_t>(data.segments[first + b] + length - 1);
                 float* to = x.segments.data() + (b * x.longest + length - 1) * model_.types.size();
                 for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p)
                     add_segment(features.row[features.number[p]], v, to);

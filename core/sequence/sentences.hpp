@@ -1,4 +1,4 @@
-// Sentences ready to be learned from: for each token the features that fire, numbered within this lesson.
+// Sentences ready to be learned from: for each token the features that fire, numbered within the data.
 //
 // A feature gets a row of weights when it first errs; until then its row is −1 and it costs a look at one number.
 #pragma once
@@ -45,7 +45,7 @@ class FeatureNames {
     std::vector<std::uint32_t> start_{0};
 };
 
-// A row pointer each for a sentence's features would be wasteful in a lesson; so features are numbers here.
+// Features are numbers here: a pointer to a row for each of them would take twice the memory.
 struct FeatureSet {
     std::vector<i64> start{0};          // features of token t: [start[t], start[t + 1])
     std::vector<std::int32_t> number;   // of each feature

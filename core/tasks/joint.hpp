@@ -27,18 +27,12 @@ inline void class_scores(const W* w, i64 stride, const Row& x, double* scores) {
     i64 left = stride;
     for (; left > 24; w += 24, scores += 24, left -= 24) block_scores<6>(w, stride, x, scores);
     switch (left / 4) {
-        case 1:
-            return block_scores<1>(w, stride, x, scores);
-        case 2:
-            return block_scores<2>(w, stride, x, scores);
-        case 3:
-            return block_scores<3>(w, stride, x, scores);
-        case 4:
-            return block_scores<4>(w, stride, x, scores);
-        case 5:
-            return block_scores<5>(w, stride, x, scores);
-        default:
-            return block_scores<6>(w, stride, x, scores);
+        case 1: return block_scores<1>(w, stride, x, scores);
+        case 2: return block_scores<2>(w, stride, x, scores);
+        case 3: return block_scores<3>(w, stride, x, scores);
+        case 4: return block_scores<4>(w, stride, x, scores);
+        case 5: return block_scores<5>(w, stride, x, scores);
+        default: return block_scores<6>(w, stride, x, scores);
     }
 }
 

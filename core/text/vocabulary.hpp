@@ -1,16 +1,12 @@
-// A set of names as three flat arrays, made to be looked up where it lies (in a mapped file) without being
-// loaded.
+// A set of names as three flat arrays, made to be searched where it lies (in a mapped file) without being loaded.
 //
 //   blob     the names in UTF-8, one after the other
 //   offsets  name i is blob[offsets[i] .. offsets[i+1]);  n + 1 numbers from 0 to the length of the blob
-//   table    open addressing: 2^k ≥ 2n slots, each the index of a name or -1. A name stands in the first slot
-//   that
-//            was free at hash(name) mod 2^k or after it, round the end (linear probing), names entered in
-//            order.
+//   table    open addressing: 2^k ≥ 2n slots, each the index of a name or −1. A name is in the first slot that was
+//            free at hash(name) mod 2^k or after it, round the end (linear probing); names were entered in order.
 //
-// The arrays may come from a hostile file, and a mapped file may change after it was checked: so the
-// constructor checks them as a whole, for a clear error early, and every access checks again what it is about
-// to touch.
+// The arrays may come from a hostile file, and a mapped file may change after it was checked: so the constructor checks
+// them as a whole, for a clear error early, and every access checks again what it is about to touch.
 #pragma once
 
 #include <cstddef>

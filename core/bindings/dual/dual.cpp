@@ -11,11 +11,6 @@ namespace perceptive {
 
 namespace {
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Counts = nb::ndarray<i64, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Values = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 DualTask task_of(const std::string& name) {
     if (name == "binary") return DualTask::binary;
     if (name == "ovr") return DualTask::rest;
@@ -23,19 +18,28 @@ DualTask task_of(const std::string& name) {
     return DualTask::joint;
 }
 
-// The counters of each problem, which go back to Python's arrays at the end.
-class Runs {
+// What a call learns, per output and per problem, in Python's arrays; the counters go back to these at the end.
+class Learned {
   public:
-    Runs(const Vector<i64>& mistakes, const Vector<double>& criterion)
+    Learned(const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
+            const Vector<i64>& mistakes, const Vector<double>& criterion, i64 outputs, DualTask task)
         : mistakes_(mistakes.data()), criterion_(criterion.data()), runs_(mistakes.size()) {
+        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
+        for (const std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
+            require(size == static_cast<std::size_t>(task == DualTask::rest ? outputs : 1),
+                    "give one number per problem");
         for (std::size_t c = 0; c < runs_.size(); ++c)
             runs_[c].mistakes = mistakes_[c], runs_[c].criterion = criterion_[c];
+        made = {step.data(), margin.data(), tau.data(), runs_.data()};
     }
-    ~Runs() {
+    ~Learned() {
         for (std::size_t c = 0; c < runs_.size(); ++c)
             mistakes_[c] = runs_[c].mistakes, criterion_[c] = runs_[c].criterion;
     }
-    Progress* data() { return runs_.data(); }
+    Learned(const Learned&) = delete;
+
+    i64 problems() const { return static_cast<i64>(runs_.size()); }
+    DualStep made;
 
   private:
     i64* mistakes_;
@@ -56,14 +60,11 @@ class Player {
                              i64 begin, const Vector<double>& step, const Vector<double>& margin,
                              const Vector<double>& tau, const Vector<i64>& mistakes,
                              const Vector<double>& criterion) const {
-        check(scores, target, q, weight, step, margin, tau, mistakes, criterion);
+        const DualBlock block = block_of(scores, target, q, weight);
         require(begin >= 0, "begin must not be negative");
-        const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
-        const DualBlock block{scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
-        Runs runs(mistakes, criterion);
+        Learned learned(step, margin, tau, mistakes, criterion, block.outputs, task_);
         nb::gil_scoped_release release;
-        const DualStep made{step.data(), margin.data(), tau.data(), runs.data()};
-        const Stop stop = perceptive::scan(block, begin, task_, rule_, ties_positive_, made);
+        const Stop stop = perceptive::scan(block, begin, task_, rule_, ties_positive_, learned.made);
         return {stop.row, stop.rounds};
     }
 
@@ -71,23 +72,20 @@ class Player {
     template <class T>
     std::tuple<nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, double>,
                nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>, i64>
-    play(const Matrix& scores, const Values<T>& table, const Vector<const std::int32_t>& target,
+    play(const Matrix& scores, const MatrixOf<const T>& table, const Vector<const std::int32_t>& target,
          const Vector<const double>& q, const std::optional<Vector<const double>>& weight, bool whole,
          const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
          const Vector<i64>& mistakes, const Vector<double>& criterion) const {
-        check(scores, target, q, weight, step, margin, tau, mistakes, criterion);
-        const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
-        require(static_cast<i64>(table.shape(0)) == n && static_cast<i64>(table.shape(1)) == n,
+        const DualBlock block = block_of(scores, target, q, weight);
+        require(static_cast<i64>(table.shape(0)) == block.n && static_cast<i64>(table.shape(1)) == block.n,
                 "the table must be square, a row per example");
-        const DualBlock block{scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
+        Learned learned(step, margin, tau, mistakes, criterion, block.outputs, task_);
         DualUpdates updates;
         i64 rounds;
         {
-            Runs runs(mistakes, criterion);
             nb::gil_scoped_release release;
-            const DualStep made{step.data(), margin.data(), tau.data(), runs.data()};
-            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_, made,
-                                      static_cast<i64>(tau.size()), updates);
+            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_,
+                                      learned.made, learned.problems(), updates);
         }
         return {to_numpy(std::move(updates.row)),  to_numpy(std::move(updates.at)),
                 to_numpy(std::move(updates.step)), to_numpy(std::move(updates.margin)),
@@ -95,25 +93,20 @@ class Player {
     }
 
   private:
-    void check(const Matrix& scores, const Vector<const std::int32_t>& target, const Vector<const double>& q,
-               const std::optional<Vector<const double>>& weight, const Vector<double>& step,
-               const Vector<double>& margin, const Vector<double>& tau, const Vector<i64>& mistakes,
-               const Vector<double>& criterion) const {
+    DualBlock block_of(const Matrix& scores, const Vector<const std::int32_t>& target, const Vector<const double>& q,
+                       const std::optional<Vector<const double>>& weight) const {
         const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
-        const std::size_t problems = task_ == DualTask::rest ? outputs : 1;
         require(outputs > 0, "there must be at least one output");
         require(task_ != DualTask::binary || outputs == 1, "two classes have one output");
         require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n,
                 "give one target and one q per row");
         require(!weight || static_cast<i64>(weight->size()) == n, "give one weight per row");
-        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
-        for (std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
-            require(size == problems, "give one number per problem");
         for (i64 i = 0; i < n; ++i) {
             const std::int32_t y = target.data()[i];
             require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs,
                     "a target is not one of the classes");
         }
+        return {scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
     }
 
     DualTask task_;
@@ -122,9 +115,10 @@ class Player {
 };
 
 template <class T>
-void votes_of(const Values<T>& K, const Vector<const std::int32_t>& slot, const Vector<const std::int32_t>& gain,
-              const Vector<const std::int32_t>& loss, const Vector<const double>& step,
-              const Vector<const i64>& survival, bool joint, const Matrix& start, const Counts& votes) {
+void votes_of(const MatrixOf<const T>& K, const Vector<const std::int32_t>& slot,
+              const Vector<const std::int32_t>& gain, const Vector<const std::int32_t>& loss,
+              const Vector<const double>& step, const Vector<const i64>& survival, bool joint, const Matrix& start,
+              const MatrixOf<i64>& votes) {
     const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
     const i64 outputs = static_cast<i64>(start.shape(1)), updates = static_cast<i64>(slot.size());
     require(static_cast<i64>(start.shape(0)) == n && static_cast<i64>(votes.shape(0)) == n &&
@@ -147,8 +141,7 @@ void votes_of(const Values<T>& K, const Vector<const std::int32_t>& slot, const 
 }
 
 template <class T>
-void scores_of(const Values<T>& K, const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& alpha,
-               const Matrix& out) {
+void scores_of(const MatrixOf<const T>& K, const MatrixOf<const double>& alpha, const Matrix& out) {
     require(alpha.shape(0) == K.shape(0), "give one row of coefficients per support");
     require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
     nb::gil_scoped_release release;

@@ -49,8 +49,7 @@ class ListPlayer {
 };
 
 template <class T>
-void list_votes(const nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K,
-                const Vector<const i64>& starts, const Vector<const std::int32_t>& slot,
+void list_votes(const MatrixOf<const T>& K, const Vector<const i64>& starts, const Vector<const std::int32_t>& slot,
                 const Vector<const double>& step, const Vector<const i64>& survival, const Vector<i64>& votes) {
     const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
     const i64 n_lists = check_starts(n, starts), entries = static_cast<i64>(slot.size());

@@ -10,12 +10,10 @@ namespace perceptive {
 
 namespace {
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 Sequences sequences(const Vector<const std::int32_t>& codes, const Vector<const i64>& offsets) {
     require(offsets.size() >= 1 && offsets.data()[0] == 0, "offsets must begin with 0");
     for (std::size_t i = 1; i < offsets.size(); ++i)
-        require(offsets.data()[i - 1] <= offsets.data()[i], "offsets must not fall");
+        require(offsets.data()[i - 1] <= offsets.data()[i], "offsets must not decrease");
     require(offsets.data()[offsets.size() - 1] == static_cast<i64>(codes.size()), "offsets must end with the symbols");
     for (std::size_t i = 0; i < codes.size(); ++i) require(codes.data()[i] >= 0, "symbols must not be negative");
     return {codes.data(), offsets.data(), static_cast<i64>(offsets.size()) - 1};
@@ -26,7 +24,7 @@ void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i6
                 bool single, bool symmetric, int threads, const Matrix& out) {
     const Sequences a = sequences(a_codes, a_offsets), b = sequences(b_codes, b_offsets);
     require(static_cast<i64>(out.shape(0)) == a.n && static_cast<i64>(out.shape(1)) == b.n, "out has the wrong shape");
-    require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "impossible length");
+    require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "n is out of range");
     require(!symmetric || a.n == b.n, "a symmetric matrix is square");
     nb::gil_scoped_release release;
     if (single)
@@ -35,13 +33,13 @@ void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i6
         string_kernels<double>(a, b, n, decay, symmetric, threads, out.data());
 }
 
-// Two long sequences, some symbols at a time, so that whoever asks can be interrupted in between.
+// Two long sequences, some symbols at a time, so that the caller can be interrupted in between.
 class StringPair {
   public:
     StringPair(const Vector<const std::int32_t>& source, const Vector<const std::int32_t>& target, int n, double decay,
                bool single)
         : source_(source.data(), source.data() + source.size()) {
-        require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "impossible length");
+        require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "n is out of range");
         for (const auto* codes : {&source, &target})
             for (std::size_t i = 0; i < codes->size(); ++i)
                 require(codes->data()[i] >= 0, "symbols must not be negative");
@@ -88,8 +86,7 @@ class StringPair {
 };
 
 template <class T>
-void exponents_of(const nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K, double factor,
-                  const Vector<const T>& a, const Vector<const T>& b) {
+void exponents_of(const MatrixOf<T>& K, double factor, const Vector<const T>& a, const Vector<const T>& b) {
     require(a.size() == K.shape(0) && b.size() == K.shape(1), "one number per row and per column");
     nb::gil_scoped_release release;
     gaussian_exponents(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), static_cast<T>(factor),
@@ -100,10 +97,9 @@ void exponents_of(const nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cp
 class Trees {
   public:
     void add(nb::str text) {
-        Py_ssize_t size = 0;
-        const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-        if (data == nullptr) throw nb::python_error();
-        bank_.add({data, static_cast<std::size_t>(size)});
+        const auto bytes = utf8_of(text);
+        if (!bytes) throw nb::python_error();
+        bank_.add(*bytes);
     }
 
     // Kinds: 'o' opens a node, 'w' is a word, 'c' closes a node; a text for each 'o' and 'w'.
@@ -129,7 +125,7 @@ class Trees {
 
     std::size_t size() const { return bank_.trees.size(); }
     std::int32_t nodes(std::size_t i) const {
-        require(i < size(), "no such tree");
+        require(i < size(), "there is no such tree");
         return bank_.trees[i]->size();
     }
 
@@ -140,7 +136,7 @@ class Trees {
         taken.bank_.names = bank_.names;
         for (std::size_t k = 0; k < index.size(); ++k) {
             const i64 i = index.data()[k];
-            require(i >= 0 && static_cast<std::size_t>(i) < size(), "no such tree");
+            require(i >= 0 && static_cast<std::size_t>(i) < size(), "there is no such tree");
             taken.bank_.trees.push_back(bank_.trees[static_cast<std::size_t>(i)]);
         }
         return taken;
@@ -158,7 +154,7 @@ class Trees {
     }
 
     void put(std::size_t i, const Trees& other) {
-        require(i < size() && other.size() == 1, "no such tree");
+        require(i < size() && other.size() == 1, "there is no such tree");
         bank_.trees[i] = other.in(*this, false)[0];
         bank_.renumber();
     }

@@ -43,14 +43,8 @@ inline nb::object plain_label(const LabelTable::Value& value) {
         const bool whole = *number == std::floor(*number) && std::abs(*number) <= 9007199254740992.0;
         return whole ? nb::object(nb::int_(static_cast<i64>(*number))) : nb::object(nb::float_(*number));
     }
-    const std::string& word = std::get<std::string>(value);
-    PyObject* text = PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()), "replace");
-    if (text == nullptr) throw nb::python_error();
-    return nb::steal(text);
+    return decoded(std::get<std::string>(value));
 }
-
-constexpr const char* PARSE_DOC =
-    "Parse whole lines: labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names.";
 
 // (labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names)
 template <class V>

@@ -26,49 +26,37 @@ nb::dict arrays_of(Tagger& tagger, const LabelWeights* vector, double threshold)
     return state;
 }
 
-// The view of an array, if it has numbers of type T.
-template <class T>
-bool add_view(ArrayViews& views, const std::string& name, const ReadOnly& array) {
-    if (array.dtype() != nb::dtype<T>()) return false;
-    views.add(name, View<T>{static_cast<const T*>(array.data()), array.size()});
-    return true;
+// Add the view of an array, if it has numbers of one of these types.
+template <class... T>
+bool add(ArrayViews& views, const std::string& name, const ReadOnly& array, const std::variant<View<T>...>*) {
+    const auto add_as = [&](auto type) {
+        if (array.dtype() != nb::dtype<decltype(type)>()) return false;
+        views.add(name, View<decltype(type)>{static_cast<const decltype(type)*>(array.data()), array.size()});
+        return true;
+    };
+    return (add_as(T{}) || ...);
 }
 
 void restore(Tagger& tagger, const nb::dict& state) {
     ArrayViews views;
     std::vector<ReadOnly> arrays;  // kept alive
     for (const auto& [key, value] : state) {
-        const auto name = nb::cast<std::string>(key);
         const ReadOnly& array = arrays.emplace_back(nb::cast<ReadOnly>(value, false));
-        const bool known = array.ndim() == 1 &&
-                           (add_view<std::uint8_t>(views, name, array) || add_view<std::int8_t>(views, name, array) ||
-                            add_view<std::uint16_t>(views, name, array) || add_view<std::int16_t>(views, name, array) ||
-                            add_view<std::int32_t>(views, name, array) || add_view<i64>(views, name, array) ||
-                            add_view<std::uint64_t>(views, name, array) || add_view<float>(views, name, array) ||
-                            add_view<double>(views, name, array));
-        require(known, "an array of another type than it should have");
+        const AnyView* types = nullptr;
+        require(array.ndim() == 1 && add(views, nb::cast<std::string>(key), array, types),
+                "an array of another type than it should have");
     }
     tagger.edit([&](SequenceModel& model) { restore_state(model, views); });
 }
 
 nb::list heaviest_of(Tagger& tagger, const LabelWeights* vector, i64 n) {
-    using Values = std::vector<std::string>;
-    std::vector<std::tuple<NamedWeight, std::int32_t, Values>> all;
-    tagger.ask(vector, [&](const SequenceModel& model, const LabelWeights& v) {
-        for (const NamedWeight& one : heaviest(model, v, n))
-            all.emplace_back(one, model.kind(one.pairs).names.template_of(one.row),
-                             feature_values(model, one.pairs, one.row));
-    });
     nb::list found;
-    for (const auto& [one, in, values] : all) {
-        nb::list texts;
-        for (const std::string& text : values) {
-            PyObject* made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
-            if (!made) throw nb::python_error();
-            texts.append(nb::steal(made));
-        }
+    for (const NamedWeight& one :
+         tagger.ask(vector, [&](const SequenceModel& model, const LabelWeights& v) { return heaviest(model, v, n); })) {
+        nb::list values;
+        for (const std::string& text : one.values) values.append(decoded(text));
         found.append(
-            nb::make_tuple(one.pairs ? "edge" : "state", in, texts, one.label, static_cast<double>(one.weight)));
+            nb::make_tuple(one.pairs ? "edge" : "state", one.in, values, one.label, static_cast<double>(one.weight)));
     }
     return found;
 }

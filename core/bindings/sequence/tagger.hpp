@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <mutex>
 #include <shared_mutex>

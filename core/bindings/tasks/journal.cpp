@@ -10,22 +10,19 @@ namespace {
 template <class W>
 nb::dict to_arrays(const RowJournal<W>& journal) {
     const RowUpdates<W>& updates = journal.updates;
-    std::vector<std::int32_t> labels, vectors;
-    std::vector<double> coefficients, biases;
-    for (const Entry& entry : updates.entries) {
-        labels.push_back(entry.label);
-        vectors.push_back(entry.vector);
-        coefficients.push_back(entry.coefficient);
-        biases.push_back(entry.bias);
-    }
+    const auto of_entries = [&](auto member) {
+        std::vector<std::decay_t<decltype(Entry{}.*member)>> values;
+        for (const Entry& entry : updates.entries) values.push_back(entry.*member);
+        return to_numpy(std::move(values));
+    };
     nb::dict arrays;
     arrays["survival"] = to_numpy(journal.survival);
     arrays["scale"] = to_numpy(updates.scale);
     arrays["first_entry"] = to_numpy(updates.first_entry);
-    arrays["entry_label"] = to_numpy(labels);
-    arrays["entry_vector"] = to_numpy(vectors);
-    arrays["entry_coefficient"] = to_numpy(coefficients);
-    arrays["entry_bias"] = to_numpy(biases);
+    arrays["entry_label"] = of_entries(&Entry::label);
+    arrays["entry_vector"] = of_entries(&Entry::vector);
+    arrays["entry_coefficient"] = of_entries(&Entry::coefficient);
+    arrays["entry_bias"] = of_entries(&Entry::bias);
     arrays["vector_start"] = to_numpy(updates.vector_start);
     arrays["index"] = to_numpy(updates.index);
     arrays["value"] = to_numpy(updates.value);

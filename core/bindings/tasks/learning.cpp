@@ -74,14 +74,10 @@ void bind_learning(nb::module_& m) {
                 if (!self.pending) return;
                 require(self.sum.has_value(), "there is no sum to settle");
                 require(data.d <= self.n_features, "the rows have more features than the weights");
-                const auto settled = [&](auto w) {
-                    nb::gil_scoped_release release;
-                    std::visit([&](const auto& rows) { settle(rows, w, self.run); }, data.rows);
-                };
-                if (self.z.dtype() == nb::dtype<float>())
-                    settled(weights_of<float>(self, data.n));
-                else
-                    settled(weights_of<double>(self, data.n));
+                with_dtype(self, [&](auto type) {
+                    const auto w = weights_of<decltype(type)>(self, data.n);
+                    data.visit([&](const auto& rows) { settle(rows, w, self.run); });
+                });
             },
             "rows"_a, "Add what is pending to the sums; the rows are those that were played.");
 }

@@ -53,12 +53,15 @@ void with_task(Problem& problem, i64 n_rows, const Data& data, Play play) {
     }
 }
 
+// with(W{}), W being the type of this problem's weights
+template <class With>
+auto with_dtype(const Problem& problem, With with) {
+    return problem.z.dtype() == nb::dtype<float>() ? with(float{}) : with(double{});
+}
+
 template <template <class, bool> class Task, class Data, class Play>
 void with_task(Problem& problem, i64 n_rows, const Data& data, Play play) {
-    if (problem.z.dtype() == nb::dtype<float>())
-        with_task<Task, float>(problem, n_rows, data, play);
-    else
-        with_task<Task, double>(problem, n_rows, data, play);
+    with_dtype(problem, [&](auto w) { with_task<Task, decltype(w)>(problem, n_rows, data, play); });
 }
 
 template <template <class, bool> class Task>
@@ -74,9 +77,7 @@ void learn(Problem& problem, const CheckedRows& data, const Vector<const i64>& o
     const Labels labels{targets.data(), weights ? weights->data() : nullptr, cost};
     const std::optional<Any> ids = problem.ids, pending = problem.pending;  // alive, whatever another thread begins
     with_task<Task>(problem, data.n, labels, [&](auto& task) {
-        nb::gil_scoped_release release;
-        std::visit([&](const auto& rows) { epoch(rows, order.data(), static_cast<i64>(order.size()), task); },
-                   data.rows);
+        data.visit([&](const auto& rows) { epoch(rows, order.data(), static_cast<i64>(order.size()), task); });
     });
 }
 

@@ -8,24 +8,18 @@ namespace perceptive {
 
 namespace {
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 template <class W>
 void votes_of(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
-              const Matrix& initial, double bias, bool normalize,
-              const nb::ndarray<i64, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
+              const Matrix& initial, double bias, bool normalize, const MatrixOf<i64>& out) {
     const i64 classes = static_cast<i64>(out.shape(1));
     require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
     require(static_cast<i64>(out.shape(0)) == data.n && classes > 0, "out has the wrong shape");
     require(initial.shape(0) == out.shape(0) && initial.shape(1) == out.shape(1), "initial has the wrong shape");
     for (const Entry& entry : journal.updates.entries)
         require(entry.label < classes, "the journal has more classes than out");
-    nb::gil_scoped_release release;
-    std::visit(
-        [&](const auto& rows) {
-            votes(rows, journal, survival.data(), initial.data(), bias, classes, normalize, out.data());
-        },
-        data.rows);
+    data.visit([&](const auto& rows) {
+        votes(rows, journal, survival.data(), initial.data(), bias, classes, normalize, out.data());
+    });
 }
 
 }  // namespace
@@ -35,12 +29,9 @@ void bind_predict(nb::module_& m) {
         "squared_norms",
         [](const CheckedRows& data, const Vector<double>& out) {
             require(static_cast<i64>(out.size()) == data.n, "out has the wrong shape");
-            nb::gil_scoped_release release;
-            std::visit(
-                [&](const auto& rows) {
-                    for (i64 i = 0; i < rows.n; ++i) out.data()[i] = squared_norm(rows[i]);
-                },
-                data.rows);
+            data.visit([&](const auto& rows) {
+                for (i64 i = 0; i < rows.n; ++i) out.data()[i] = squared_norm(rows[i]);
+            });
         },
         "rows"_a, "out"_a.noconvert(), "out[i] = ‖x_i‖².");
     m.def(
@@ -54,18 +45,15 @@ void bind_predict(nb::module_& m) {
             require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
             const bool single = w.dtype() == nb::dtype<float>();
             require(single || w.dtype() == nb::dtype<double>(), "weights must be float32 or float64");
-            nb::gil_scoped_release release;
-            std::visit(
-                [&](const auto& rows) {
-                    const auto scores = [&](auto* first) {
-                        linear_scores(rows, first, stride, classes, normalize, out.data());
-                    };
-                    if (single)
-                        scores(static_cast<const float*>(w.data()));
-                    else
-                        scores(static_cast<const double*>(w.data()));
-                },
-                data.rows);
+            data.visit([&](const auto& rows) {
+                const auto scores = [&](auto* first) {
+                    linear_scores(rows, first, stride, classes, normalize, out.data());
+                };
+                if (single)
+                    scores(static_cast<const float*>(w.data()));
+                else
+                    scores(static_cast<const double*>(w.data()));
+            });
         },
         "rows"_a, "w"_a.noconvert(), "normalize"_a, "out"_a.noconvert(), "out[i, c] = w_c·x_i, without bias.");
     m.def("votes", &votes_of<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(), "bias"_a,

@@ -28,9 +28,7 @@ void learn_lists(Problem& problem, const CheckedRows& data, const Vector<const i
                       weights ? weights->data() : nullptr, pairs_by_name(pairs)};
     const std::optional<Any> ids = problem.ids;  // alive, whatever another thread begins
     with_task<RankTask>(problem, data.n, lists, [&](auto& task) {
-        nb::gil_scoped_release release;
-        std::visit([&](const auto& rows) { play_lists(rows, order.data(), static_cast<i64>(order.size()), task); },
-                   data.rows);
+        data.visit([&](const auto& rows) { play_lists(rows, order.data(), static_cast<i64>(order.size()), task); });
     });
 }
 
@@ -43,12 +41,9 @@ void votes_for_items(const CheckedRows& data, const RowJournal<W>& journal, cons
         require(static_cast<i64>(size) == data.n, "give one number per row");
     for (const Entry& entry : journal.updates.entries)
         require(entry.label == 0, "the journal is one of several classes");
-    nb::gil_scoped_release release;
-    std::visit(
-        [&](const auto& rows) {
-            rank_votes(rows, journal, survival.data(), initial.data(), list.data(), normalize, out.data());
-        },
-        data.rows);
+    data.visit([&](const auto& rows) {
+        rank_votes(rows, journal, survival.data(), initial.data(), list.data(), normalize, out.data());
+    });
 }
 
 }  // namespace
@@ -78,13 +73,10 @@ void bind_ranking(nb::module_& m) {
             for (const size_t size : {shortest.size(), longest.size(), equal.size()})
                 require(static_cast<i64>(size) == n_lists, "out has the wrong shape");
             const Pairs kind = pairs_by_name(pairs);
-            nb::gil_scoped_release release;
-            std::visit(
-                [&](const auto& rows) {
-                    list_lengths(rows, starts.data(), n_lists, grades.data(), kind, normalize, shortest.data(),
-                                 longest.data(), equal.data());
-                },
-                data.rows);
+            data.visit([&](const auto& rows) {
+                list_lengths(rows, starts.data(), n_lists, grades.data(), kind, normalize, shortest.data(),
+                             longest.data(), equal.data());
+            });
         },
         "rows"_a, "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "normalize"_a, "shortest"_a.noconvert(),
         "longest"_a.noconvert(), "equal"_a.noconvert(),

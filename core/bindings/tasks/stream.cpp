@@ -149,8 +149,7 @@ std::optional<std::vector<double>> named_scores(const Problem& problem, const nb
     const NamedRow named(indices, nb::list(), 0, x, skip_unknown ? Unknown::skip : Unknown::refuse);
     if (!named.plain() || problem.options.normalize || named.width() > problem.n_features) return std::nullopt;
     require(total == 0.0 || problem.sum, "there is no average");
-    return problem.z.dtype() == nb::dtype<float>() ? scores_of<float>(problem, named.row(), clock, total)
-                                                   : scores_of<double>(problem, named.row(), clock, total);
+    return with_dtype(problem, [&](auto w) { return scores_of<decltype(w)>(problem, named.row(), clock, total); });
 }
 
 }  // namespace

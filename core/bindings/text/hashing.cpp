@@ -6,7 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
-#include "bindings/arrays.hpp"
+#include "bindings/text/inverted.hpp"
 
 using namespace nb::literals;
 
@@ -15,14 +15,7 @@ namespace perceptive {
 namespace {
 
 template <class T>
-using Numbers = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-Numbers<T> give(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Numbers<T>(kept->data(), {kept->size()}, owner);
-}
+using Given = nb::ndarray<nb::numpy, T>;
 
 class Hasher {
   public:
@@ -31,26 +24,25 @@ class Hasher {
     }
 
     // Buckets and signs of many names.
-    std::tuple<Numbers<std::int32_t>, Numbers<double>> hash(const nb::list& names, bool remember) {
+    std::tuple<Given<std::int32_t>, Given<double>> hash(const nb::list& names, bool remember) {
         std::vector<std::int32_t> buckets;
         std::vector<double> signs;
         Pass pass(*this, remember);
         for (nb::handle name : names) {
-            std::string_view bytes;
             if (!PyUnicode_Check(name.ptr())) throw nb::type_error("names must be strings");
-            if (!utf8(name.ptr(), bytes)) throw nb::python_error();
-            const std::uint32_t h = pass.meet(bytes);
+            const auto bytes = utf8_of(name);
+            if (!bytes) throw nb::python_error();
+            const std::uint32_t h = pass.meet(*bytes);
             buckets.push_back(static_cast<std::int32_t>(kernel_.bucket(h)));
             signs.push_back(kernel_.sign(h));
         }
         pass.keep();
-        return {give(std::move(buckets)), give(std::move(signs))};
+        return {to_numpy(std::move(buckets)), to_numpy(std::move(signs))};
     }
 
     // Dicts as indptr, indices, data. long_way(row, features) → [(name, number), …] or raises.
-    std::tuple<Numbers<std::int32_t>, Numbers<std::int32_t>, Numbers<double>> encode(const nb::object& dicts,
-                                                                                     bool remember,
-                                                                                     const nb::callable& long_way) {
+    std::tuple<Given<std::int32_t>, Given<std::int32_t>, Given<double>> encode(const nb::object& dicts, bool remember,
+                                                                               const nb::callable& long_way) {
         HashedRows rows;
         Pass pass(*this, remember);
         std::size_t row = 0;
@@ -61,9 +53,9 @@ class Hasher {
                 rows.drop_row();
                 for (nb::handle pair : long_way(row, features)) {
                     const nb::object name = pair[0];
-                    std::string_view bytes;
-                    if (!utf8(name.ptr(), bytes)) throw nb::python_error();
-                    const std::uint32_t h = pass.meet(bytes);
+                    const auto bytes = utf8_of(name);
+                    if (!bytes) throw nb::python_error();
+                    const std::uint32_t h = pass.meet(*bytes);
                     rows.add(kernel_.bucket(h), kernel_.sign(h) * nb::cast<double>(pair[1]));
                 }
             }
@@ -74,16 +66,10 @@ class Hasher {
             ++row;
         }
         pass.keep();
-        return {give(std::move(rows.indptr)), give(std::move(rows.indices)), give(std::move(rows.data))};
+        return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.data))};
     }
 
-    std::vector<std::string> names(std::uint32_t bucket) const { return index_.names(bucket); }
-
-    nb::dict inverted(std::size_t at_least) const {
-        nb::dict all;
-        for (const std::uint32_t bucket : index_.buckets(at_least)) all[nb::int_(bucket)] = nb::cast(names(bucket));
-        return all;
-    }
+    const InvertedIndex& index() const { return index_; }
 
   private:
     // One call: hashes names, and remembers them if asked to. What it remembered is forgotten unless the call succeeds.
@@ -110,14 +96,6 @@ class Hasher {
         std::vector<std::uint32_t> met_;
     };
 
-    static bool utf8(PyObject* text, std::string_view& bytes) {
-        Py_ssize_t size = 0;
-        const char* data = PyUnicode_AsUTF8AndSize(text, &size);
-        if (data == nullptr) return false;
-        bytes = {data, static_cast<std::size_t>(size)};
-        return true;
-    }
-
     // False, perhaps with a Python error set, for a row that is not plain.
     bool read(nb::handle features, HashedRows& rows, Pass& pass) {
         if (!PyDict_CheckExact(features.ptr())) return false;
@@ -128,14 +106,15 @@ class Hasher {
             const std::optional<double> number = plain_number(value);
             if (!number || !std::isfinite(*number)) return false;
             if (*number == 0.0) continue;
-            std::string_view bytes, choice;
-            if (!utf8(name, bytes)) return false;
+            auto bytes = utf8_of(name);
+            if (!bytes) return false;
             if (PyUnicode_CheckExact(value)) {
-                if (!utf8(value, choice)) return false;
-                joined_.assign(bytes).append(1, '=').append(choice);
+                const auto choice = utf8_of(value);
+                if (!choice) return false;
+                joined_.assign(*bytes).append(1, '=').append(*choice);
                 bytes = joined_;
             }
-            const std::uint32_t h = pass.meet(bytes);
+            const std::uint32_t h = pass.meet(*bytes);
             rows.add(kernel_.bucket(h), kernel_.sign(h) * *number);
         }
         return true;
@@ -146,22 +125,13 @@ class Hasher {
     std::string joined_;
 };
 
-}  // namespace
-
-namespace {
-
-// Names of files may not be UTF-8.
-nb::list shown_names(const std::vector<std::string>& names) {
+nb::list decoded_names(const InvertedIndex& index, std::uint32_t bucket) {
     nb::list all;
-    for (const std::string& name : names) {
-        PyObject* text = PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "replace");
-        if (text == nullptr) throw nb::python_error();
-        all.append(nb::steal(text));
-    }
+    for (const std::string& name : index.names(bucket)) all.append(decoded(name));
     return all;
 }
 
-std::tuple<Numbers<std::int32_t>, Numbers<std::int64_t>, Numbers<std::uint8_t>> pack(const InvertedIndex& index) {
+std::tuple<Given<std::int32_t>, Given<std::int64_t>, Given<std::uint8_t>> pack(const InvertedIndex& index) {
     std::vector<std::int32_t> buckets;
     std::vector<std::int64_t> offsets;
     std::vector<std::uint8_t> blob;
@@ -170,14 +140,11 @@ std::tuple<Numbers<std::int32_t>, Numbers<std::int64_t>, Numbers<std::uint8_t>> 
         blob.insert(blob.end(), name.begin(), name.end());
         offsets.push_back(static_cast<std::int64_t>(blob.size()));
     });
-    return {give(std::move(buckets)), give(std::move(offsets)), give(std::move(blob))};
+    return {to_numpy(std::move(buckets)), to_numpy(std::move(offsets)), to_numpy(std::move(blob))};
 }
 
-template <class T>
-using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-InvertedIndex unpack(const Given<std::int32_t>& buckets, const Given<std::int64_t>& offsets,
-                     const Given<std::uint8_t>& blob) {
+InvertedIndex unpack(const Vector<const std::int32_t>& buckets, const Vector<const i64>& offsets,
+                     const Vector<const std::uint8_t>& blob) {
     require(buckets.size() == offsets.size(), "the names of the features are damaged");
     InvertedIndex index;
     std::int64_t begin = 0;
@@ -206,17 +173,14 @@ void bind_hashing(nb::module_& m) {
         .def(
             "merge", [](InvertedIndex& self, InvertedIndex& other) { self.merge(std::move(other)); }, "other"_a,
             "Take the names of another index.")
-        .def("names", [](const InvertedIndex& self, std::uint32_t bucket) { return shown_names(self.names(bucket)); })
+        .def("names", &decoded_names)
         .def("buckets", &InvertedIndex::buckets, "at_least"_a, "The buckets with at least so many names, ascending.");
-    nb::class_<Hasher>(m, "HashKernel", "The signed hash kernel, with its inverted index.")
-        .def(nb::init<int, std::uint32_t, bool>(), "bits"_a, "seed"_a, "signed"_a)
+    nb::class_<Hasher> hasher(m, "HashKernel", "The signed hash kernel, with its inverted index.");
+    hasher.def(nb::init<int, std::uint32_t, bool>(), "bits"_a, "seed"_a, "signed"_a)
         .def("hash", &Hasher::hash, "names"_a, "remember"_a, "Buckets and signs of many names.")
         .def("encode", &Hasher::encode, "dicts"_a, "remember"_a, "long_way"_a,
-             "Dicts as the rows of a CSR matrix; rows that are not plain go through `long_way`.")
-        .def("names", &Hasher::names, "bucket"_a)
-        .def("inverted", &Hasher::inverted, "at_least"_a,
-             nb::sig("def inverted(self, at_least: int) -> dict[int, list[str]]"),
-             "The buckets with at least so many names, and the names.");
+             "Dicts as the rows of a CSR matrix; rows that are not plain go through `long_way`.");
+    def_names(hasher);
 }
 
 }  // namespace perceptive

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "bindings/arrays.hpp"
+#include "bindings/text/inverted.hpp"
 #include "formats/features.hpp"
 
 using namespace nb::literals;
@@ -14,8 +14,8 @@ namespace perceptive {
 
 namespace {
 
-using Matrix = std::tuple<nb::ndarray<nb::numpy, std::int32_t>, nb::ndarray<nb::numpy, std::int32_t>,
-                          nb::ndarray<nb::numpy, double>>;
+using CsrArrays = std::tuple<nb::ndarray<nb::numpy, std::int32_t>, nb::ndarray<nb::numpy, std::int32_t>,
+                             nb::ndarray<nb::numpy, double>>;
 
 Weighting weighting_of(const std::string& name) {
     if (name == "binary") return Weighting::binary;
@@ -43,7 +43,7 @@ class Text {
         : options_(options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs)) {}
 
     // The rows of a CSR matrix. Names are kept only if all texts are sound.
-    Matrix encode(const nb::object& texts, const std::optional<Vector<const float>>& idf, bool remember) {
+    CsrArrays encode(const nb::object& texts, const std::optional<Vector<const float>>& idf, bool remember) {
         require(!idf || idf->size() == size_t{1} << options_.kernel.bits, "idf must hold 2^bits numbers");
         TextFeatures features(options_, idf ? idf->data() : nullptr);
         HashedRows rows;
@@ -101,14 +101,7 @@ class Text {
         }
     }
 
-    std::vector<std::string> names(std::uint32_t bucket) const { return index_.names(bucket); }
-
-    nb::dict inverted(std::size_t at_least) const {
-        nb::dict all;
-        for (const std::uint32_t bucket : index_.buckets(at_least)) all[nb::int_(bucket)] = nb::cast(names(bucket));
-        return all;
-    }
-
+    const InvertedIndex& index() const { return index_; }
     std::uint64_t broken() const { return broken_; }
 
   private:
@@ -141,18 +134,17 @@ class Text {
 
     static std::string_view utf8(nb::handle text, std::size_t row) {
         const auto where = [&] { return "row " + std::to_string(row); };
-        Py_ssize_t size = 0;
         if (PyUnicode_Check(text.ptr())) {
-            const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-            if (data != nullptr) return {data, static_cast<std::size_t>(size)};
+            if (const auto bytes = utf8_of(text)) return *bytes;
             if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
             PyErr_Clear();
             throw std::invalid_argument(where() + " has no UTF-8 form (a lone surrogate); repair the text");
         }
-        char* data = nullptr;
         if (!PyBytes_Check(text.ptr()))
             throw std::invalid_argument(where() + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
                                         "; give texts as str, or as UTF-8 bytes");
+        char* data = nullptr;
+        Py_ssize_t size = 0;
         PyBytes_AsStringAndSize(text.ptr(), &data, &size);
         return {data, static_cast<std::size_t>(size)};
     }
@@ -181,8 +173,8 @@ void bind_text(nb::module_& m) {
             },
             "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a,
             "idf"_a.noconvert().none());
-    nb::class_<Text>(m, "TextFeatures", "Texts as hashed features.")
-        .def(nb::init<std::pair<int, int>, std::pair<int, int>, bool, const std::string&, bool, int, std::uint32_t,
+    nb::class_<Text> text(m, "TextFeatures", "Texts as hashed features.");
+    text.def(nb::init<std::pair<int, int>, std::pair<int, int>, bool, const std::string&, bool, int, std::uint32_t,
                       bool>(),
              "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a)
         .def("encode", &Text::encode, "texts"_a, "idf"_a.noconvert().none(), "remember"_a,
@@ -190,11 +182,8 @@ void bind_text(nb::module_& m) {
         .def("learn_idf", &Text::learn_idf, "texts"_a, "Counts how many texts each bucket is in.")
         .def("idf", &Text::idf, "ln((1 + n) / (1 + df)) + 1 of each bucket.")
         .def("remember", &Text::remember, "names"_a, "Enters names into the inverted index.")
-        .def("names", &Text::names, "bucket"_a)
-        .def("inverted", &Text::inverted, "at_least"_a,
-             nb::sig("def inverted(self, at_least: int) -> dict[int, list[str]]"),
-             "The buckets with at least so many names, and the names.")
         .def_prop_ro("broken", &Text::broken, "How many sequences of bytes were not UTF-8.");
+    def_names(text);
 }
 
 }  // namespace perceptive

@@ -4,17 +4,16 @@
 
 using namespace nb::literals;
 
+namespace perceptive {
+
 namespace {
 
-template <typename T>
-using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-const char* chars(const Array<const std::uint8_t>& blob) { return reinterpret_cast<const char*>(blob.data()); }
+const char* chars(const Vector<const std::uint8_t>& blob) { return reinterpret_cast<const char*>(blob.data()); }
 
 // The core's view together with the arrays it looks at.
 class StoredNames {
   public:
-    StoredNames(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets, Array<const std::int32_t> table)
+    StoredNames(Vector<const std::uint8_t> blob, Vector<const std::int64_t> offsets, Vector<const std::int32_t> table)
         : blob_(blob),
           offsets_(offsets),
           table_(table),
@@ -23,13 +22,9 @@ class StoredNames {
     std::size_t size() const { return view_.size(); }
 
     std::int32_t find(nb::str name) const {
-        Py_ssize_t size = 0;
-        const char* utf8 = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
-        if (utf8 == nullptr) {  // a lone surrogate: such a name cannot have been stored
-            PyErr_Clear();
-            return -1;
-        }
-        return view_.find({utf8, static_cast<std::size_t>(size)});
+        if (const auto bytes = utf8_of(name)) return view_.find(*bytes);
+        PyErr_Clear();  // a lone surrogate: such a name cannot have been stored
+        return -1;
     }
 
     nb::str name(std::size_t i) const {
@@ -47,23 +42,22 @@ class StoredNames {
     }
 
   private:
-    Array<const std::uint8_t> blob_;
-    Array<const std::int64_t> offsets_;
-    Array<const std::int32_t> table_;
-    perceptive::StringTable view_;
+    Vector<const std::uint8_t> blob_;
+    Vector<const std::int64_t> offsets_;
+    Vector<const std::int32_t> table_;
+    StringTable view_;
 };
 
-void build(Array<const std::uint8_t> blob, Array<const std::int64_t> offsets, Array<std::int32_t> table) {
+void build(Vector<const std::uint8_t> blob, Vector<const std::int64_t> offsets, Vector<std::int32_t> table) {
     nb::gil_scoped_release release;
-    perceptive::StringTable::build(chars(blob), blob.size(), offsets.data(), offsets.size(), table.data(),
-                                   table.size());
+    StringTable::build(chars(blob), blob.size(), offsets.data(), offsets.size(), table.data(), table.size());
 }
 
 }  // namespace
 
-void perceptive::bind_vocabulary(nb::module_& m) {
+void bind_vocabulary(nb::module_& m) {
     nb::class_<StoredNames>(m, "StringTable", "Names in a blob, found by a stored hash table.")
-        .def(nb::init<Array<const std::uint8_t>, Array<const std::int64_t>, Array<const std::int32_t>>(),
+        .def(nb::init<Vector<const std::uint8_t>, Vector<const std::int64_t>, Vector<const std::int32_t>>(),
              "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert())
         .def("__len__", &StoredNames::size)
         .def("find", &StoredNames::find, "name"_a, "The index of a name, or -1.")
@@ -72,3 +66,5 @@ void perceptive::bind_vocabulary(nb::module_& m) {
         .def_static("build", &build, "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert(),
                     "Fill `table` for the names of a blob.");
 }
+
+}  // namespace perceptive
