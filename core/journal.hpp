@@ -6,8 +6,7 @@
 // WeightUpdates (sequence/weight_updates.hpp) for sequences. A payload has
 //
 //   close_step(a)        the entries added since the last step are one update, v ← a·v + Σ entries
-//   merge_steps(keep)    keep[k] says whether voter k stays; the steps that lead from one that stays to the next
-//                        become one. The first and the last voter's vectors stay in any case.
+//   merge_steps(keep)    keep[k] says whether voter k stays; the steps from one that stays to the next become one
 #pragma once
 
 #include <algorithm>

@@ -62,19 +62,9 @@ struct Round {
         const double q = delta.squared_norm();
         if (q == 0.0) return;
         if (Averaged && average_mistakes) run.clock += run.scale;
-        if constexpr (Delta::has_sigma) {
-            if (rule.name == RuleName::arow) {
-                const double variance = delta.variance(), tau = rule.step(m, variance, 0.0, cost, weight).tau;
-                delta.apply_arow(tau, 1.0 / (variance + rule.r / weight));
-                return close(1.0, weight * weight * q);
-            }
-        }
-        const Step step = rule.step(m, q, run.norm2, cost, weight);
-        delta.apply(step);
-        if constexpr (Delta::keeps_norm)  // but for rounding it is not negative
-            run.norm2 =
-                std::max(0.0, step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q);
-        close(step.a, weight * weight * q);
+        close(Delta::has_sigma && rule.name == RuleName::arow ? adapt(m, cost, weight, delta)
+                                                              : move(m, q, cost, weight, delta),
+              weight * weight * q);
     }
 
     // An update has been made.
@@ -82,6 +72,28 @@ struct Round {
         if (journal) journal->close_step(a);
         ++run.updates;
         run.radius2 = std::max(run.radius2, length2);
+    }
+
+  private:
+    // Both return a of v ← a·v + τ·P·δ.
+    template <class Delta>
+    double move(double m, double q, double cost, double weight, const Delta& delta) const {
+        const Step step = rule.step(m, q, run.norm2, cost, weight);
+        delta.apply(step);
+        if constexpr (Delta::keeps_norm) {
+            const double norm2 = step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q;
+            run.norm2 = std::max(0.0, norm2);  // rounding
+        }
+        return step.a;
+    }
+
+    template <class Delta>
+    double adapt(double m, double cost, double weight, const Delta& delta) const {
+        if constexpr (Delta::has_sigma) {
+            const double variance = delta.variance();
+            delta.apply_arow(rule.step(m, variance, run.norm2, cost, weight).tau, 1.0 / (variance + rule.r / weight));
+        }
+        return 1.0;
     }
 };
 

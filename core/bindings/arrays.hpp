@@ -1,4 +1,4 @@
-// What the bindings share: checked NumPy arrays, rows of any kind, and the names of the bind functions.
+// What the bindings share: checked NumPy arrays, rows of any kind, text.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -92,21 +92,5 @@ inline std::optional<std::string_view> utf8_of(nb::handle text) {
     if (!bytes) return std::nullopt;
     return std::string_view(bytes, static_cast<std::size_t>(size));
 }
-
-void bind_rows(nb::module_& m);
-void bind_journal(nb::module_& m);
-void bind_learning(nb::module_& m);
-void bind_classification(nb::module_& m);
-void bind_predict(nb::module_& m);
-void bind_ranking(nb::module_& m);
-void bind_stream(nb::module_& m);
-void bind_formats(nb::module_& m);
-void bind_vocabulary(nb::module_& m);
-void bind_hashing(nb::module_& m);
-void bind_dual(nb::module_& m);
-void bind_dual_ranking(nb::module_& m);
-void bind_structures(nb::module_& m);
-void bind_sequence(nb::module_& m);
-void bind_text(nb::module_& m);
 
 }  // namespace perceptive

@@ -79,8 +79,6 @@ class SequenceModel {
 
     WeightJournal* log() { return keeps_journal ? &journal : nullptr; }
 
-    // ---------------------------------------------------------------- labels
-
     // More labels; those that are there keep their numbers and weights.
     void set_labels(i64 n_labels) {
         if (n_labels < L || n_labels > MAX_LABELS)
@@ -131,8 +129,6 @@ class SequenceModel {
         edge.label_set = std::move(of_edge);
         share();
     }
-
-    // ---------------------------------------------------------------- features
 
     void set_scale(std::vector<float> given) {
         require(given.empty() || given.size() == state.templates.size(), "give one scale for each template");
@@ -200,8 +196,6 @@ class SequenceModel {
         for (std::size_t i = 0; i < edge.size(); ++i) edge[i] += base[i];
         return edge;
     }
-
-    // ---------------------------------------------------------------- weights
 
     // ‖v‖²; a shared weight counts once.
     double squared_norm(const LabelWeights& v) const {

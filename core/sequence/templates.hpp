@@ -45,7 +45,6 @@ class Window {
     }
     Id* at(i64 t) { return ids_.data() + (t + MAX_OFFSET) * width_; }
     const Id* at(i64 t) const { return ids_.data() + (t + MAX_OFFSET) * width_; }
-    int width() const { return width_; }
 
   private:
     std::vector<Id> ids_;
@@ -104,14 +103,9 @@ class Templates {
 // Key → number, by open addressing.
 class KeyTable {
   public:
-    KeyTable() { clear(); }
+    KeyTable() { release(); }
 
-    void clear() {
-        slots_.assign(64, Slot{NO_KEY, -1});
-        shift_ = 58;
-        size_ = 0;
-    }
-    // Give the memory back.
+    // Forget all, and give the memory back.
     void release() {
         slots_ = LargeVector<Slot>(64, Slot{NO_KEY, -1});
         shift_ = 58;

@@ -10,7 +10,11 @@ namespace perceptive {
 
 class TokenBatch {
   public:
-    void clear() { *this = TokenBatch(); }
+    void clear() {  // the memory is kept
+        text_.clear(), ends_.resize(1), first_token_.resize(1), cell_of_.clear(), views_.clear();
+        names_.clear(), feature_start_.resize(1), feature_end_.clear(), value_.clear();
+        has_bags_ = false;
+    }
 
     // A token is begun, given its cells or its features, and ended.
     void begin_token(bool is_bag) {

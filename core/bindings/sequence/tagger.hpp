@@ -51,16 +51,12 @@ class Tagger {
     }
     SequenceModel& model() { return model_; }  // to look at single numbers
 
-    // ------------------------------------------------------------ learning
-
     // `longest`: tokens of the longest segment, 0 without segments
     Sentences* encode(nb::list X, nb::list y, nb::dict index, const std::vector<std::vector<i64>>& choices,
                       i64 min_count, i64 longest);
     void play(Sentences& data, Vector<const i64> order, const std::string& rule, double learning_rate, double margin,
               double C, bool hamming, i64 k, bool averaged, i64 beam);
     nb::ndarray<nb::numpy, double> leads(const Sentences& data, const LabelWeights* vector);
-
-    // ------------------------------------------------------------ prediction
 
     nb::list predict(nb::list X, nb::list labels, LabelWeights* vector, const Forced& forced, i64 beam);
     // for each sentence a list of (labels, score)
