@@ -124,9 +124,10 @@ class RowUpdates {
     // One entry per class for many: their weighted vectors added up.
     void append_sum(const RowUpdates& source, std::vector<Entry>& many) {
         std::stable_sort(many.begin(), many.end(), [](const Entry& x, const Entry& y) { return x.label < y.label; });
+        std::vector<std::pair<std::int32_t, double>> terms;
         for (size_t begin = 0, end; begin < many.size(); begin = end) {
             double bias = 0.0;
-            std::vector<std::pair<std::int32_t, double>> terms;
+            terms.clear();
             for (end = begin; end < many.size() && many[end].label == many[begin].label; ++end) {
                 const Entry& entry = many[end];
                 bias += entry.bias;
