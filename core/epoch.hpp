@@ -17,7 +17,7 @@ void epoch(const Rows& rows, const i64* order, i64 count, Task& task) {
     for (i64 t = 0; t < count; ++t) {
         if (t + BOUNDS_AHEAD < count) {
             rows.prefetch_bounds(order[t + BOUNDS_AHEAD]);
-            task.prefetch_lesson(order[t + BOUNDS_AHEAD]);
+            task.prefetch_label(order[t + BOUNDS_AHEAD]);
         }
         if (t + ROW_AHEAD < count) {
             if (passing)

@@ -1,4 +1,4 @@
-// What a linear problem is made of: its weights, its options, and the numbers of the run so far.
+// What a linear problem is made of: its weights, its options, and the lazy average.
 //
 // The vector that predicts is v = scale·z. The average is lazy: with clock = Σ_t scale_t over the rounds played, an
 // update Δz at some round adds clock·Δz to `sum`, and at any moment Σ_t v_t = clock·z − sum. Only what an update
@@ -10,8 +10,11 @@
 // in the cache. (Measured on 500,000 × 2²⁰: see benchmarks/README.md.)
 #pragma once
 
-#include "rows.hpp"
-#include "rules.hpp"
+#include <cmath>
+#include <vector>
+
+#include "round.hpp"
+#include "vectors.hpp"
 
 namespace perceptive {
 
@@ -42,28 +45,75 @@ struct Options {
     bool average_mistakes = false;  // the clock ticks on updates, not on examples
 };
 
-struct Progress {
-    i64 rounds = 0;
-    i64 mistakes = 0;
-    i64 updates = 0;
-    i64 touched = 0;         // weights written
-    double criterion = 0.0;  // Σ −m over the mistakes, as they happened
-    double radius2 = 0.0;    // largest (weight·‖δ‖)² over the updates
-    double norm2 = 0.0;      // ‖v‖²
-    double scale = 1.0;
-    double clock = 0.0;
-};
-
 // The training data beside the rows.
-struct Lessons {
-    const int* targets;     // two classes: ±1, 0 = not in this problem; joint: the class; no class = not in it
-    const double* weights;  // sample weights, or null
-    const double* cost;     // joint: n_classes × n_classes, or null
+struct Labels {
+    const int* label;      // two classes: ±1, 0 = not in this problem; joint: the class; no class = not in it
+    const double* weight;  // of the examples, or null
+    const double* cost;    // joint: n_classes × n_classes, or null
 
     PERCEPTIVE_PREFETCH void prefetch(i64 i) const {
-        __builtin_prefetch(targets + i);
-        if (weights) __builtin_prefetch(weights + i);
+        __builtin_prefetch(label + i);
+        if (weight) __builtin_prefetch(weight + i);
     }
 };
+
+// 1/‖x‖ where rows are normalized, else 1
+template <class Row>
+inline double row_scale_of(const Row& x, bool normalize) {
+    const double length2 = normalize ? squared_norm(x) : 0.0;
+    return length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
+}
+
+// v ← a·v for rules that shrink: in `scale` alone, except where it would run out of range.
+template <class W>
+void shrink(const Weights<W>& w, Progress& run, double a) {
+    const i64 n_ids = w.ids ? w.n_rows * w.n_classes : 0;
+    const i64 size = w.n_features * w.stride;
+    run.scale *= a;
+    if (run.scale > 1e-2 && run.scale < 1e2) return;
+    // Every weight is written: what the average owes to the past goes into the sum, and the clock starts again.
+    for (i64 j = 0; j < size; ++j) {
+        if (w.sum) w.sum[j] -= static_cast<W>(run.clock * static_cast<double>(w.z[j]));
+        w.z[j] = static_cast<W>(run.scale * static_cast<double>(w.z[j]));
+    }
+    for (i64 c = 0; c < w.n_classes; ++c) {
+        w.sum_bias[c] -= run.clock * w.z_bias[c];
+        w.z_bias[c] *= run.scale;
+    }
+    for (i64 i = 0; i < n_ids; ++i) w.ids[i] *= run.scale;
+    run.clock = 0.0;
+    run.scale = 1.0;
+    run.touched += size;
+}
+
+// Add what is pending to the sum: each row once, for all its classes.
+template <class Rows, class W>
+void settle(const Rows& rows, const Weights<W>& w, Progress& run) {
+    std::vector<i64> label(static_cast<size_t>(w.n_classes));
+    std::vector<W> share(static_cast<size_t>(w.n_classes));
+    for (i64 i = 0; i < rows.n; ++i) {
+        double* pending = w.pending + i * w.n_classes;
+        i64 count = 0;
+        for (i64 c = 0; c < w.n_classes; ++c) {
+            if (pending[c] == 0.0) continue;
+            label[count] = c;
+            share[count++] = static_cast<W>(pending[c]);
+            pending[c] = 0.0;
+        }
+        if (count == 0) continue;
+        const auto x = rows[i];
+        run.touched += count * x.size();
+        if (w.stride == 1) {
+            axpy(w.sum, static_cast<double>(share[0]), x);
+            continue;
+        }
+        for (i64 p = 0; p < x.size(); ++p) {
+            const W value = static_cast<W>(x.value(p));
+            if (value == 0) continue;
+            W* at = w.sum + x.index(p) * w.stride;
+            for (i64 k = 0; k < count; ++k) at[label[k]] += share[k] * value;
+        }
+    }
+}
 
 }  // namespace perceptive

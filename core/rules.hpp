@@ -18,10 +18,27 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace perceptive {
 
 enum class RuleName { perceptron, pa, pa1, pa2, mira, romma, aggressive_romma, arow };
+
+inline RuleName rule_by_name(const std::string& name) {
+    constexpr const char* names[] = {"perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow"};
+    for (int i = 0; i < 8; ++i)
+        if (name == names[i]) return static_cast<RuleName>(i);
+    throw std::invalid_argument("unknown rule " + name);
+}
+
+// A rule of the kind v ← v + τ·δ, which knows neither ‖v‖ nor Σ: the only kind for lists, sequences and the dual.
+inline RuleName additive_rule_by_name(const std::string& name) {
+    const RuleName rule = rule_by_name(name);
+    if (rule > RuleName::mira)
+        throw std::invalid_argument("rule " + name + " does not go here; choose perceptron, pa, pa1, pa2 or mira");
+    return rule;
+}
 
 // A hinge loss below this is the rounding of float32 weights, not a lesson.
 constexpr double LOSS_FLOOR = 1e-6;
@@ -41,29 +58,21 @@ struct Rule {
 
     bool wants_update(double m, bool mistake, double cost = 1.0) const {
         switch (name) {
-            case RuleName::perceptron:
-                return mistake || (margin > 0 && m <= margin);
-            case RuleName::romma:
-                return mistake;
-            default:
-                return cost - m > LOSS_FLOOR;
+            case RuleName::perceptron: return mistake || (margin > 0 && m <= margin);
+            case RuleName::romma: return mistake;
+            default: return cost - m > LOSS_FLOOR;
         }
     }
 
     Step step(double m, double q, double v2, double cost, double weight) const {
         const double loss = cost - m;
         switch (name) {
-            case RuleName::perceptron:
-                return {1.0, learning_rate * weight};
+            case RuleName::perceptron: return {1.0, learning_rate * weight};
             case RuleName::pa:
-            case RuleName::mira:
-                return {1.0, loss / q};
-            case RuleName::pa1:
-                return {1.0, std::min(weight * C, loss / q)};
-            case RuleName::pa2:
-                return {1.0, loss / (q + 1.0 / (2.0 * weight * C))};
-            case RuleName::arow:
-                return {1.0, loss / (q + r / weight)};
+            case RuleName::mira: return {1.0, loss / q};
+            case RuleName::pa1: return {1.0, std::min(weight * C, loss / q)};
+            case RuleName::pa2: return {1.0, loss / (q + 1.0 / (2.0 * weight * C))};
+            case RuleName::arow: return {1.0, loss / (q + r / weight)};
             default: {  // ROMMA: the smallest v' with v'·v ≥ ‖v‖² and v'·δ ≥ 1
                 if (v2 == 0.0) return {1.0, 1.0 / q};
                 const double product = q * v2;

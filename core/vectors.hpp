@@ -42,26 +42,13 @@ inline double lane_sum(i64 count, Term term) {
     for (; p + LANES <= count; p += LANES)
         for (int l = 0; l < LANES; ++l) s[l] += term(p + l);
     switch (count - p) {  // unrolled, so that the lanes stay in registers
-        case 7:
-            s[6] += term(p + 6);
-            [[fallthrough]];
-        case 6:
-            s[5] += term(p + 5);
-            [[fallthrough]];
-        case 5:
-            s[4] += term(p + 4);
-            [[fallthrough]];
-        case 4:
-            s[3] += term(p + 3);
-            [[fallthrough]];
-        case 3:
-            s[2] += term(p + 2);
-            [[fallthrough]];
-        case 2:
-            s[1] += term(p + 1);
-            [[fallthrough]];
-        case 1:
-            s[0] += term(p);
+        case 7: s[6] += term(p + 6); [[fallthrough]];
+        case 6: s[5] += term(p + 5); [[fallthrough]];
+        case 5: s[4] += term(p + 4); [[fallthrough]];
+        case 4: s[3] += term(p + 3); [[fallthrough]];
+        case 3: s[2] += term(p + 2); [[fallthrough]];
+        case 2: s[1] += term(p + 1); [[fallthrough]];
+        case 1: s[0] += term(p);
     }
     return sum_lanes(s);
 }

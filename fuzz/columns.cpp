@@ -1,7 +1,7 @@
 // Tokens of a tagger, one a line, their two columns apart by a tab: what is derived from them, and the keys of
 // features.
 #include "fuzz.hpp"
-#include "templates.hpp"
+#include "sequence/templates.hpp"
 
 using namespace perceptive;
 
@@ -60,7 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         for (int c = 0; c < width; ++c) {
             const Id id = window.at(t)[c];
             const std::string& word = cells[2 * t + (c < 2 ? c : derived[c - 2].base)];
-            const std::string value = c < 2 ? word : derive(derived[c - 2], word, dictionaries);
+            Readings readings(word);
+            const std::string value = c < 2 ? word : derive(derived[c - 2], readings, dictionaries);
             demand(id == ABSENT || id >= FIRST_ID, "a token is inside");
             demand(columns.text(c, id) == value, "numbers stand for values");
             demand(again.at(t)[c] == id && restored.at(t)[c] == id, "what was met is known, from a file too");

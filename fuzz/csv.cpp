@@ -1,4 +1,4 @@
-#include "csv.hpp"
+#include "formats/csv.hpp"
 
 #include "fuzz.hpp"
 

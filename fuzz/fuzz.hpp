@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "examples.hpp"
-#include "features.hpp"
-#include "lines.hpp"
+#include "formats/examples.hpp"
+#include "formats/features.hpp"
+#include "formats/lines.hpp"
 
 namespace perceptive {
 

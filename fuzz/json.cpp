@@ -1,5 +1,5 @@
+#include "formats/json_lines.hpp"
 #include "fuzz.hpp"
-#include "json_lines.hpp"
 
 using namespace perceptive;
 

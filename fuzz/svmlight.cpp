@@ -1,4 +1,4 @@
-#include "svmlight.hpp"
+#include "formats/svmlight.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,5 +1,5 @@
+#include "formats/labelled_text.hpp"
 #include "fuzz.hpp"
-#include "labelled_text.hpp"
 
 using namespace perceptive;
 

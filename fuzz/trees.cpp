@@ -1,5 +1,5 @@
 // Trees in brackets, one a line: what is accepted is compared, in every way there is.
-#include "trees.hpp"
+#include "dual/trees.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,4 +1,4 @@
-#include "vw.hpp"
+#include "formats/vw.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,4 +1,4 @@
-// What the bindings share: checked NumPy arrays, rows of any kind, and the names of the bind functions.
+// What the bindings share: checked NumPy arrays, rows of any kind, text.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,13 +11,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "inspect.hpp"
-#include "journal.hpp"
 #include "linear.hpp"
+#include "require.hpp"
 #include "rows.hpp"
 
 namespace nb = nanobind;
@@ -28,6 +29,9 @@ using Any = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using ReadOnly = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using MatrixOf = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = MatrixOf<double>;
 
 using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
                              CsrRows<double, std::int32_t>, CsrRows<float, i64>, CsrRows<double, i64>>;
@@ -38,11 +42,14 @@ struct CheckedRows {
     std::vector<ReadOnly> arrays;
     std::vector<std::uint64_t> hashes;
     i64 n, d, stored;
-};
 
-inline void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
+    // use(rows) with their type, without the GIL
+    template <class Use>
+    void visit(Use use) const {
+        nb::gil_scoped_release release;
+        std::visit(use, rows);
+    }
+};
 
 template <class T>
 T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
@@ -71,25 +78,19 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values) {
     return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
 }
 
-void bind_rows(nb::module_& m);
-void bind_journal(nb::module_& m);
-void bind_learning(nb::module_& m);
-void bind_binary(nb::module_& m);
-void bind_joint(nb::module_& m);
-void bind_predict(nb::module_& m);
-void bind_ranking(nb::module_& m);
-void bind_stream(nb::module_& m);
-void bind_svmlight(nb::module_& m);
-void bind_vw(nb::module_& m);
-void bind_json_lines(nb::module_& m);
-void bind_csv(nb::module_& m);
-void bind_labelled_text(nb::module_& m);
-void bind_vocabulary(nb::module_& m);
-void bind_hashing(nb::module_& m);
-void bind_dual(nb::module_& m);
-void bind_dual_ranking(nb::module_& m);
-void bind_structures(nb::module_& m);
-void bind_sequence(nb::module_& m);
-void bind_text(nb::module_& m);
+// Text that may not be UTF-8.
+inline nb::object decoded(std::string_view bytes) {
+    PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+    if (!text) throw nb::python_error();
+    return nb::steal(text);
+}
+
+// The bytes of a str, which must live on; none, with a Python error set, where it has no UTF-8 form.
+inline std::optional<std::string_view> utf8_of(nb::handle text) {
+    Py_ssize_t size = 0;
+    const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (!bytes) return std::nullopt;
+    return std::string_view(bytes, static_cast<std::size_t>(size));
+}
 
 }  // namespace perceptive

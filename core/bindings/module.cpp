@@ -1,26 +1,22 @@
-#include "arrays.hpp"
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+namespace perceptive {
+
+using Bind = void(nb::module_&);
+Bind bind_rows, bind_journal, bind_learning, bind_binary, bind_joint, bind_predict, bind_ranking, bind_stream,
+    bind_vocabulary, bind_hashing, bind_dual, bind_dual_ranking, bind_structures, bind_sequence, bind_text,
+    bind_formats;
+
+}  // namespace perceptive
 
 NB_MODULE(_core, m) {
+    using namespace perceptive;
     m.doc() = "The compiled core of perceptive.";
     nb::set_leak_warnings(false);  // what is alive when the interpreter ends is no leak
-    perceptive::bind_rows(m);
-    perceptive::bind_journal(m);
-    perceptive::bind_learning(m);
-    perceptive::bind_binary(m);
-    perceptive::bind_joint(m);
-    perceptive::bind_predict(m);
-    perceptive::bind_ranking(m);
-    perceptive::bind_stream(m);
-    perceptive::bind_svmlight(m);
-    perceptive::bind_vw(m);
-    perceptive::bind_vocabulary(m);
-    perceptive::bind_hashing(m);
-    perceptive::bind_dual(m);
-    perceptive::bind_dual_ranking(m);
-    perceptive::bind_structures(m);
-    perceptive::bind_sequence(m);
-    perceptive::bind_text(m);
-    perceptive::bind_json_lines(m);
-    perceptive::bind_csv(m);
-    perceptive::bind_labelled_text(m);
+    for (Bind* bind : {bind_rows, bind_journal, bind_learning, bind_binary, bind_joint, bind_predict, bind_ranking,
+                       bind_stream, bind_vocabulary, bind_hashing, bind_dual, bind_dual_ranking, bind_structures,
+                       bind_sequence, bind_text, bind_formats})
+        bind(m);
 }

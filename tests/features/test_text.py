@@ -143,7 +143,7 @@ def test_every_character():
 
 @needs_same_unicode
 def test_the_tables_are_those_of_their_maker():
-    core = Path(__file__).parents[2] / "core"
+    core = Path(__file__).parents[2] / "core" / "text"
     made = subprocess.run([sys.executable, core / "make_unicode_tables.py"], capture_output=True, check=True).stdout
     assert made.decode() == (core / "unicode_tables.hpp").read_text(encoding="utf-8")
 

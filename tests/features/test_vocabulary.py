@@ -22,7 +22,7 @@ NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), 
 
 
 def hash_name(name):
-    """FNV-1a, 64 bits, then MurmurHash3's finaliser: the twin of core/vocabulary.hpp."""
+    """FNV-1a, 64 bits, then MurmurHash3's finaliser: the twin of core/text/vocabulary.hpp."""
     h = 0xCBF29CE484222325
     for byte in name.encode():
         h = (h ^ byte) * 0x100000001B3 % 2**64

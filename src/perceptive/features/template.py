@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
-MAX_OFFSET = 15  # of core/columns.hpp
+MAX_OFFSET = 15  # of core/sequence/columns.hpp
 LONGEST_AFFIX = 15
 LAST_COLUMN = 9_999
 PLAIN = ("lower", "norm", "shape", "pattern", "length")  # functions of a column alone

@@ -13,7 +13,7 @@ from perceptive.features.hashing import MAX_BITS, check_integer
 
 __all__ = ["TextFeatures"]
 
-LONGEST = 32  # n-gram: `TextOptions::longest` in core/text.hpp
+LONGEST = 32  # n-gram: `TextOptions::longest` in core/text/text.hpp
 WEIGHTINGS = ("binary", "tf", "log-tf")
 
 

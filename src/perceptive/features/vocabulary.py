@@ -109,7 +109,7 @@ class Vocabulary:
         return self._stored.names() + self._added
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """The three arrays of `core/vocabulary.hpp`, for a model file.
+        """The three arrays of `core/text/vocabulary.hpp`, for a model file.
 
         ``blob`` (uint8) holds the names in UTF-8 one after the other, ``offsets`` (int64) where each begins
         and the last one ends, ``table`` (int32) is a hash table of indices: a power of two of slots, at least

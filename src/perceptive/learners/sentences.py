@@ -97,7 +97,7 @@ def only_labels(said: Iterable[Any]) -> list[Any]:
 
 
 def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
-    """The number of each label and choice, as `core/choices.hpp` has them, and the labels of each choice."""
+    """The number of each label and choice, as `core/sequence/choices.hpp` has them, and the labels of each choice."""
     chosen = [one for one in said if isinstance(one, schemes.Choice)]
     if not chosen:
         return index, []

@@ -7,7 +7,7 @@ from typing import Any
 
 from perceptive.features.templates import Templates
 
-RAW, SEGMENT_IN = -1, -5  # of core/sentences.hpp
+RAW, SEGMENT_IN = -1, -5  # of core/sequence/sentences.hpp
 SEGMENT = {-2: "length", -3: "text", -4: "shape"}
 
 

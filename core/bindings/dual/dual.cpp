@@ -1,0 +1,182 @@
+// The dual perceptron: blocks of scores are played, journals vote.
+#include "dual/dual.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include "bindings/arrays.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+DualTask task_of(const std::string& name) {
+    if (name == "binary") return DualTask::binary;
+    if (name == "ovr") return DualTask::rest;
+    require(name == "joint", "unknown task");
+    return DualTask::joint;
+}
+
+// What a call learns, per output and per problem, in Python's arrays; the counters go back to these at the end.
+class Learned {
+  public:
+    Learned(const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
+            const Vector<i64>& mistakes, const Vector<double>& criterion, i64 outputs, DualTask task)
+        : mistakes_(mistakes.data()), criterion_(criterion.data()), runs_(mistakes.size()) {
+        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
+        for (const std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
+            require(size == static_cast<std::size_t>(task == DualTask::rest ? outputs : 1),
+                    "give one number per problem");
+        for (std::size_t c = 0; c < runs_.size(); ++c)
+            runs_[c].mistakes = mistakes_[c], runs_[c].criterion = criterion_[c];
+        made = {step.data(), margin.data(), tau.data(), runs_.data()};
+    }
+    ~Learned() {
+        for (std::size_t c = 0; c < runs_.size(); ++c)
+            mistakes_[c] = runs_[c].mistakes, criterion_[c] = runs_[c].criterion;
+    }
+    Learned(const Learned&) = delete;
+
+    i64 problems() const { return static_cast<i64>(runs_.size()); }
+    DualStep made;
+
+  private:
+    i64* mistakes_;
+    double* criterion_;
+    std::vector<Progress> runs_;
+};
+
+class Player {
+  public:
+    Player(const std::string& task, const std::string& rule, double learning_rate, double margin, double C,
+           bool ties_positive)
+        : task_(task_of(task)),
+          rule_{additive_rule_by_name(rule), learning_rate, margin, C},
+          ties_positive_(ties_positive) {}
+
+    std::pair<i64, i64> scan(const Matrix& scores, const Vector<const std::int32_t>& target,
+                             const Vector<const double>& q, const std::optional<Vector<const double>>& weight,
+                             i64 begin, const Vector<double>& step, const Vector<double>& margin,
+                             const Vector<double>& tau, const Vector<i64>& mistakes,
+                             const Vector<double>& criterion) const {
+        const DualBlock block = block_of(scores, target, q, weight);
+        require(begin >= 0, "begin must not be negative");
+        Learned learned(step, margin, tau, mistakes, criterion, block.outputs, task_);
+        nb::gil_scoped_release release;
+        const Stop stop = perceptive::scan(block, begin, task_, rule_, ties_positive_, learned.made);
+        return {stop.row, stop.rounds};
+    }
+
+    // Rows and rounds of the updates, steps, margins and τ one after the other, and the rounds played.
+    template <class T>
+    std::tuple<nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, double>,
+               nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>, i64>
+    play(const Matrix& scores, const MatrixOf<const T>& table, const Vector<const std::int32_t>& target,
+         const Vector<const double>& q, const std::optional<Vector<const double>>& weight, bool whole,
+         const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
+         const Vector<i64>& mistakes, const Vector<double>& criterion) const {
+        const DualBlock block = block_of(scores, target, q, weight);
+        require(static_cast<i64>(table.shape(0)) == block.n && static_cast<i64>(table.shape(1)) == block.n,
+                "the table must be square, a row per example");
+        Learned learned(step, margin, tau, mistakes, criterion, block.outputs, task_);
+        DualUpdates updates;
+        i64 rounds;
+        {
+            nb::gil_scoped_release release;
+            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_,
+                                      learned.made, learned.problems(), updates);
+        }
+        return {to_numpy(std::move(updates.row)),  to_numpy(std::move(updates.at)),
+                to_numpy(std::move(updates.step)), to_numpy(std::move(updates.margin)),
+                to_numpy(std::move(updates.tau)),  rounds};
+    }
+
+  private:
+    DualBlock block_of(const Matrix& scores, const Vector<const std::int32_t>& target, const Vector<const double>& q,
+                       const std::optional<Vector<const double>>& weight) const {
+        const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
+        require(outputs > 0, "there must be at least one output");
+        require(task_ != DualTask::binary || outputs == 1, "two classes have one output");
+        require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n,
+                "give one target and one q per row");
+        require(!weight || static_cast<i64>(weight->size()) == n, "give one weight per row");
+        for (i64 i = 0; i < n; ++i) {
+            const std::int32_t y = target.data()[i];
+            require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs,
+                    "a target is not one of the classes");
+        }
+        return {scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
+    }
+
+    DualTask task_;
+    Rule rule_;
+    bool ties_positive_;
+};
+
+template <class T>
+void votes_of(const MatrixOf<const T>& K, const Vector<const std::int32_t>& slot,
+              const Vector<const std::int32_t>& gain, const Vector<const std::int32_t>& loss,
+              const Vector<const double>& step, const Vector<const i64>& survival, bool joint, const Matrix& start,
+              const MatrixOf<i64>& votes) {
+    const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
+    const i64 outputs = static_cast<i64>(start.shape(1)), updates = static_cast<i64>(slot.size());
+    require(static_cast<i64>(start.shape(0)) == n && static_cast<i64>(votes.shape(0)) == n &&
+                votes.shape(1) == start.shape(1) && outputs > 0 && (joint || outputs == 1),
+            "start and votes must have a row per row of K");
+    require(gain.size() == slot.size() && loss.size() == slot.size() && step.size() == slot.size() &&
+                survival.size() == slot.size() + 1,
+            "the journal's arrays differ in length");
+    for (i64 u = 0; u < updates; ++u) {
+        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
+        require(gain.data()[u] >= 0 && gain.data()[u] < outputs && loss.data()[u] >= -1 && loss.data()[u] < outputs,
+                "the journal contains an unknown output");
+    }
+    const DualRun run{slot.data(), gain.data(), loss.data(), step.data(), survival.data(), updates};
+    nb::gil_scoped_release release;
+    if (joint)
+        dual_votes_joint(K.data(), n, supports, outputs, run, start.data(), votes.data());
+    else
+        dual_votes_binary(K.data(), n, supports, run, start.data(), votes.data());
+}
+
+template <class T>
+void scores_of(const MatrixOf<const T>& K, const MatrixOf<const double>& alpha, const Matrix& out) {
+    require(alpha.shape(0) == K.shape(0), "give one row of coefficients per support");
+    require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
+    nb::gil_scoped_release release;
+    dual_scores(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), alpha.data(),
+                static_cast<i64>(alpha.shape(1)), out.data());
+}
+
+template <class T>
+void bind_votes(nb::module_& m) {
+    m.def("dual_scores", &scores_of<T>, "K"_a.noconvert(), "alpha"_a.noconvert(), "out"_a.noconvert(),
+          "out[j, c] += Σ_i alpha[i, c]·K[i, j].");
+    m.def("dual_votes", &votes_of<T>, "K"_a.noconvert(), "slot"_a.noconvert(), "gain"_a.noconvert(),
+          "loss"_a.noconvert(), "step"_a.noconvert(), "survival"_a.noconvert(), "joint"_a, "start"_a.noconvert(),
+          "votes"_a.noconvert(), "Votes of every v_k of a journal, weighted by survival; `start` is used up.");
+}
+
+}  // namespace
+
+void bind_dual(nb::module_& m) {
+    nb::class_<Player>(m, "DualPlayer", "Plays blocks of scores by a rule.")
+        .def(nb::init<const std::string&, const std::string&, double, double, double, bool>(), "task"_a, "rule"_a,
+             "learning_rate"_a, "margin"_a, "C"_a, "ties_positive"_a)
+        .def("scan", &Player::scan, "scores"_a.noconvert(), "target"_a.noconvert(), "q"_a.noconvert(),
+             "weight"_a.noconvert().none(), "begin"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
+             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert(),
+             "The row that is learned from next (or their number), and the rounds played up to and with it.")
+        .def("play", &Player::play<float>, "scores"_a.noconvert(), "table"_a.noconvert(), "target"_a.noconvert(),
+             "q"_a.noconvert(), "weight"_a.noconvert().none(), "whole"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
+             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert())
+        .def("play", &Player::play<double>, "scores"_a.noconvert(), "table"_a.noconvert(), "target"_a.noconvert(),
+             "q"_a.noconvert(), "weight"_a.noconvert().none(), "whole"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
+             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert(),
+             "Play a block whose kernel values are at hand.");
+    bind_votes<float>(m);
+    bind_votes<double>(m);
+}
+
+}  // namespace perceptive

@@ -1,0 +1,87 @@
+// Ranking in the dual: blocks of scores are played list by list, journals vote for candidates.
+#include "dual/dual_ranking.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include "bindings/arrays.hpp"
+#include "bindings/tasks/lists.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+class ListPlayer {
+  public:
+    ListPlayer(const std::string& rule, double learning_rate, double margin, double C, const std::string& pairs)
+        : rule_{additive_rule_by_name(rule), learning_rate, margin, C}, pairs_(pairs_by_name(pairs)) {}
+
+    // The list, the rounds, mistakes and criterion up to and with it, v·δ and its cost; its shares are in `shares`.
+    std::tuple<i64, i64, i64, double, double, double> scan(
+        const Vector<const double>& scores, const Vector<const i64>& starts, const Vector<const double>& grades,
+        const std::optional<Vector<const double>>& gains, const std::optional<Vector<const double>>& weights,
+        const Vector<const double>& extra, i64 begin, const Vector<double>& shares) const {
+        const i64 n_lists = check_lists(static_cast<i64>(scores.size()), starts, grades);
+        require(!gains || gains->size() == grades.size(), "gains and candidates differ in number");
+        require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
+        require(static_cast<i64>(extra.size()) == n_lists, "extra and lists differ in number");
+        require(shares.size() == scores.size(), "shares and candidates differ in number");
+        require(begin >= 0, "begin must not be negative");
+        const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
+                          weights ? weights->data() : nullptr, pairs_};
+        nb::gil_scoped_release release;
+        ListPairs chosen;
+        const ListStop stop = scan_lists(scores.data(), lists, extra.data(), n_lists, begin, rule_, chosen);
+        if (stop.list < n_lists)
+            std::copy(chosen.shares.begin(), chosen.shares.end(), shares.data() + starts.data()[stop.list]);
+        return {stop.list, stop.run.rounds, stop.run.mistakes, stop.run.criterion, stop.margin, stop.cost};
+    }
+
+    double step(double m, double q, double cost, double weight) const {
+        require(q > 0.0, "δ has length 0; there is nothing to learn from it");
+        return rule_.step(m, q, 0.0, cost, weight).tau;
+    }
+
+  private:
+    Rule rule_;
+    Pairs pairs_;
+};
+
+template <class T>
+void list_votes(const MatrixOf<const T>& K, const Vector<const i64>& starts, const Vector<const std::int32_t>& slot,
+                const Vector<const double>& step, const Vector<const i64>& survival, const Vector<i64>& votes) {
+    const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
+    const i64 n_lists = check_starts(n, starts), entries = static_cast<i64>(slot.size());
+    require(static_cast<i64>(votes.size()) == n, "votes must have a number per row of K");
+    require(step.size() == slot.size() && survival.size() == slot.size() + 1, "the journal's arrays differ in length");
+    for (i64 u = 0; u < entries; ++u)
+        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
+    nb::gil_scoped_release release;
+    dual_list_votes(K.data(), supports, starts.data(), n_lists, slot.data(), step.data(), entries, survival.data(),
+                    votes.data());
+}
+
+template <class T>
+void bind_votes(nb::module_& m) {
+    m.def("dual_list_votes", &list_votes<T>, "K"_a.noconvert(), "starts"_a.noconvert(), "slot"_a.noconvert(),
+          "step"_a.noconvert(), "survival"_a.noconvert(), "votes"_a.noconvert(),
+          "Votes of every v_k of a dual run for the candidates of each list, weighted by survival.");
+}
+
+}  // namespace
+
+void bind_dual_ranking(nb::module_& m) {
+    nb::class_<ListPlayer>(m, "ListPlayer", "Plays scores of lists by a rule.")
+        .def(nb::init<const std::string&, double, double, double, const std::string&>(), "rule"_a, "learning_rate"_a,
+             "margin"_a, "C"_a, "pairs"_a)
+        .def("scan", &ListPlayer::scan, "scores"_a.noconvert(), "starts"_a.noconvert(), "grades"_a.noconvert(),
+             "gains"_a.noconvert().none(), "weights"_a.noconvert().none(), "extra"_a.noconvert(), "begin"_a,
+             "shares"_a.noconvert(),
+             "The list that is learned from next (or their number), and the rounds, mistakes and criterion up to it.")
+        .def("step", &ListPlayer::step, "m"_a, "q"_a, "cost"_a, "weight"_a, "How far to go along δ.");
+    bind_votes<float>(m);
+    bind_votes<double>(m);
+}
+
+}  // namespace perceptive

@@ -1,0 +1,84 @@
+// What the bindings of all parsers share: text in, examples out.
+#pragma once
+
+#include "bindings/arrays.hpp"
+#include "formats/examples.hpp"
+#include "formats/features.hpp"
+#include "formats/lines.hpp"
+
+namespace perceptive {
+
+// The bytes of any object that has some, held for as long as they are read.
+class Text {
+  public:
+    explicit Text(const nb::object& object) {
+        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+        if (buffer_.len >= Py_ssize_t{1} << 31) {
+            PyBuffer_Release(&buffer_);
+            throw std::invalid_argument("a block must be below 2 GiB; a line may be no longer");
+        }
+    }
+    ~Text() { PyBuffer_Release(&buffer_); }
+    Text(const Text&) = delete;
+    Text& operator=(const Text&) = delete;
+
+    operator std::string_view() const {
+        return {static_cast<const char*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
+    }
+
+  private:
+    Py_buffer buffer_;
+};
+
+template <class T>
+nb::object to_numpy(Buffer<T>& buffer) {
+    buffer.room(1);  // so that there is a pointer
+    auto* kept = new Buffer<T>(std::move(buffer));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner));
+}
+
+inline nb::object plain_label(const LabelTable::Value& value) {
+    if (const double* number = std::get_if<double>(&value)) {
+        const bool whole = *number == std::floor(*number) && std::abs(*number) <= 9007199254740992.0;
+        return whole ? nb::object(nb::int_(static_cast<i64>(*number))) : nb::object(nb::float_(*number));
+    }
+    return decoded(std::get<std::string>(value));
+}
+
+// (labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names)
+template <class V>
+nb::tuple to_python(Examples<V>& examples, const Report& report, InvertedIndex* index) {
+    nb::list labels, complaints;
+    for (const LabelTable::Value& value : examples.labels.values()) labels.append(plain_label(value));
+    for (const Complaint& c : report.complaints) complaints.append(nb::make_tuple(c.line, c.byte, c.column, c.message));
+    const auto maybe = [](auto& buffer) { return buffer.size() ? to_numpy(buffer) : nb::object(nb::none()); };
+    nb::object names = nb::none();
+    if (index && !index->empty()) names = nb::cast(std::move(*index));
+    return nb::make_tuple(labels, to_numpy(examples.which), maybe(examples.weight), maybe(examples.qid),
+                          to_numpy(examples.indptr), to_numpy(examples.indices), to_numpy(examples.data), report.lines,
+                          report.skipped, complaints, names);
+}
+
+inline void require_same_kernel(const FeatureOptions& features, const TextReading& text) {
+    const HashKernel &a = features.kernel, &b = text.options.kernel;
+    require(a.bits == b.bits && a.seed == b.seed && a.with_signs == b.with_signs,
+            "texts and other features need the same hash kernel");
+}
+
+// Runs a parser that is made from (text, options), in float32 or float64.
+template <template <class> class Parser, class Options>
+nb::tuple parse(const nb::object& object, const Options& options, bool single, bool skip) {
+    const Text text(object);
+    const auto run = [&](auto parser) {
+        Report report;
+        {
+            nb::gil_scoped_release release;
+            report = parse_lines(text, parser, skip);
+        }
+        return to_python(parser.examples, report, parser.names());
+    };
+    return single ? run(Parser<float>(text, options)) : run(Parser<double>(text, options));
+}
+
+}  // namespace perceptive

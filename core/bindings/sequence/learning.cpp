@@ -1,0 +1,93 @@
+// A sequence model learns.
+#include "bindings/sequence/tagger.hpp"
+
+namespace perceptive {
+
+namespace {
+
+Columns columns_of(int n_base, const std::vector<ColumnSpec>& derived,
+                   const std::vector<std::vector<std::string>>& dictionaries) {
+    std::vector<Derived> columns;
+    for (const auto& [what, n, base, of] : derived)
+        columns.push_back({derive_by_name(what), n, base, derive_by_name(of)});
+    std::vector<Symbols> sets;
+    for (const auto& words : dictionaries) {
+        sets.emplace_back();
+        for (const std::string& word : words) sets.back().add(word);
+    }
+    return Columns(n_base, std::move(columns), std::move(sets));
+}
+
+std::vector<Template> templates_of(const std::vector<TemplateSpec>& specs) {
+    std::vector<Template> templates;
+    for (const auto& [name, parts] : specs) {
+        templates.push_back({name, {}});
+        for (const auto& [column, offset] : parts) templates.back().parts.push_back({column, offset});
+    }
+    return templates;
+}
+
+}  // namespace
+
+Choices choices_of(const std::vector<std::vector<i64>>& members) {
+    for (const auto& labels : members)
+        for (const i64 y : labels) require(y >= 0 && y < MAX_LABELS, "a choice contains an unknown label");
+    return Choices(members);
+}
+
+Tagger::Tagger(int n_base, const std::vector<ColumnSpec>& derived,
+               const std::vector<std::vector<std::string>>& dictionaries, const std::vector<TemplateSpec>& state,
+               const std::vector<TemplateSpec>& edge, bool bigrams, bool trigrams)
+    : model_(columns_of(n_base, derived, dictionaries), templates_of(state), templates_of(edge), bigrams, trigrams) {}
+
+Sentences* Tagger::encode(nb::list X, nb::list y, nb::dict index, const std::vector<std::vector<i64>>& choices,
+                          i64 min_count, i64 longest) {
+    require(longest >= 0 && longest < (1 << 16), "segments have at most 65535 tokens");
+    require(nb::len(X) == nb::len(y), "X and y differ in length");
+    auto data = std::make_unique<Sentences>();
+    data->n_base = model_.columns.base();
+    data->longest = longest;
+    data->choices = choices_of(choices);
+    TokenReader reader(model_.columns.base(), true);
+    Encoder encoder(model_);
+    const i64 n = static_cast<i64>(nb::len(X));
+    std::size_t tokens = 0;
+    for (const nb::handle sentence : X) tokens += nb::len(sentence);
+    data->state.number.reserve(tokens * model_.state.templates.size());  // growing would take half as much again
+    for (i64 begin = 0; begin < n; begin += BATCH) {
+        reader.batch.clear();
+        const i64 end = std::min(n, begin + BATCH);
+        for (i64 i = begin; i < end; ++i) {
+            reader.sentence(X[i], i);
+            reader.labels(y[i], index, i, data->label);
+        }
+        data->choices.check(data->label);
+        edit([&](SequenceModel&) { encoder.add(reader.batch, *data); });
+    }
+    edit([&](SequenceModel&) { encoder.finish(*data, min_count); });
+    return data.release();
+}
+
+void Tagger::play(Sentences& data, Vector<const i64> order, const std::string& rule, double learning_rate,
+                  double margin, double C, bool hamming, i64 k, bool averaged, i64 beam) {
+    const SequenceOptions options{{additive_rule_by_name(rule), learning_rate, margin, C}, hamming, k, averaged, beam};
+    for (std::size_t i = 0; i < order.size(); ++i)
+        require(order.data()[i] >= 0 && order.data()[i] < data.size(), "order contains an unknown sentence");
+    edit([&](SequenceModel& model) {
+        model.check(data);
+        model.unpack();
+        training_.play(data, order.data(), static_cast<i64>(order.size()), options);
+    });
+}
+
+nb::ndarray<nb::numpy, double> Tagger::leads(const Sentences& data, const LabelWeights* vector) {
+    for (const std::int32_t label : data.label) require(label >= 0, "every token needs a label");
+    return to_numpy(ask(vector, [&](const SequenceModel& model, const LabelWeights& v) {
+        model.check(data);
+        const bool whole = v.state.size() == model.w.state.size() && v.edge.size() == model.w.edge.size();
+        if (!whole) throw std::runtime_error(MODEL_CHANGED);
+        return scores_.leads(data, v);
+    }));
+}
+
+}  // namespace perceptive

@@ -1,0 +1,177 @@
+// Sequence models: learning and prediction.
+#include "bindings/sequence/tagger.hpp"
+#include "sequence/inspection.hpp"
+#include "sequence/model_state.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+// A method of the model, called while nobody else uses it.
+template <class... Args>
+auto editing(void (SequenceModel::*method)(Args...)) {
+    return [method](Tagger& tagger, Args... args) {
+        tagger.edit([&](SequenceModel& model) { (model.*method)(std::forward<Args>(args)...); });
+    };
+}
+
+nb::dict arrays_of(Tagger& tagger, const LabelWeights* vector, double threshold) {
+    Arrays arrays = tagger.ask(
+        vector, [&](const SequenceModel& model, const LabelWeights&) { return state_of(model, vector, threshold); });
+    nb::dict state;
+    for (auto& [name, array] : arrays)
+        std::visit([&, &key = name](auto& values) { state[key.c_str()] = to_numpy(std::move(values)); }, array);
+    return state;
+}
+
+// Add the view of an array, if it has numbers of one of these types.
+template <class... T>
+bool add(ArrayViews& views, const std::string& name, const ReadOnly& array, const std::variant<View<T>...>*) {
+    const auto add_as = [&](auto type) {
+        if (array.dtype() != nb::dtype<decltype(type)>()) return false;
+        views.add(name, View<decltype(type)>{static_cast<const decltype(type)*>(array.data()), array.size()});
+        return true;
+    };
+    return (add_as(T{}) || ...);
+}
+
+void restore(Tagger& tagger, const nb::dict& state) {
+    ArrayViews views;
+    std::vector<ReadOnly> arrays;  // kept alive
+    for (const auto& [key, value] : state) {
+        const ReadOnly& array = arrays.emplace_back(nb::cast<ReadOnly>(value, false));
+        const AnyView* types = nullptr;
+        require(array.ndim() == 1 && add(views, nb::cast<std::string>(key), array, types),
+                "an array of another type than it should have");
+    }
+    tagger.edit([&](SequenceModel& model) { restore_state(model, views); });
+}
+
+nb::list heaviest_of(Tagger& tagger, const LabelWeights* vector, i64 n) {
+    nb::list found;
+    for (const NamedWeight& one :
+         tagger.ask(vector, [&](const SequenceModel& model, const LabelWeights& v) { return heaviest(model, v, n); })) {
+        nb::list values;
+        for (const std::string& text : one.values) values.append(decoded(text));
+        found.append(
+            nb::make_tuple(one.pairs ? "edge" : "state", one.in, values, one.label, static_cast<double>(one.weight)));
+    }
+    return found;
+}
+
+}  // namespace
+
+void bind_sequence(nb::module_& m) {
+    nb::class_<Sentences>(m, "Sentences", "Sentences ready to be learned from.")
+        .def("__len__", &Sentences::size)
+        .def_prop_ro("tokens", &Sentences::tokens)
+        .def_prop_ro("fingerprint",
+                     [](const Sentences& s) {
+                         std::uint64_t total = 0;
+                         for (const std::uint64_t hash : s.hash) total += hash;
+                         return total;
+                     })
+        .def_prop_ro("partial",
+                     [](const Sentences& s) {
+                         return std::any_of(s.label.begin(), s.label.end(), [](std::int32_t y) { return y < 0; });
+                     })
+        .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); })
+        .def_prop_ro("entries", [](const Sentences& s) { return s.state.number.size() + s.edge.number.size(); });
+    nb::class_<Forced>(m, "Forced", "Labels that are wanted: none, or a list for each sentence.")
+        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](Forced* self, nb::list labels, nb::dict index, const std::vector<std::vector<i64>>& choices) {
+                new (self) Forced{labels, index, choices_of(choices)};
+            },
+            "labels"_a, "index"_a, "choices"_a, "`index` numbers labels, and choices by −2, −3, …");
+    nb::class_<LabelWeights>(m, "SequenceVector", "Weights of a sequence model, to predict by.");
+    nb::class_<Tagger>(m, "SequenceModel", "Templates, weights and Viterbi.")
+        .def(nb::init<int, const std::vector<ColumnSpec>&, const std::vector<std::vector<std::string>>&,
+                      const std::vector<TemplateSpec>&, const std::vector<TemplateSpec>&, bool, bool>(),
+             "n_base"_a, "derived"_a, "dictionaries"_a, "state"_a, "edge"_a, "bigrams"_a, "trigrams"_a)
+        .def("set_labels", editing(&SequenceModel::set_labels), "n"_a)
+        .def_prop_ro("n_labels", [](Tagger& t) { return t.model().L; })
+        .def(
+            "set_constraints",
+            [](Tagger& t, Vector<const std::uint8_t> pair, Vector<const std::uint8_t> start,
+               Vector<const std::uint8_t> stop) {
+                const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
+                t.edit([&](SequenceModel& model) { model.set_constraints({chars(pair), chars(start), chars(stop)}); });
+            },
+            "pair"_a.noconvert(), "start"_a.noconvert(), "stop"_a.noconvert())
+        .def("set_label_sets", editing(&SequenceModel::set_label_sets), "state"_a, "edge"_a, "sets"_a)
+        .def("set_segments", editing(&SequenceModel::set_segments), "longest"_a, "begin"_a, "inside"_a, "outside"_a)
+        .def("set_segment_features", editing(&SequenceModel::set_segment_features), "text"_a, "shape"_a, "phrases"_a)
+        .def("set_scale", editing(&SequenceModel::set_scale), "scale"_a,
+             "The value of each state template's features; empty: 1.")
+        .def("keep_log", editing(&SequenceModel::keep_journal), "max_voters"_a)
+        .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
+             nb::rv_policy::take_ownership)
+        .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
+             "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
+        .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),
+             "How much better the right sequences score than the best others.")
+        .def(
+            "squared_norm",
+            [](Tagger& t, const LabelWeights* vector) {
+                return t.ask(vector,
+                             [](const SequenceModel& model, const LabelWeights& v) { return model.squared_norm(v); });
+            },
+            "vector"_a.none())
+        .def_prop_rw(
+            "fingerprint", [](Tagger& t) { return t.model().fingerprint; },
+            [](Tagger& t, std::uint64_t value) { t.model().fingerprint = value; })
+        .def("average",
+             [](Tagger& t) {
+                 return t.ask(nullptr, [](const SequenceModel& model, const LabelWeights&) { return model.average(); });
+             })
+        .def("last",
+             [](Tagger& t) {
+                 return t.ask(nullptr, [](const SequenceModel&, const LabelWeights& v) { return v.copy(); });
+             })
+        .def(
+            "voter",
+            [](Tagger& t, i64 k) {
+                return t.ask(nullptr, [&](const SequenceModel& model, const LabelWeights&) {
+                    require(k >= 0 && k < model.journal.voters(), "there is no such voter");
+                    LabelWeights v = model.zeros();
+                    model.replay(0, k, v);
+                    return v;
+                });
+            },
+            "k"_a)
+        .def("predict", &Tagger::predict, "X"_a, "labels"_a, "vector"_a.none(), "forced"_a, "beam"_a)
+        .def("predict_kbest", &Tagger::predict_kbest, "X"_a, "k"_a, "labels"_a, "vector"_a.none(), "forced"_a, "beam"_a)
+        .def("max_marginals", &Tagger::max_marginals, "X"_a, "n_labels"_a, "vector"_a.none(), "beam"_a)
+        .def("trellis", &Tagger::trellis, "X"_a, "n_labels"_a, "vector"_a.none())
+        .def("vote", &Tagger::vote, "X"_a, "labels"_a)
+        .def_prop_ro("rounds", [](Tagger& t) { return t.model().run.rounds; })
+        .def_prop_ro("mistakes", [](Tagger& t) { return t.model().run.mistakes; })
+        .def_prop_ro("updates", [](Tagger& t) { return t.model().run.updates; })
+        .def_prop_ro("touched", [](Tagger& t) { return t.model().run.touched; })
+        .def_prop_ro("criterion", [](Tagger& t) { return t.model().run.criterion; })
+        .def_prop_ro("radius2", [](Tagger& t) { return t.model().run.radius2; })
+        .def_prop_ro("clock", [](Tagger& t) { return t.model().run.clock; })
+        .def_prop_ro("survival", [](Tagger& t) { return t.model().journal.survival; })
+        .def_prop_ro("n_state_rows", [](Tagger& t) { return t.model().w.state.size(); })
+        .def_prop_ro("n_edge_rows", [](Tagger& t) { return t.model().w.edge.size(); })
+        .def("state", &arrays_of, "vector"_a.none(), "threshold"_a,
+             "Arrays that hold all: the weights of the run, or of one vector alone without those up to a threshold.")
+        .def("restore", &restore, "state"_a, "Put the arrays of `state` into a new model.")
+        .def("heaviest", &heaviest_of, "vector"_a.none(), "n"_a,
+             "The n largest weights of features: (kind, template, values, label or pair, weight).");
+    m.def(
+        "solve_mira",
+        [](const std::vector<double>& gram, const std::vector<double>& loss, double C) {
+            require(gram.size() == loss.size() * loss.size(), "gram must be k × k");
+            double violation = 0.0;
+            std::vector<double> alpha = solve_mira(gram, loss, C, &violation);
+            return std::make_pair(alpha, violation);
+        },
+        "gram"_a, "loss"_a, "C"_a, "The step sizes of k-best MIRA, and the largest violation of the KKT conditions.");
+}
+
+}  // namespace perceptive

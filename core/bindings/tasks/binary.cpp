@@ -1,0 +1,21 @@
+#include "tasks/binary.hpp"
+
+#include "bindings/tasks/learning.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+void bind_binary(nb::module_& m) {
+    m.def(
+        "learn_binary",
+        [](Problem& problem, const CheckedRows& rows, const Vector<const i64>& order, const Vector<const int>& targets,
+           const std::optional<Vector<const double>>& weights) {
+            require(problem.stride == 1, "two classes have one weight per feature");
+            learn<BinaryTask>(problem, rows, order, targets, weights, nullptr);
+        },
+        "problem"_a, "rows"_a, "order"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert().none(),
+        "Play the rows in the given order; targets are +1, −1, or 0 for rows that are not in this problem.");
+}
+
+}  // namespace perceptive

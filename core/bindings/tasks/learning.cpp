@@ -1,0 +1,85 @@
+#include "bindings/tasks/learning.hpp"
+
+#include "shuffle.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+void bind_learning(nb::module_& m) {
+    m.def(
+        "shuffle",
+        [](const Vector<i64>& order, std::uint64_t seed) {
+            nb::gil_scoped_release release;
+            shuffle(order.data(), static_cast<i64>(order.size()), seed);
+        },
+        "order"_a.noconvert(), "seed"_a, "Put the numbers into a random order, the same for every seed.");
+    nb::class_<Options>(m, "Options", "A rule and the conventions that a problem is played by.")
+        .def(
+            "__init__",
+            [](Options* self, const std::string& rule, double learning_rate, double margin, double C, double r,
+               double bias, double delta, bool normalize, bool ties_positive, bool average_mistakes) {
+                new (self) Options{{rule_by_name(rule), learning_rate, margin, C, r},
+                                   bias,
+                                   delta,
+                                   normalize,
+                                   ties_positive,
+                                   average_mistakes};
+            },
+            "rule"_a, "learning_rate"_a, "margin"_a, "C"_a, "r"_a, "bias"_a, "delta"_a, "normalize"_a,
+            "ties_positive"_a, "average_mistakes"_a);
+    nb::class_<Progress>(m, "Progress", "The numbers of a run so far.")
+        .def(nb::init<>())
+        .def_rw("rounds", &Progress::rounds)
+        .def_rw("mistakes", &Progress::mistakes)
+        .def_rw("updates", &Progress::updates)
+        .def_rw("touched", &Progress::touched)
+        .def_rw("criterion", &Progress::criterion)
+        .def_rw("radius2", &Progress::radius2)
+        .def_rw("norm2", &Progress::norm2)
+        .def_rw("scale", &Progress::scale)
+        .def_rw("clock", &Progress::clock);
+    nb::class_<Problem>(m, "Problem", "One binary or joint problem: weights (NumPy arrays), options, run, journal.")
+        .def(
+            "__init__",
+            [](Problem* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
+               Any sigma_bias, const Options& options, nb::object journal) {
+                require(z.ndim() == 2, "z must be features × stride");
+                const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(1));
+                const i64 n_classes = static_cast<i64>(z_bias.size());
+                require(n_classes > 0 && n_classes <= stride,
+                        "there must be at least one class, and a weight for each");
+                new (self) Problem{std::move(z),        std::move(sum),
+                                   std::move(sigma),    std::move(z_bias),
+                                   std::move(sum_bias), std::move(sigma_bias),
+                                   std::nullopt,        std::nullopt,
+                                   n_features,          stride,
+                                   n_classes,           options,
+                                   Progress{},          std::move(journal)};
+            },
+            "z"_a.noconvert(), "sum"_a.noconvert().none(), "sigma"_a.noconvert().none(), "z_bias"_a.noconvert(),
+            "sum_bias"_a.noconvert(), "sigma_bias"_a.noconvert(), "options"_a, "journal"_a.none())
+        .def_rw("run", &Problem::run, nb::rv_policy::reference_internal)
+        .def(
+            "begin_rows",
+            [](Problem& self, std::optional<Any> ids, std::optional<Any> pending) {
+                self.ids = std::move(ids);
+                self.pending = std::move(pending);
+            },
+            "ids"_a.noconvert().none(), "pending"_a.noconvert().none(),
+            "Rows are numbered anew: their id features (Δ-trick) and pending shares of the sum, or None.")
+        .def(
+            "settle",
+            [](Problem& self, const CheckedRows& data) {
+                if (!self.pending) return;
+                require(self.sum.has_value(), "there is no sum to settle");
+                require(data.d <= self.n_features, "the rows have more features than the weights");
+                with_dtype(self, [&](auto type) {
+                    const auto w = weights_of<decltype(type)>(self, data.n);
+                    data.visit([&](const auto& rows) { settle(rows, w, self.run); });
+                });
+            },
+            "rows"_a, "Add what is pending to the sums; the rows are those that were played.");
+}
+
+}  // namespace perceptive

@@ -1,0 +1,66 @@
+#include "tasks/predict.hpp"
+
+#include "bindings/arrays.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+template <class W>
+void votes_of(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
+              const Matrix& initial, double bias, bool normalize, const MatrixOf<i64>& out) {
+    const i64 classes = static_cast<i64>(out.shape(1));
+    require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
+    require(static_cast<i64>(out.shape(0)) == data.n && classes > 0, "out has the wrong shape");
+    require(initial.shape(0) == out.shape(0) && initial.shape(1) == out.shape(1), "initial has the wrong shape");
+    for (const Entry& entry : journal.updates.entries)
+        require(entry.label < classes, "the journal has more classes than out");
+    data.visit([&](const auto& rows) {
+        votes(rows, journal, survival.data(), initial.data(), bias, classes, normalize, out.data());
+    });
+}
+
+}  // namespace
+
+void bind_predict(nb::module_& m) {
+    m.def(
+        "squared_norms",
+        [](const CheckedRows& data, const Vector<double>& out) {
+            require(static_cast<i64>(out.size()) == data.n, "out has the wrong shape");
+            data.visit([&](const auto& rows) {
+                for (i64 i = 0; i < rows.n; ++i) out.data()[i] = squared_norm(rows[i]);
+            });
+        },
+        "rows"_a, "out"_a.noconvert(), "out[i] = ‖x_i‖².");
+    m.def(
+        "linear_scores",
+        [](const CheckedRows& data, const ReadOnly& w, bool normalize, const Matrix& out) {
+            require(w.ndim() == 2, "weights must be features × stride");
+            const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
+            require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
+            require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride,
+                    "the stride must be 1, or a multiple of 4 that holds all classes");
+            require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
+            const bool single = w.dtype() == nb::dtype<float>();
+            require(single || w.dtype() == nb::dtype<double>(), "weights must be float32 or float64");
+            data.visit([&](const auto& rows) {
+                const auto scores = [&](auto* first) {
+                    linear_scores(rows, first, stride, classes, normalize, out.data());
+                };
+                if (single)
+                    scores(static_cast<const float*>(w.data()));
+                else
+                    scores(static_cast<const double*>(w.data()));
+            });
+        },
+        "rows"_a, "w"_a.noconvert(), "normalize"_a, "out"_a.noconvert(), "out[i, c] = w_c·x_i, without bias.");
+    m.def("votes", &votes_of<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(), "bias"_a,
+          "normalize"_a, "out"_a.noconvert());
+    m.def("votes", &votes_of<double>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(),
+          "bias"_a, "normalize"_a, "out"_a.noconvert(),
+          "Votes of the journal's voters: two classes Σ m_k sign(score), joint Σ m_k [k votes for c].");
+}
+
+}  // namespace perceptive

@@ -1,0 +1,91 @@
+#include "tasks/ranking.hpp"
+
+#include "bindings/tasks/learning.hpp"
+#include "bindings/tasks/lists.hpp"
+#include "tasks/predict.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+void learn_lists(Problem& problem, const CheckedRows& data, const Vector<const i64>& order,
+                 const Vector<const i64>& starts, const Vector<const double>& grades,
+                 const std::optional<Vector<const double>>& gains, const std::optional<Vector<const double>>& weights,
+                 const std::string& pairs) {
+    const i64 n_lists = check_lists(data.n, starts, grades);
+    require(problem.stride == 1, "ranking has one weight per feature");
+    require(problem.options.bias == 0.0 && problem.run.scale == 1.0,
+            "ranking has no bias, and takes no rule that scales v");
+    require(problem.options.rule.name <= RuleName::mira, "this rule does not rank");
+    require(!gains || gains->size() == grades.size(), "gains and rows differ in number");
+    require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
+    for (size_t t = 0; t < order.size(); ++t)
+        require(order.data()[t] >= 0 && order.data()[t] < n_lists, "order contains an unknown list");
+    require(data.d <= problem.n_features, "the rows have more features than the weights");
+    const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
+                      weights ? weights->data() : nullptr, pairs_by_name(pairs)};
+    const std::optional<Any> ids = problem.ids;  // alive, whatever another thread begins
+    with_task<RankTask>(problem, data.n, lists, [&](auto& task) {
+        data.visit([&](const auto& rows) { play_lists(rows, order.data(), static_cast<i64>(order.size()), task); });
+    });
+}
+
+template <class W>
+void votes_for_items(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
+                     const Vector<const double>& initial, const Vector<const i64>& list, bool normalize,
+                     const Vector<i64>& out) {
+    require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
+    for (const size_t size : {initial.size(), list.size(), out.size()})
+        require(static_cast<i64>(size) == data.n, "give one number per row");
+    for (const Entry& entry : journal.updates.entries)
+        require(entry.label == 0, "the journal is one of several classes");
+    data.visit([&](const auto& rows) {
+        rank_votes(rows, journal, survival.data(), initial.data(), list.data(), normalize, out.data());
+    });
+}
+
+}  // namespace
+
+void bind_ranking(nb::module_& m) {
+    m.def("learn_lists", &learn_lists, "problem"_a, "rows"_a, "order"_a.noconvert(), "starts"_a.noconvert(),
+          "grades"_a.noconvert(), "gains"_a.noconvert().none(), "weights"_a.noconvert().none(), "pairs"_a,
+          "Play lists in the given order; list t is the rows from starts[t] up to starts[t + 1].");
+    m.def(
+        "list_margins",
+        [](const Vector<const double>& scores, const Vector<const i64>& starts, const Vector<const double>& grades,
+           const std::string& pairs, const Vector<double>& out) {
+            const i64 n_lists = check_lists(static_cast<i64>(scores.size()), starts, grades);
+            require(static_cast<i64>(out.size()) == n_lists, "out has the wrong shape");
+            const Pairs kind = pairs_by_name(pairs);
+            nb::gil_scoped_release release;
+            list_margins(scores.data(), starts.data(), n_lists, grades.data(), kind, out.data());
+        },
+        "scores"_a.noconvert(), "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "out"_a.noconvert(),
+        "The smallest margin of each list under some scores; inf where it has no pair.");
+    m.def(
+        "list_lengths",
+        [](const CheckedRows& data, const Vector<const i64>& starts, const Vector<const double>& grades,
+           const std::string& pairs, bool normalize, const Vector<double>& shortest, const Vector<double>& longest,
+           const Vector<i64>& equal) {
+            const i64 n_lists = check_lists(data.n, starts, grades);
+            for (const size_t size : {shortest.size(), longest.size(), equal.size()})
+                require(static_cast<i64>(size) == n_lists, "out has the wrong shape");
+            const Pairs kind = pairs_by_name(pairs);
+            data.visit([&](const auto& rows) {
+                list_lengths(rows, starts.data(), n_lists, grades.data(), kind, normalize, shortest.data(),
+                             longest.data(), equal.data());
+            });
+        },
+        "rows"_a, "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "normalize"_a, "shortest"_a.noconvert(),
+        "longest"_a.noconvert(), "equal"_a.noconvert(),
+        "Of each list's pairs the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.");
+    m.def("rank_votes", &votes_for_items<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(),
+          "initial"_a.noconvert(), "list"_a.noconvert(), "normalize"_a, "out"_a.noconvert());
+    m.def("rank_votes", &votes_for_items<double>, "rows"_a, "journal"_a, "survival"_a.noconvert(),
+          "initial"_a.noconvert(), "list"_a.noconvert(), "normalize"_a, "out"_a.noconvert(),
+          "Votes of the journal's voters for the rows of each list: Σ m_k [k picks i].");
+}
+
+}  // namespace perceptive

@@ -1,0 +1,189 @@
+// Texts through the tokeniser and the hash kernel: a batch is held on to, then read without the interpreter's lock.
+#include "text/text.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+
+#include "bindings/text/inverted.hpp"
+#include "formats/features.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+using CsrArrays = std::tuple<nb::ndarray<nb::numpy, std::int32_t>, nb::ndarray<nb::numpy, std::int32_t>,
+                             nb::ndarray<nb::numpy, double>>;
+
+Weighting weighting_of(const std::string& name) {
+    if (name == "binary") return Weighting::binary;
+    if (name == "tf") return Weighting::tf;
+    require(name == "log-tf", "weighting must be 'binary', 'tf' or 'log-tf'");
+    return Weighting::log_tf;
+}
+
+TextOptions options_of(std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
+                       const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs) {
+    require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
+    for (const auto& [least, most] : {words, chars})
+        require((least == 0 && most == 0) || (1 <= least && least <= most && most <= TextOptions::longest),
+                "n-grams must be 1 ≤ least ≤ most ≤ 32, or 0 and 0");
+    return {words.first, words.second,
+            chars.first, chars.second,
+            lowercase,   weighting_of(weighting),
+            normalize,   {bits, seed, with_signs}};
+}
+
+class Text {
+  public:
+    Text(std::pair<int, int> words, std::pair<int, int> chars, bool lowercase, const std::string& weighting,
+         bool normalize, int bits, std::uint32_t seed, bool with_signs)
+        : options_(options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs)) {}
+
+    // The rows of a CSR matrix. Names are kept only if all texts are sound.
+    CsrArrays encode(const nb::object& texts, const std::optional<Vector<const float>>& idf, bool remember) {
+        require(!idf || idf->size() == size_t{1} << options_.kernel.bits, "idf must hold 2^bits numbers");
+        TextFeatures features(options_, idf ? idf->data() : nullptr);
+        HashedRows rows;
+        InvertedIndex met;
+        read(texts, [&](const std::vector<std::string_view>& batch) {
+            for (const std::string_view text : batch) {
+                if (remember)
+                    features.add(text, [&](std::uint32_t h, std::string_view name) {
+                        met.add(options_.kernel.bucket(h), name);
+                    });
+                else
+                    features.add(text);
+                features.finish_row(rows);
+                require(rows.indices.size() <= INT32_MAX,
+                        "the rows hold more than 2147483647 numbers; give fewer at once");
+            }
+        });
+        index_.merge(std::move(met));
+        broken_ += features.broken();
+        return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.data))};
+    }
+
+    // Counts which buckets the texts are in; nothing is counted if one of them is not sound.
+    void learn_idf(const nb::object& texts) {
+        TextOptions options = options_;
+        options.normalize = false;
+        TextFeatures features(options);
+        HashedRows rows;
+        std::unique_ptr<DocumentFrequencies> earlier;  // of rows that were too many to keep
+        read(texts, [&](const std::vector<std::string_view>& batch) {
+            for (const std::string_view text : batch) {
+                features.add(text);
+                features.finish_row(rows);
+                if (rows.indices.size() < size_t{1} << 22) continue;
+                if (!earlier) earlier = std::make_unique<DocumentFrequencies>(options.kernel.bits);
+                earlier->count(rows);
+                rows = {};
+            }
+        });
+        if (!frequencies_) frequencies_ = std::make_unique<DocumentFrequencies>(options.kernel.bits);
+        if (earlier) frequencies_->add(*earlier);
+        frequencies_->count(rows);
+        broken_ += features.broken();
+    }
+
+    nb::ndarray<nb::numpy, float> idf() const {
+        require(frequencies_ != nullptr, "no document frequencies have been counted");
+        return to_numpy(frequencies_->idf());
+    }
+
+    void remember(const nb::list& names) {
+        for (nb::handle name : names) {
+            const auto text = nb::cast<std::string>(name);
+            index_.add(options_.kernel.bucket(options_.kernel.hash(text)), text);
+        }
+    }
+
+    const InvertedIndex& index() const { return index_; }
+    std::uint64_t broken() const { return broken_; }
+
+  private:
+    static constexpr std::size_t batch_texts = 4096, batch_bytes = std::size_t{1} << 22;
+
+    // each(views of some texts), without the lock.
+    template <class Each>
+    static void read(const nb::object& texts, const Each& each) {
+        std::vector<nb::object> held;
+        std::vector<std::string_view> views;
+        std::size_t bytes = 0, row = 0;
+        const auto flush = [&] {
+            {
+                nb::gil_scoped_release release;
+                each(views);
+            }
+            held.clear();
+            views.clear();
+            bytes = 0;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        };
+        for (nb::handle text : texts) {
+            views.push_back(utf8(text, row++));
+            held.push_back(nb::borrow(text));
+            bytes += views.back().size();
+            if (views.size() == batch_texts || bytes >= batch_bytes) flush();
+        }
+        flush();
+    }
+
+    static std::string_view utf8(nb::handle text, std::size_t row) {
+        const auto where = [&] { return "row " + std::to_string(row); };
+        if (PyUnicode_Check(text.ptr())) {
+            if (const auto bytes = utf8_of(text)) return *bytes;
+            if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
+            PyErr_Clear();
+            throw std::invalid_argument(where() + " has no UTF-8 form (a lone surrogate); repair the text");
+        }
+        if (!PyBytes_Check(text.ptr()))
+            throw std::invalid_argument(where() + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
+                                        "; give texts as str, or as UTF-8 bytes");
+        char* data = nullptr;
+        Py_ssize_t size = 0;
+        PyBytes_AsStringAndSize(text.ptr(), &data, &size);
+        return {data, static_cast<std::size_t>(size)};
+    }
+
+    TextOptions options_;
+    InvertedIndex index_;
+    std::unique_ptr<DocumentFrequencies> frequencies_;
+    std::uint64_t broken_ = 0;
+};
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    m.attr("UNICODE_VERSION") = unicode_version;
+    nb::class_<TextReading>(m, "TextReading", "How the texts of files become features.")
+        .def(
+            "__init__",
+            [](TextReading* self, std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
+               const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs,
+               std::optional<Vector<const float>> idf) {
+                const TextOptions options =
+                    options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs);
+                require(!idf || idf->size() == size_t{1} << bits, "idf must hold 2^bits numbers");
+                const float* const factors = idf ? idf->data() : nullptr;
+                new (self) TextReading{options, factors, std::make_shared<decltype(idf)>(std::move(idf))};
+            },
+            "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a,
+            "idf"_a.noconvert().none());
+    nb::class_<Text> text(m, "TextFeatures", "Texts as hashed features.");
+    text.def(nb::init<std::pair<int, int>, std::pair<int, int>, bool, const std::string&, bool, int, std::uint32_t,
+                      bool>(),
+             "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a)
+        .def("encode", &Text::encode, "texts"_a, "idf"_a.noconvert().none(), "remember"_a,
+             "Texts as the rows of a CSR matrix: indptr, indices, data.")
+        .def("learn_idf", &Text::learn_idf, "texts"_a, "Counts how many texts each bucket is in.")
+        .def("idf", &Text::idf, "ln((1 + n) / (1 + df)) + 1 of each bucket.")
+        .def("remember", &Text::remember, "names"_a, "Enters names into the inverted index.")
+        .def_prop_ro("broken", &Text::broken, "How many sequences of bytes were not UTF-8.");
+    def_names(text);
+}
+
+}  // namespace perceptive

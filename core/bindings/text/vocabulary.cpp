@@ -1,0 +1,70 @@
+#include "text/vocabulary.hpp"
+
+#include "bindings/arrays.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+const char* chars(const Vector<const std::uint8_t>& blob) { return reinterpret_cast<const char*>(blob.data()); }
+
+// The core's view together with the arrays it looks at.
+class StoredNames {
+  public:
+    StoredNames(Vector<const std::uint8_t> blob, Vector<const std::int64_t> offsets, Vector<const std::int32_t> table)
+        : blob_(blob),
+          offsets_(offsets),
+          table_(table),
+          view_(chars(blob), blob.size(), offsets.data(), offsets.size(), table.data(), table.size()) {}
+
+    std::size_t size() const { return view_.size(); }
+
+    std::int32_t find(nb::str name) const {
+        if (const auto bytes = utf8_of(name)) return view_.find(*bytes);
+        PyErr_Clear();  // a lone surrogate: such a name cannot have been stored
+        return -1;
+    }
+
+    nb::str name(std::size_t i) const {
+        if (i >= view_.size()) throw nb::index_error("vocabulary: no such index");
+        const std::string_view bytes = view_.name(i);
+        PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), nullptr);
+        if (text == nullptr) throw nb::python_error();  // UnicodeDecodeError is a ValueError
+        return nb::steal<nb::str>(text);
+    }
+
+    nb::list names() const {
+        nb::list all;
+        for (std::size_t i = 0; i < view_.size(); ++i) all.append(name(i));
+        return all;
+    }
+
+  private:
+    Vector<const std::uint8_t> blob_;
+    Vector<const std::int64_t> offsets_;
+    Vector<const std::int32_t> table_;
+    StringTable view_;
+};
+
+void build(Vector<const std::uint8_t> blob, Vector<const std::int64_t> offsets, Vector<std::int32_t> table) {
+    nb::gil_scoped_release release;
+    StringTable::build(chars(blob), blob.size(), offsets.data(), offsets.size(), table.data(), table.size());
+}
+
+}  // namespace
+
+void bind_vocabulary(nb::module_& m) {
+    nb::class_<StoredNames>(m, "StringTable", "Names in a blob, found by a stored hash table.")
+        .def(nb::init<Vector<const std::uint8_t>, Vector<const std::int64_t>, Vector<const std::int32_t>>(),
+             "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert())
+        .def("__len__", &StoredNames::size)
+        .def("find", &StoredNames::find, "name"_a, "The index of a name, or -1.")
+        .def("name", &StoredNames::name, "i"_a)
+        .def("names", &StoredNames::names, nb::sig("def names(self) -> list[str]"))
+        .def_static("build", &build, "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert(),
+                    "Fill `table` for the names of a blob.");
+}
+
+}  // namespace perceptive

@@ -1,0 +1,186 @@
+// The dual perceptron (Aizerman, Braverman & Rozonoer 1964; Freund & Schapire 1999): w = Σ_i α_i φ(x_i).
+//
+// Scores of a block of coming examples are made outside, by one matrix product for the supports so far. scan() plays
+// the block from where it stands to the next example that is learned from; the caller then adds K(x_i, ·)·step to the
+// scores of the others. So the result is that of playing one example after the other.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "round.hpp"
+
+namespace perceptive {
+
+// One output for two classes (targets ±1); a problem per output (one-vs-rest) or all outputs in one (joint), targets
+// being classes.
+enum class DualTask { binary, rest, joint };
+
+struct DualBlock {
+    const double* scores;  // n × outputs
+    const std::int32_t* target;
+    const double* q;       // K(x, x) with bias and id feature
+    const double* weight;  // or null
+    i64 n, outputs;
+};
+
+struct DualStep {
+    double* step;    // per output: what x adds to the coefficients
+    double* margin;  // per problem: m as it was before
+    double* tau;     // per problem: how far along δ
+    Progress* run;   // per problem: mistakes and criterion, counted up
+};
+
+struct Stop {
+    i64 row, rounds;  // the row that is learned from (n: none), and the rounds played up to and with it
+};
+
+// m = v·δ for one problem; returns τ, 0 for no update.
+inline double dual_round(const Rule& rule, double m, bool mistake, double q, double weight, Progress& run) {
+    if (mistake) run.mistake(m);
+    if (q <= 0.0 || !rule.wants_update(m, mistake)) return 0.0;
+    return rule.step(m, q, 0.0, 1.0, weight).tau;
+}
+
+inline Stop scan(const DualBlock& block, i64 begin, DualTask task, const Rule& rule, bool ties_positive,
+                 const DualStep& out) {
+    const i64 outputs = block.outputs;
+    i64 rounds = 0;
+    for (i64 i = begin; i < block.n; ++i) {
+        const double weight = block.weight ? block.weight[i] : 1.0;
+        if (weight == 0.0) continue;
+        ++rounds;
+        const double* f = block.scores + i * outputs;
+        const std::int32_t y = block.target[i];
+        bool update = false;
+        if (task == DualTask::joint) {
+            if (outputs < 2) continue;  // there is no competitor
+            i64 rival = y == 0 ? 1 : 0;
+            for (i64 c = rival + 1; c < outputs; ++c)
+                if (c != y && f[c] > f[rival]) rival = c;
+            const double m = f[y] - f[rival];
+            const double tau = dual_round(rule, m, m <= 0.0, 2.0 * block.q[i], weight, out.run[0]);
+            if (tau != 0.0) {
+                std::fill(out.step, out.step + outputs, 0.0);
+                out.step[y] = tau;
+                out.step[rival] = -tau;
+                out.margin[0] = m;
+                out.tau[0] = tau;
+                update = true;
+            }
+        } else {
+            for (i64 c = 0; c < outputs; ++c) {
+                const double sign = task == DualTask::binary ? y : (c == y ? 1.0 : -1.0);
+                const double m = sign * f[c];
+                const bool mistake = ties_positive ? (f[c] >= 0.0) != (sign > 0.0) : m <= 0.0;
+                const double tau = dual_round(rule, m, mistake, block.q[i], weight, out.run[c]);
+                out.step[c] = sign * tau;
+                out.margin[c] = m;
+                out.tau[c] = tau;
+                update |= tau != 0.0;
+            }
+        }
+        if (update) return {i, rounds};
+    }
+    return {block.n, rounds};
+}
+
+// What was learned in a block: row and round of each update, its steps (per output), margins and τ (per problem).
+struct DualUpdates {
+    std::vector<i64> row, at;
+    std::vector<double> step, margin, tau;
+};
+
+// Play a whole block: table[i·n + j] is K(x_i, x_j) of its examples. After an update the scores of the rows to come, or
+// (`whole`) of all rows, are updated. Returns the rounds played.
+template <class T>
+i64 play(const DualBlock& block, double* scores, const T* table, bool whole, DualTask task, const Rule& rule,
+         bool ties_positive, const DualStep& made, i64 problems, DualUpdates& out) {
+    i64 rounds = 0;
+    for (i64 begin = 0;;) {
+        const Stop stop = scan(block, begin, task, rule, ties_positive, made);
+        rounds += stop.rounds;
+        if (stop.row == block.n) return rounds;
+        out.row.push_back(stop.row);
+        out.at.push_back(rounds);
+        out.step.insert(out.step.end(), made.step, made.step + block.outputs);
+        out.margin.insert(out.margin.end(), made.margin, made.margin + problems);
+        out.tau.insert(out.tau.end(), made.tau, made.tau + problems);
+        begin = stop.row + 1;
+        const T* values = table + stop.row * block.n;
+        for (i64 c = 0; c < block.outputs; ++c) {
+            const double step = made.step[c];
+            if (step == 0.0) continue;
+            for (i64 j = whole ? 0 : begin; j < block.n; ++j)
+                scores[j * block.outputs + c] += step * static_cast<double>(values[j]);
+        }
+    }
+}
+
+// out[j, c] += Σ_i coefficient[i, c]·K[i, j]: K is supports × examples, most coefficients are 0. Sums are in double, in
+// the order of the supports.
+template <class T>
+void dual_scores(const T* K, i64 supports, i64 n, const double* coefficient, i64 outputs, double* out) {
+    std::vector<double> sums(static_cast<std::size_t>(outputs * n), 0.0);
+    for (i64 i = 0; i < supports; ++i) {
+        const T* values = K + i * n;
+        for (i64 c = 0; c < outputs; ++c) {
+            const double a = coefficient[i * outputs + c];
+            if (a == 0.0) continue;
+            double* sum = sums.data() + c * n;
+            for (i64 j = 0; j < n; ++j) sum[j] += a * static_cast<double>(values[j]);
+        }
+    }
+    for (i64 c = 0; c < outputs; ++c)
+        for (i64 j = 0; j < n; ++j) out[j * outputs + c] += sums[static_cast<std::size_t>(c * n + j)];
+}
+
+// The run of one problem: update u adds step[u]·K(x_slot[u], ·) to output `gain`, and takes it from `loss` (−1: none).
+struct DualRun {
+    const std::int32_t* slot;
+    const std::int32_t* gain;
+    const std::int32_t* loss;
+    const double* step;
+    const i64* survival;  // updates + 1
+    i64 updates;
+};
+
+// votes += Σ_k m_k·sign(score_k): K is n × supports.
+template <class T>
+void dual_votes_binary(const T* K, i64 n, i64 supports, const DualRun& run, const double* start, i64* votes) {
+    const auto sign = [](double s) { return static_cast<i64>(s > 0.0) - static_cast<i64>(s < 0.0); };
+    for (i64 i = 0; i < n; ++i) {
+        const T* row = K + i * supports;
+        double score = start[i];
+        i64 sum = run.survival[0] * sign(score);
+        for (i64 u = 0; u < run.updates; ++u) {
+            score += run.step[u] * static_cast<double>(row[run.slot[u]]);
+            sum += run.survival[u + 1] * sign(score);
+        }
+        votes[i] = sum;
+    }
+}
+
+// Each v_k votes for its highest score (ties: the lowest index), or not at all where all are equal. `start` is n ×
+// outputs and used up.
+template <class T>
+void dual_votes_joint(const T* K, i64 n, i64 supports, i64 outputs, const DualRun& run, double* start, i64* votes) {
+    for (i64 i = 0; i < n; ++i) {
+        const T* row = K + i * supports;
+        double* score = start + i * outputs;
+        i64* mine = votes + i * outputs;
+        std::fill(mine, mine + outputs, 0);
+        for (i64 u = 0; u <= run.updates; ++u) {
+            const double* best = std::max_element(score, score + outputs);
+            if (*best > *std::min_element(score, score + outputs)) mine[best - score] += run.survival[u];
+            if (u == run.updates) break;
+            const double change = run.step[u] * static_cast<double>(row[run.slot[u]]);
+            score[run.gain[u]] += change;
+            if (run.loss[u] >= 0) score[run.loss[u]] -= change;
+        }
+    }
+}
+
+}  // namespace perceptive

@@ -1,0 +1,244 @@
+// Comma-separated values (RFC 4180) under a header, also with another delimiter. The twin is reference/csv.py.
+//
+// A number stays a number: the feature is named as its column. Any other value becomes the feature "column=value", as
+// do the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature.
+// Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one; within,
+// two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "formats/examples.hpp"
+#include "formats/features.hpp"
+#include "formats/lines.hpp"
+#include "formats/numbers.hpp"
+
+namespace perceptive {
+
+// A field from p on: where it ends (at a delimiter, a newline or `end`).
+struct CsvField {
+    const char *begin, *end;  // of the value, without the quotes around it
+    const char* stop;
+    bool quoted, doubled;  // between quotes; with two quotes for one within
+    bool closed;           // false where the last quote is missing
+};
+
+inline CsvField csv_field(const char* p, const char* end, char delimiter) {
+    const auto stops = [&](char c) { return c == delimiter || c == '\n'; };
+    if (p == end || *p != '"') {
+        const char* const stop = std::find_if(p, end, stops);
+        return {p, stop, stop, false, false, true};
+    }
+    bool doubled = false;
+    for (const char* q = p + 1;; q += 2, doubled = true) {
+        q = std::find(q, end, '"');
+        if (q == end) return {p + 1, end, end, true, doubled, false};
+        if (q + 1 == end || q[1] != '"') return {p + 1, q, std::find_if(q + 1, end, stops), true, doubled, true};
+    }
+}
+
+// The newline that ends the record at p, or nullptr.
+inline const char* csv_record_end(const char* p, const char* end, char delimiter) {
+    const auto size = static_cast<std::size_t>(end - p);
+    const auto* const newline = static_cast<const char*>(std::memchr(p, '\n', size));
+    const std::size_t line = newline ? static_cast<std::size_t>(newline - p) : size;
+    if (!std::memchr(p, '"', line)) return newline;
+    while (true) {
+        const CsvField field = csv_field(p, end, delimiter);
+        if (field.stop == end) return nullptr;
+        if (*field.stop == '\n') return field.stop;
+        p = field.stop + 1;
+    }
+}
+
+// How many bytes the whole records of a text have.
+inline std::size_t csv_whole(std::string_view text, char delimiter) {
+    if (text.find('"') == std::string_view::npos) return text.rfind('\n') + 1;  // none: npos + 1 is 0
+    const char *p = text.data(), *const end = p + text.size();
+    while (const char* const newline = csv_record_end(p, end, delimiter)) p = newline + 1;
+    return static_cast<std::size_t>(p - text.data());
+}
+
+enum class CsvColumn { any, categorical, text, label, ignored };
+
+struct CsvOptions {
+    FeatureOptions features;
+    std::optional<TextReading> text;
+    char delimiter = ',';
+    std::vector<std::pair<std::string, CsvColumn>> columns;
+};
+
+// The value of a field; `unquoted` holds it where it is not in the text as such.
+inline std::string_view csv_value(const CsvField& field, std::string& unquoted) {
+    const std::string_view text(field.begin, static_cast<std::size_t>(field.end - field.begin));
+    if (!field.quoted) return trim(text);
+    if (!field.doubled) return text;
+    unquoted.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unquoted += text[i];
+        if (text[i] == '"') ++i;
+    }
+    return unquoted;
+}
+
+// Throws where the quotes of a field that begins at p are not as they should be.
+inline void csv_check(const char* p, const CsvField& field) {
+    if (!field.closed) throw BadLine{p, "the quote that opens here is never closed; close it, or double it"};
+    const char* const after = field.quoted ? field.end + 1 : std::find(field.begin, field.end, '"');
+    if (after == field.stop) return;
+    if (field.quoted) throw BadLine{after, "there is more after the closing quote; double the quotes within a value"};
+    throw BadLine{after, "there is a quote within a value; put the value in quotes, and double those within"};
+}
+
+struct CsvHeader {
+    std::vector<std::string> names;
+    std::size_t size;  // bytes, with the newline
+};
+
+// The names in the first record of a file. Throws BadLine.
+inline CsvHeader csv_header(std::string_view text, char delimiter) {
+    static constexpr std::string_view MARK = "\xEF\xBB\xBF";  // of UTF-8
+    const char *p = text.data(), *end = p + text.size();
+    if (text.substr(0, MARK.size()) == MARK) p += MARK.size();
+    CsvHeader header;
+    const char* const newline = csv_record_end(p, end, delimiter);
+    header.size = static_cast<std::size_t>((newline ? newline + 1 : end) - text.data());
+    if (newline) end = newline;
+    if (end > p && end[-1] == '\r') --end;
+    if (skip_blanks(p, end) == end) throw BadLine{p, "the first line is empty; it must name the columns"};
+    std::string unquoted;
+    std::unordered_set<std::string> met;
+    while (true) {
+        const CsvField field = csv_field(p, end, delimiter);
+        csv_check(p, field);
+        const std::string_view name = csv_value(field, unquoted);
+        require_short(name, p);
+        require_utf8(name, p, "the name of a column");
+        if (!met.emplace(name).second) throw BadLine{p, "there are two columns '" + shown(name) + "'; rename one"};
+        header.names.emplace_back(name);
+        if (field.stop == end) return header;
+        p = field.stop + 1;
+    }
+}
+
+// Of , TAB and ; the one that divides the first record into most fields; the earlier of equals. '\0' where the text
+// holds no whole record yet.
+inline char csv_delimiter(std::string_view text, bool whole) {
+    std::size_t most = 0;
+    char found = '\0';
+    for (const char delimiter : {',', '\t', ';'}) {
+        const char *p = text.data(), *end = p + text.size();
+        const char* const newline = csv_record_end(p, end, delimiter);
+        if (!newline && !whole) continue;
+        if (newline) end = newline;
+        std::size_t fields = 1;
+        while ((p = csv_field(p, end, delimiter).stop) < end) ++p, ++fields;
+        if (fields > most) most = fields, found = delimiter;
+    }
+    return found;
+}
+
+template <class V>
+class CsvParser {
+  public:
+    static constexpr bool many_lines = true;
+    Examples<V> examples;
+    FeatureRow features;
+
+    CsvParser(std::string_view, const CsvOptions& options) : features(options.features), options_(options) {
+        if (options.text) text_.emplace(options.text->options, options.text->idf);
+    }
+
+    InvertedIndex* names() { return &features.names; }
+
+    void drop() {
+        examples.drop_row();
+        features.clear();
+    }
+
+    const char* line_end(const char* p, const char* end) const { return csv_record_end(p, end, options_.delimiter); }
+
+    void line(const char* p, const char* end) {
+        if (skip_blanks(p, end) == end && options_.delimiter != '\t') return;
+        if (p == end) return;
+        const char* const begin = p;
+        number_ = std::nullopt;
+        word_.clear();
+        std::size_t i = 0;
+        for (;; ++i) {
+            const CsvField field = csv_field(p, end, options_.delimiter);
+            csv_check(p, field);
+            if (i < options_.columns.size()) cell(options_.columns[i], p, csv_value(field, unquoted_));
+            if (field.stop == end) break;
+            p = field.stop + 1;
+        }
+        if (i + 1 != options_.columns.size())
+            throw BadLine{begin, "the row has " + fields(i + 1) + ", the header " +
+                                     std::to_string(options_.columns.size()) + "; check the delimiter and the quotes"};
+        if (const char* wrong = features.end(examples); *wrong) throw BadLine{end, wrong};
+        examples.end_row(number_         ? examples.labels.number(*number_)
+                         : word_.empty() ? UNLABELLED
+                                         : examples.labels.word(word_));
+    }
+
+  private:
+    static std::string fields(std::size_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
+
+    static bool missing(std::string_view value) {
+        if (value.empty()) return true;
+        if (value.size() > 4 || (value.front() | 0x20) != 'n') return false;
+        char lower[4];
+        std::transform(value.begin(), value.end(), lower, [](char c) { return static_cast<char>(c | 0x20); });
+        const std::string_view word(lower, value.size());
+        return word == "na" || word == "nan" || word == "null";
+    }
+
+    void cell(const std::pair<std::string, CsvColumn>& column, const char* at, std::string_view value) {
+        const auto& [name, kind] = column;
+        if (kind == CsvColumn::ignored) return;
+        if (kind == CsvColumn::text) return features.add_text(*text_, value);
+        if (missing(value)) return;
+        if (kind == CsvColumn::categorical) return category(name, value);
+        double x = 0.0;
+        const char *const begin = value.data(), *const end = begin + value.size();
+        const bool number = may_be_number(value.front()) && read_decimal(begin, end, x) == end;
+        const bool label = kind == CsvColumn::label;
+        const auto refuse = [&](const std::string& why) {
+            throw BadLine{at, std::string(label ? "label" : "value") + " '" + shown(value) + "' is " + why};
+        };
+        if (!number && is_not_finite(value)) refuse("not finite; drop or impute such examples first");
+        if (number && std::isinf(label ? x : static_cast<V>(x)))
+            refuse(std::string("too large for ") + (label ? "float64" : type_name<V>)+"; rescale");
+        if (label && number) {
+            number_ = x;
+        } else if (label) {
+            require_utf8(value, at, "label");
+            word_ = value;
+        } else if (number) {
+            features.add(name, x, name);
+        } else {
+            category(name, value);
+        }
+    }
+
+    void category(std::string_view column, std::string_view value) {
+        name_.assign(column).append(1, '=').append(value);
+        features.add(name_, 1.0, column);
+    }
+
+    static bool may_be_number(char c) { return is_digit(c) || c == '-' || c == '+' || c == '.'; }
+
+    const CsvOptions& options_;
+    std::optional<TextFeatures> text_;
+    std::optional<double> number_;  // the label
+    std::string word_;              // or this
+    std::string unquoted_, name_;
+};
+
+}  // namespace perceptive

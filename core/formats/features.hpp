@@ -1,0 +1,191 @@
+// The named features of one example, on their way through the hash kernel into a row.
+//
+// Interactions are products of two features: of every two ("all pairs"), or of those of two namespaces. The name of a
+// product is the two names, the smaller first, joined by '*'.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/examples.hpp"
+#include "text/hashing.hpp"
+#include "text/text.hpp"
+
+namespace perceptive {
+
+struct FeatureOptions {
+    HashKernel kernel;
+    bool remember = false;                                   // names, in the inverted index
+    bool all_pairs = false;                                  // interactions
+    std::vector<std::pair<std::string, std::string>> pairs;  // of namespaces
+};
+
+// How text becomes features, by the same hash kernel.
+struct TextReading {
+    TextOptions options;
+    const float* idf = nullptr;         // 2^bits factors
+    std::shared_ptr<const void> owner;  // of idf
+};
+
+constexpr std::size_t MOST_PAIRS = std::size_t{1} << 22;  // interactions in one row
+
+class FeatureRow {
+  public:
+    InvertedIndex names;
+
+    explicit FeatureRow(const FeatureOptions& options)
+        : options_(options), interacts_(options.all_pairs || !options.pairs.empty()) {}
+
+    void clear() {
+        entries_.clear();
+        text_.clear();
+        named_.clear();
+    }
+
+    void add(std::string_view name, double value, std::string_view space = {}) {
+        if (value == 0.0) return;
+        enter(options_.kernel.hash(name), name, value);
+        if (interacts_) keep(name, value, space);
+    }
+
+    // The same where 4 bytes past the name may be read, which is faster.
+    void add_padded(std::string_view name, double value, std::string_view space = {}) {
+        if (value == 0.0) return;
+        enter(Murmur3(name.data(), options_.kernel.seed).hash_padded(name.size()), name, value);
+        if (interacts_) keep(name, value, space);
+    }
+
+    // The features of a text, weighted as its options say. They do not interact.
+    void add_text(TextFeatures& text, std::string_view utf8) {
+        if (options_.remember)
+            text.add(utf8, [&](std::uint32_t h, std::string_view name) { names.add(options_.kernel.bucket(h), name); });
+        else
+            text.add(utf8);
+        text.finish([&](std::uint32_t bucket, double value) { push(bucket, value); });
+    }
+
+    // Writes the row: sorted by bucket, what shares a bucket added up in the order of arrival. An empty message, or
+    // what is wrong.
+    template <class V>
+    const char* end(Examples<V>& examples) {
+        if (interacts_ && !interact()) return "too many interactions in one example; name the namespaces that interact";
+        sort();
+        std::int32_t* const index = examples.indices.room(entries_.size());
+        V* const value = examples.data.room(entries_.size());
+        std::size_t stored = 0;
+        for (std::size_t p = 0; p < entries_.size();) {
+            const std::uint64_t bucket = entries_[p].key >> 32;
+            double sum = entries_[p].value;
+            while (++p < entries_.size() && entries_[p].key >> 32 == bucket) sum += entries_[p].value;
+            if (sum == 0.0) continue;
+            index[stored] = static_cast<std::int32_t>(bucket);
+            value[stored] = static_cast<V>(sum);
+            if (!std::isfinite(value[stored]))
+                return "the features of one bucket add up to too large a number; rescale";
+            ++stored;
+        }
+        examples.indices.advance(stored);
+        examples.data.advance(stored);
+        clear();
+        return "";
+    }
+
+  private:
+    static constexpr std::size_t FEW = 16;
+
+    struct Entry {
+        std::uint64_t key;  // bucket and place in the row
+        double value;
+    };
+    struct Named {
+        std::size_t begin, length, space;  // name and namespace in text_
+        double value;
+    };
+
+    std::string_view name_of(const Named& f) const { return std::string_view(text_).substr(f.begin, f.length); }
+    std::string_view space_of(const Named& f) const {
+        return std::string_view(text_).substr(f.begin + f.length, f.space);
+    }
+
+    void push(std::uint32_t bucket, double value) {
+        entries_.push_back({std::uint64_t{bucket} << 32 | entries_.size(), value});
+    }
+
+    void enter(std::uint32_t hash, std::string_view name, double value) {
+        const std::uint32_t bucket = options_.kernel.bucket(hash);
+        if (options_.remember) names.add(bucket, name);
+        push(bucket, options_.kernel.signed_value(hash, value));
+    }
+
+    void keep(std::string_view name, double value, std::string_view space) {
+        named_.push_back({text_.size(), name.size(), space.size(), value});
+        text_.append(name).append(space);
+    }
+
+    static bool before(const Entry& a, const Entry& b) { return a.key < b.key; }
+
+    // Buckets are spread evenly: sharing the entries out among as many groups by their top bits leaves little to be
+    // sorted. Where many are alike, their group is sorted the usual way.
+    void sort() {
+        const std::size_t n = entries_.size();
+        if (n > FEW) {
+            int g = 5;
+            while (g < 12 && n >> g) ++g;
+            g = std::min(g, options_.kernel.bits);
+            const int shift = 32 + options_.kernel.bits - g;
+            const std::size_t groups = std::size_t{1} << g;
+            ends_.assign(groups + 1, 0);
+            for (const Entry& entry : entries_) ++ends_[(entry.key >> shift) + 1];
+            for (std::size_t i = 1; i < groups; ++i) ends_[i + 1] += ends_[i];
+            sorted_.resize(n);
+            for (const Entry& entry : entries_) sorted_[ends_[entry.key >> shift]++] = entry;
+            entries_.swap(sorted_);
+            for (std::size_t i = 0, begin = 0; i < groups; begin = ends_[i++])
+                if (ends_[i] - begin > FEW) std::sort(&entries_[begin], &entries_[0] + ends_[i], before);
+        }
+        for (std::size_t i = 1; i < n; ++i) {  // insertion: groups are short or sorted
+            const Entry entry = entries_[i];
+            std::size_t p = i;
+            for (; p > 0 && entries_[p - 1].key > entry.key; --p) entries_[p] = entries_[p - 1];
+            entries_[p] = entry;
+        }
+    }
+
+    bool wanted(const Named& a, const Named& b) const {
+        if (options_.all_pairs) return true;
+        const std::string_view s = space_of(a), t = space_of(b);
+        for (const auto& [left, right] : options_.pairs)
+            if ((s == left && t == right) || (s == right && t == left)) return true;
+        return false;
+    }
+
+    bool interact() {
+        std::size_t made = 0;
+        for (std::size_t i = 0; i < named_.size(); ++i)
+            for (std::size_t j = i + 1; j < named_.size(); ++j) {
+                if (!wanted(named_[i], named_[j])) continue;
+                if (++made > MOST_PAIRS) return false;
+                std::string_view a = name_of(named_[i]), b = name_of(named_[j]);
+                if (b < a) std::swap(a, b);
+                product_.assign(a).append(1, '*').append(b);
+                enter(options_.kernel.hash(product_), product_, named_[i].value * named_[j].value);
+            }
+        return true;
+    }
+
+    const FeatureOptions& options_;
+    bool interacts_;
+    std::vector<Entry> entries_, sorted_;
+    std::vector<std::uint32_t> ends_;  // of the groups
+    std::string text_, product_;
+    std::vector<Named> named_;
+};
+
+}  // namespace perceptive

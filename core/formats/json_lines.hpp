@@ -1,0 +1,151 @@
+// JSON lines: one object a line. The twin is reference/json_lines.py.
+//
+//   label, weight, text   members of their own (their names are options, but for the weight)
+//   features              an object whose members are features like those beside it
+//   "a": 2.5              feature a, of value 2.5
+//   "a": "x"              feature a=x, of value 1
+//   "a": true             feature a, of value 1; false and null: no feature
+//   "a": {"b": …}         as "a.b": …
+//   "a": ["x", 2.5, …]    strings as features a=x; anything else as "a[1]": …, counted from 0
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/examples.hpp"
+#include "formats/features.hpp"
+#include "formats/json.hpp"
+#include "formats/lines.hpp"
+
+namespace perceptive {
+
+struct JsonOptions {
+    FeatureOptions features;
+    std::optional<TextReading> text;
+    std::string label = "label", text_key = "text";
+    bool only_text = false;  // leave out the other features
+};
+
+template <class V>
+class JsonParser : public OneLine {
+  public:
+    Examples<V> examples;
+    FeatureRow features;
+
+    JsonParser(std::string_view, const JsonOptions& options) : features(options.features), options_(options) {
+        if (options.text) text_.emplace(options.text->options, options.text->idf);
+    }
+
+    InvertedIndex* names() { return &features.names; }
+
+    void drop() {
+        examples.drop_row();
+        features.clear();
+    }
+
+    void line(const char* p, const char* end) {
+        json_.start(p, end);
+        if (json_.peek() == '\0' && json_.at() == end) return;
+        number_ = std::nullopt;
+        word_ = std::nullopt;
+        double weight = 1.0;
+        json_.object([&](std::string_view key) {
+            const char kind = json_.peek();
+            if (key == options_.label)
+                label(kind);
+            else if (key == "weight")
+                weight = weight_of(kind);
+            else if (key == options_.text_key && kind == '"' && text_)
+                json_.string(value_), features.add_text(*text_, value_);
+            else if (key == "features" && kind == '{')
+                json_.object([&](std::string_view inner) { member(inner); });
+            else
+                member(key);
+        });
+        json_.finish();
+        if (const char* wrong = features.end(examples); *wrong) throw BadLine{end, wrong};
+        examples.weight.push_back(weight);
+        examples.end_row(number_                    ? examples.labels.number(*number_)
+                         : word_ && !word_->empty() ? examples.labels.word(*word_)
+                                                    : UNLABELLED);
+    }
+
+  private:
+    void label(char kind) {
+        const char* const at = json_.at();
+        if (number_ || word_) throw BadLine{at, "there are two labels; give one"};
+        if (kind == '"')
+            json_.string(word_.emplace());
+        else if (kind == '{' || kind == '[')
+            throw BadLine{at, "the label must be a number, a string, true, false or null"};
+        else
+            number_ = scalar(kind);
+    }
+
+    double weight_of(char kind) {
+        const char* const at = json_.at();
+        if (kind == '"' || kind == '{' || kind == '[') throw BadLine{at, "the weight must be a number, 0 or more"};
+        const double weight = scalar(kind).value_or(1.0);
+        if (weight < 0.0) throw BadLine{at, "the weight is negative; give 0 or more"};
+        return weight + 0.0;  // −0 is 0
+    }
+
+    // A number; 1 and 0 for true and false; none for null.
+    std::optional<double> scalar(char kind) {
+        if (kind == 't') return json_.word("true"), 1.0;
+        if (kind == 'f') return json_.word("false"), 0.0;
+        if (kind == 'n') return json_.word("null"), std::nullopt;
+        if (kind != '-' && !is_digit(kind)) json_.refuse("a value");
+        return json_.number();
+    }
+
+    // A member whose key is also its namespace.
+    void member(std::string_view key) {
+        space_ = key;
+        name_ = key;
+        value();
+    }
+
+    // The value of what is called name_.
+    void value() {
+        const char kind = json_.peek();
+        const std::size_t length = name_.size();
+        if (kind == '{') {
+            require_short(name_, json_.at());
+            json_.object([&](std::string_view key) {
+                name_.append(1, '.').append(key);
+                value();
+                name_.resize(length);
+            });
+        } else if (kind == '[') {
+            require_short(name_, json_.at());
+            json_.array([&](std::size_t i) {
+                if (json_.peek() != '"') name_ += '[' + std::to_string(i) + ']';
+                value();
+                name_.resize(length);
+            });
+        } else if (kind == '"') {
+            json_.string(value_);
+            name_.append(1, '=').append(value_);
+            if (!options_.only_text) features.add(name_, 1.0, space_);
+            name_.resize(length);
+        } else {
+            const char* const at = json_.at();
+            const double x = scalar(kind).value_or(0.0);
+            if (std::isinf(static_cast<V>(x)))
+                throw BadLine{at, std::string("the number is too large for ") + type_name<V> + "; rescale"};
+            if (!options_.only_text) features.add(name_, x, space_);
+        }
+    }
+
+    const JsonOptions& options_;
+    JsonReader json_;
+    std::optional<TextFeatures> text_;
+    std::optional<double> number_;     // the label
+    std::optional<std::string> word_;  // or this
+    std::string name_, space_, value_;
+};
+
+}  // namespace perceptive

@@ -1,0 +1,88 @@
+// Labelled text: one example a line, "label TAB text", or fastText's "__label__x … text"; or the text alone.
+//
+// Labels are words. Of several __label__ the first counts. An empty label is none. The twin is
+// reference/labelled_text.py.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "formats/examples.hpp"
+#include "formats/features.hpp"
+#include "formats/lines.hpp"
+
+namespace perceptive {
+
+struct LabelledTextOptions {
+    TextReading text;
+    bool labelled = true;
+    bool remember = false;  // names, in the inverted index
+};
+
+template <class V>
+class LabelledTextParser : public OneLine {
+  public:
+    Examples<V> examples;
+
+    LabelledTextParser(std::string_view text, const LabelledTextOptions& options)
+        : options_(options), features_(options.text.options, options.text.idf) {
+        examples.indices.room(text.size() / 8);
+        examples.data.room(text.size() / 8);
+    }
+
+    InvertedIndex* names() { return &names_; }
+
+    void drop() {
+        examples.drop_row();
+        features_.drop_row();
+    }
+
+    void line(const char* p, const char* end) {
+        const char* text = skip_blanks(p, end);
+        if (text == end) return;
+        std::string_view label;
+        if (options_.labelled) {
+            if (is_label(text, end)) {
+                label = token_at(text, end).substr(MARK.size());
+                while (is_label(text, end)) text = skip_blanks(text + token_at(text, end).size(), end);
+            } else {
+                const char* const tab = std::find(p, end, '\t');
+                if (tab == end)
+                    throw BadLine{text,
+                                  "there is no label; write label TAB text, or __label__x text, or pass "
+                                  "labelled=False"};
+                label = trim({p, static_cast<std::size_t>(tab - p)});
+                text = tab + 1;
+            }
+            require_utf8(label, label.data(), "label");
+        }
+        read({text, static_cast<std::size_t>(end - text)});
+        examples.end_row(label.empty() ? UNLABELLED : examples.labels.word(label));
+    }
+
+  private:
+    static constexpr std::string_view MARK = "__label__";
+
+    static bool is_label(const char* p, const char* end) {
+        return std::string_view(p, static_cast<std::size_t>(end - p)).substr(0, MARK.size()) == MARK;
+    }
+
+    void read(std::string_view text) {
+        if (options_.remember)
+            features_.add(text, [&](std::uint32_t h, std::string_view name) {
+                names_.add(options_.text.options.kernel.bucket(h), name);
+            });
+        else
+            features_.add(text);
+        features_.finish([&](std::uint32_t bucket, double value) {
+            examples.indices.push_back(static_cast<std::int32_t>(bucket));
+            examples.data.push_back(static_cast<V>(value));
+        });
+    }
+
+    const LabelledTextOptions& options_;
+    TextFeatures features_;
+    InvertedIndex names_;
+};
+
+}  // namespace perceptive

@@ -1,0 +1,157 @@
+// A block of whole lines, each of which a parser takes or refuses.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "formats/numbers.hpp"
+#include "rows.hpp"
+#include "text/utf8.hpp"
+
+namespace perceptive {
+
+// Thrown by a parser at the byte where a line went wrong.
+struct BadLine {
+    const char* at;
+    std::string message;
+};
+
+// What was wrong, where: the line and the byte in the block, counted from 0, and the byte in its line, from 1.
+struct Complaint {
+    i64 line, byte, column;
+    std::string message;
+};
+
+struct Report {
+    i64 lines = 0, skipped = 0;
+    std::vector<Complaint> complaints;  // the first few
+};
+
+constexpr std::size_t MOST_COMPLAINTS = 10;
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+inline const char* skip_blanks(const char* p, const char* end) {
+    while (p < end && is_blank(*p)) ++p;
+    return p;
+}
+
+inline std::string_view token_at(const char* p, const char* end) {
+    return {p, static_cast<std::size_t>(std::find_if(p, end, is_blank) - p)};
+}
+
+// The start of a token, as ASCII.
+inline std::string shown(std::string_view token) {
+    std::string text;
+    for (const char c : token.substr(0, 40)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 32 && byte < 127)
+            text += c;
+        else
+            text += {'\\', 'x', "0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+    }
+    return text + (token.size() > 40 ? "…" : "");
+}
+
+template <class V>
+constexpr const char* type_name = std::is_same_v<V, float> ? "float32" : "float64";
+
+// nan, inf or infinity, in any case.
+inline bool is_not_finite(std::string_view token) {
+    if (!token.empty() && (token[0] == '+' || token[0] == '-')) token.remove_prefix(1);
+    const auto is = [&](std::string_view word) {
+        return token.size() == word.size() && std::equal(token.begin(), token.end(), word.begin(), [](char a, char b) {
+                   return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+               });
+    };
+    return is("nan") || is("inf") || is("infinity");
+}
+
+// Says what is wrong with a token that should have been a number.
+[[noreturn]] inline void refuse_number(std::string_view token, const char* what, const char* cure, const char* type) {
+    const std::string text = std::string(what) + " '" + shown(token) + "' is ";
+    if (is_not_finite(token)) throw BadLine{token.data(), text + "not finite; drop or impute such examples first"};
+    double x;
+    const char* const end = token.data() + token.size();
+    if (read_decimal(token.data(), end, x) == end)
+        throw BadLine{token.data(), text + "too large for " + type + "; rescale"};
+    throw BadLine{token.data(), text + "not a number; " + cure};
+}
+
+// The whole token as a number.
+inline double number_in(std::string_view token, const char* what, const char* cure) {
+    double x;
+    const char* const end = token.data() + token.size();
+    if (read_decimal(token.data(), end, x) != end || std::isinf(x)) refuse_number(token, what, cure, "float64");
+    return x;
+}
+
+inline std::string_view trim(std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+// A word that is shown to people as it was written.
+inline void require_utf8(std::string_view word, const char* at, const char* what) {
+    const auto *p = reinterpret_cast<const unsigned char*>(word.data()), *const end = p + word.size();
+    while (p < end) {
+        const Decoded c = decode_utf8(p, end);
+        if (!c.sound)
+            throw BadLine{at, std::string(what) + " '" + shown(word) + "' is not UTF-8; convert the file to it"};
+        p += c.length;
+    }
+}
+
+// A name that becomes part of many others: a line of them must not take time without bound.
+inline void require_short(std::string_view name, const char* at) {
+    if (name.size() > 4096)
+        throw BadLine{
+            at, "the name '" + shown(name) + "' is longer than 4096 bytes and would be part of others; shorten it"};
+}
+
+// What parsers of formats derive from where a line is an example.
+struct OneLine {
+    static constexpr bool many_lines = false;
+    static const char* line_end(const char* p, const char* end) {
+        return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+    }
+};
+
+// Gives each line, without its end, to parser.line(begin, end), which may throw BadLine; parser.drop() then takes back
+// what the line has left. The first bad line ends the block, unless lines may be skipped. Where lines end, the parser
+// knows: at a newline, or nullptr where the text ends before.
+template <class Parser>
+Report parse_lines(std::string_view text, Parser& parser, bool skip) {
+    Report report;
+    const char *p = text.data(), *const begin = p, *const end = p + text.size();
+    while (p < end) {
+        const char* const newline = parser.line_end(p, end);
+        const char *const next = newline ? newline : end, *stop = next;
+        if (stop > p && stop[-1] == '\r') --stop;
+        try {
+            parser.line(p, stop);
+        } catch (const BadLine& bad) {
+            parser.drop();
+            ++report.skipped;
+            if (report.complaints.size() < MOST_COMPLAINTS) {
+                i64 line = report.lines;
+                const char* from = p;
+                for (const char* q = p; q < bad.at; ++q)
+                    if (*q == '\n') ++line, from = q + 1;
+                report.complaints.push_back({line, bad.at - begin, bad.at - from + 1, bad.message});
+            }
+            if (!skip) return report;
+        }
+        report.lines += 1 + (Parser::many_lines ? std::count(p, next, '\n') : 0);
+        p = newline ? newline + 1 : end;
+    }
+    return report;
+}
+
+}  // namespace perceptive

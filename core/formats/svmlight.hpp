@@ -1,0 +1,204 @@
+// The svmlight (libsvm) format: one example a line, "label [qid:n] index:value … [# comment]".
+//
+// The straight way reads sound lines; at the first token that is not as it should be, refuse_… look at it again and say
+// what is wrong. The twin is reference/svmlight.py.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "formats/examples.hpp"
+#include "formats/features.hpp"
+#include "formats/lines.hpp"
+#include "formats/numbers.hpp"
+#include "rows.hpp"
+
+namespace perceptive {
+
+struct SvmlightOptions {
+    bool zero_based = false;
+    i64 n_features = -1;                   // -1: as many as there are
+    std::optional<FeatureOptions> hashed;  // the name of a feature is its index as written
+    bool queries = false;                  // whether every line must name one
+};
+
+template <class V>
+class SvmlightParser : public OneLine {
+  public:
+    Examples<V> examples;
+    std::optional<FeatureRow> features;
+
+    // text must be below 2³¹ bytes: so are the entries, of which each takes four.
+    SvmlightParser(std::string_view text, const SvmlightOptions& options)
+        : options_(options),
+          base_(options.zero_based ? 0 : 1),
+          most_(options.hashed ? MAX_HASHED : MAX_COLUMN),
+          limit_(most_ + 1),
+          text_end_(text.data() + text.size()) {
+        if (options.n_features >= 0) limit_ = std::min(limit_, static_cast<std::uint64_t>(options.n_features));
+        if (options.hashed) features.emplace(*options.hashed);
+        const size_t most = text.size() / 4 + 1;  // what is never written costs nothing
+        examples.indices.room(most);
+        examples.data.room(most);
+    }
+
+    InvertedIndex* names() { return features ? &features->names : nullptr; }
+
+    void drop() {
+        examples.drop_row();
+        if (features) features->clear();
+    }
+
+    void line(const char* p, const char* end) {
+        p = skip_blanks(p, end);
+        if (p == end || *p == '#') return;
+        double y;
+        const char *grade = p, *q = read_decimal(p, end, y);
+        if (!q || !ends(q, end) || std::isinf(y))
+            refuse_number(token(p, end), "label", "write classes as numbers, one per example", "float64");
+        p = skip_blanks(q, end);
+        i64 group = -1;
+        if (end - p >= 4 && std::memcmp(p, "qid:", 4) == 0) {
+            std::uint64_t id = 0;
+            q = read_digits(p + 4, end, id);
+            if (q == p + 4 || q - p - 4 > MAX_DIGITS || !ends(q, end) || id >> 63) refuse_qid(p, end);
+            group = static_cast<i64>(id);
+            p = skip_blanks(q, end);
+        } else if (options_.queries) {
+            refuse(grade, "this line names no query; to rank, write qid:n right after the grade");
+        }
+        if (features)
+            entries<true>(p, end);
+        else
+            entries<false>(p, end);
+        examples.qid.push_back(group);
+        examples.end_row(examples.labels.number(y));
+    }
+
+  private:
+    static constexpr std::uint64_t MAX_COLUMN = (std::uint64_t{1} << 31) - 2;
+    static constexpr std::uint64_t MAX_HASHED = (std::uint64_t{1} << 62) - 1;
+
+    static bool ends(const char* p, const char* end) { return p == end || is_blank(*p) || *p == '#'; }
+
+    template <bool hashed>
+    void entries(const char* p, const char* end) {
+        i64 last = -1;
+        const auto most = static_cast<std::size_t>(end - p) / 4 + 1;
+        std::int32_t* index = examples.indices.room(hashed ? 0 : most);
+        V* value = examples.data.room(hashed ? 0 : most);
+        std::size_t stored = 0;
+        while (p < end && *p != '#') {
+            if constexpr (!hashed) {  // entries such as "1234:0.0567 ", one after the other
+                PlainEntry entry;
+                while (text_end_ - p >= QUICK && entry.read(p) && p + entry.size <= end) {
+                    const std::uint64_t column = entry.index - base_;
+                    if (column >= limit_ || static_cast<i64>(column) <= last) break;
+                    last = static_cast<i64>(column);
+                    index[stored] = static_cast<std::int32_t>(column);
+                    value[stored] = static_cast<V>(entry.value);
+                    ++stored;
+                    p += entry.size;
+                }
+                p = skip_blanks(p, end);
+                if (p == end || *p == '#') break;
+            }
+            double x;
+            std::uint64_t number;
+            const char *colon, *q = nullptr;
+            if (text_end_ - p >= QUICK) {  // the short way, for what most entries look like
+                const std::uint32_t others = others_in(p);
+                const int digits = others ? __builtin_ctz(others) : 32;
+                if (digits && digits <= 8 && p[digits] == ':') {
+                    number = some_digits(p, digits);
+                    colon = p + digits;
+                    const int stop = quick_decimal(p, digits + 1, others, x);
+                    if (stop && p + stop <= end && ends(p + stop, end)) q = p + stop;
+                }
+            }
+            if (!q) {
+                number = 0;
+                colon = read_digits(p, end, number);
+                if (colon == p || colon - p > MAX_DIGITS || colon == end || *colon != ':') refuse_index(p, end, last);
+            }
+            const std::uint64_t column = number - base_;  // 0 − 1 is beyond every limit
+            if (column >= limit_ || static_cast<i64>(column) <= last) refuse_index(p, end, last);
+            if (!q) {
+                q = read_decimal(colon + 1, end, x);
+                if (!q || !ends(q, end) || std::isinf(static_cast<V>(x)))
+                    refuse_number(token(colon + 1, end), "value", "write index:value, entries separated by spaces",
+                                  type_name<V>);
+            }
+            last = static_cast<i64>(column);
+            if constexpr (hashed) {
+                const std::string_view name(p, static_cast<std::size_t>(colon - p));
+                if (text_end_ - colon >= 4)
+                    features->add_padded(name, x);
+                else
+                    features->add(name, x);
+            } else {
+                index[stored] = static_cast<std::int32_t>(column);
+                value[stored] = static_cast<V>(x);
+                ++stored;
+            }
+            p = skip_blanks(q, end);
+        }
+        if constexpr (hashed) {
+            if (const char* wrong = features->end(examples); *wrong) throw BadLine{p, wrong};
+        } else {
+            examples.indices.advance(stored);
+            examples.data.advance(stored);
+        }
+    }
+
+    // ------------------------------------------------------------ errors
+
+    static std::string_view token(const char* p, const char* end) { return token_at(p, std::find(p, end, '#')); }
+
+    static bool whole(std::string_view token) {
+        return !token.empty() && std::all_of(token.begin(), token.end(), is_digit);
+    }
+
+    [[noreturn]] void refuse_qid(const char* p, const char* end) const {
+        refuse(p,
+               "qid '" + shown(token(p + 4, end)) + "' is not a whole number from 0 to 2⁶³ − 1; renumber the queries");
+    }
+
+    [[noreturn]] void refuse_index(const char* p, const char* end, i64 last) const {
+        const std::string_view entry = token(p, end), digits = entry.substr(0, entry.find(':'));
+        const std::string index = shown(digits);
+        if (digits.size() == entry.size())
+            refuse(p, "'" + index + "' is not an entry; write index:value, entries separated by spaces");
+        if (digits == "qid") refuse(p, "qid must stand right after the label; move it there");
+        const std::string text = "feature index " + index;
+        if (digits.substr(0, 1) == "-" && whole(digits.substr(1)))
+            refuse(p, text + ": indices must not be negative; renumber the features");
+        if (!whole(digits)) refuse(p, "feature index '" + index + "' is not a whole number; write index:value");
+        std::uint64_t number = 0;
+        read_digits(digits.data(), digits.data() + digits.size(), number);
+        if (static_cast<i64>(digits.size()) > MAX_DIGITS || number > most_ + base_)
+            refuse(p, text + ": the largest is " + std::to_string(most_ + base_) + "; hash the features into fewer");
+        if (number < base_) refuse(p, text + ": indices start at 1; pass zero_based=True");
+        const i64 column = static_cast<i64>(number - base_);
+        if (column == last) refuse(p, text + " twice: give each feature once; add up or drop duplicates");
+        if (column < last)
+            refuse(p, text + " after " + std::to_string(last + static_cast<i64>(base_)) +
+                          ": indices must rise; sort the entries of each line");
+        refuse(p,
+               text + ": beyond n_features=" + std::to_string(options_.n_features) + "; raise it, or hash with bits");
+    }
+
+    [[noreturn]] static void refuse(const char* at, const std::string& message) { throw BadLine{at, message}; }
+
+    const SvmlightOptions& options_;
+    std::uint64_t base_, most_, limit_;
+    const char* text_end_;
+};
+
+}  // namespace perceptive

@@ -1,0 +1,12 @@
+// Checks of what comes from outside: from a caller, or from a file that nobody vouches for.
+#pragma once
+
+#include <stdexcept>
+
+namespace perceptive {
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+}  // namespace perceptive

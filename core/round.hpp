@@ -1,0 +1,100 @@
+// One round of the game, the same for every task.
+//
+//   begin()          a prediction is made: rounds, the survival m_k of v_k, the clock of the lazy average
+//   mistake(m)       it was wrong: mistakes, and the loss −m
+//   wants_update()   the rule's decision
+//   update(δ)        v ← a·v + τ·P·δ: updates, R = max ‖δ‖, ‖v‖², the journal's next step
+//
+// A task finds the competitor, and with it m = v·δ; its δ says how long it is and how it is applied:
+//
+//   squared_norm()      q = ‖δ‖²
+//   apply(step)         v ← a·v + τ·δ, with its share of the average's sum and its entries in the journal
+//   has_sigma           whether AROW can be had. If so: variance(), which is δᵀΣδ, and apply_arow(τ, s), which is
+//                       v ← v + τ·Σδ, Σ ← Σ − s·(Σδ)²
+//   keeps_norm          whether ‖v‖² is wanted
+#pragma once
+
+#include <algorithm>
+
+#include "rows.hpp"
+#include "rules.hpp"
+
+namespace perceptive {
+
+// The numbers of a run so far. `scale` and `clock` are those of the lazy average (linear.hpp).
+struct Progress {
+    i64 rounds = 0;
+    i64 mistakes = 0;
+    i64 updates = 0;
+    i64 touched = 0;         // weights written
+    double criterion = 0.0;  // Σ −m over the mistakes, as they happened
+    double radius2 = 0.0;    // largest (weight·‖δ‖)² over the updates
+    double norm2 = 0.0;      // ‖v‖², where it is wanted
+    double scale = 1.0;
+    double clock = 0.0;
+
+    void mistake(double m) {
+        ++mistakes;
+        criterion -= m;
+    }
+};
+
+template <bool Averaged, class Journal>
+struct Round {
+    const Rule& rule;
+    bool average_mistakes;  // the clock ticks on updates, not on examples
+    Progress& run;
+    Journal* journal;  // or null
+
+    void begin() const {
+        ++run.rounds;
+        if (journal) journal->predicted();
+        if (Averaged && !average_mistakes) run.clock += run.scale;
+    }
+
+    void mistake(double m) const { run.mistake(m); }
+
+    bool wants_update(double m, bool mistake, double cost) const { return rule.wants_update(m, mistake, cost); }
+
+    // v ← a·v + τ·P·δ; a zero δ is never an update.
+    template <class Delta>
+    PERCEPTIVE_INLINE void update(double m, double cost, double weight, const Delta& delta) const {
+        const double q = delta.squared_norm();
+        if (q == 0.0) return;
+        if (Averaged && average_mistakes) run.clock += run.scale;
+        close(Delta::has_sigma && rule.name == RuleName::arow ? adapt(m, cost, weight, delta)
+                                                              : move(m, q, cost, weight, delta),
+              weight * weight * q);
+    }
+
+    // An update has been made.
+    void close(double a, double length2) const {
+        if (journal) journal->close_step(a);
+        ++run.updates;
+        run.radius2 = std::max(run.radius2, length2);
+    }
+
+  private:
+    // Both return a of v ← a·v + τ·P·δ.
+    template <class Delta>
+    double move(double m, double q, double cost, double weight, const Delta& delta) const {
+        const Step step = rule.step(m, q, run.norm2, cost, weight);
+        delta.apply(step);
+        if constexpr (Delta::keeps_norm) {
+            const double norm2 = step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q;
+            run.norm2 = std::max(0.0, norm2);  // rounding
+        }
+        return step.a;
+    }
+
+    template <class Delta>
+    double adapt(double m, double cost, double weight, const Delta& delta) const {
+        if constexpr (Delta::has_sigma) {
+            const double variance = delta.variance();
+            delta.apply_arow(rule.step(m, variance, run.norm2, cost, weight).tau, 1.0 / (variance + rule.r / weight));
+        }
+        return 1.0;
+    }
+};
+
+}  // namespace perceptive

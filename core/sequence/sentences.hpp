@@ -1,0 +1,129 @@
+// Sentences ready to be learned from: for each token the features that fire, numbered within the data.
+//
+// A feature gets a row of weights when it first errs; until then its row is −1 and it costs a look at one number.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "sequence/choices.hpp"
+#include "sequence/templates.hpp"
+
+namespace perceptive {
+
+constexpr int RAW = -1;  // the "template" of features that are given by name
+// The "templates" of whole segments: how long, which words, which shapes, whether in a dictionary (the first; the next
+// ones are further down).
+constexpr int SEGMENT_LENGTH = -2, SEGMENT_TEXT = -3, SEGMENT_SHAPE = -4, SEGMENT_IN = -5;
+
+// What a feature is made of: enough to write down its name.
+struct FeatureName {
+    std::int32_t template_index;  // or RAW
+    std::vector<Id> ids;
+};
+
+// The names of many features, side by side.
+class FeatureNames {
+  public:
+    FeatureNames() = default;
+    FeatureNames(std::vector<std::int16_t> in, std::vector<Id> ids, std::vector<std::uint32_t> start)
+        : in_(std::move(in)), ids_(std::move(ids)), start_(std::move(start)) {}
+
+    void add(std::int32_t template_index, const Id* ids, std::size_t n) {
+        in_.push_back(static_cast<std::int16_t>(template_index));
+        ids_.insert(ids_.end(), ids, ids + n);
+        start_.push_back(static_cast<std::uint32_t>(ids_.size()));
+    }
+    void add(const FeatureName& name) { add(name.template_index, name.ids.data(), name.ids.size()); }
+    std::int32_t template_of(i64 r) const { return in_[r]; }
+    const Id* ids(i64 r) const { return ids_.data() + start_[r]; }
+    std::size_t count(i64 r) const { return start_[r + 1] - start_[r]; }
+
+  private:
+    std::vector<std::int16_t> in_;
+    std::vector<Id> ids_;
+    std::vector<std::uint32_t> start_{0};
+};
+
+// Features are numbers here: a pointer to a row for each of them would take twice the memory.
+struct FeatureSet {
+    std::vector<i64> start{0};          // features of token t: [start[t], start[t + 1])
+    std::vector<std::int32_t> number;   // of each feature
+    std::vector<float> value;           // of each feature, or empty: all are 1
+    std::vector<Key> key;               // by number
+    std::vector<std::int32_t> seen_at;  // by number: a token where it fires
+    std::vector<std::int16_t> seen_in;  // by number: its template
+    std::vector<std::int32_t> count;    // by number
+    std::vector<std::int32_t> row;      // by number: its weights, or −1
+    KeyTable numbers;
+
+    void add(Key k, i64 token, std::int32_t in, float v) {
+        const std::int32_t fresh = static_cast<std::int32_t>(key.size());
+        const std::int32_t i = numbers.insert(k, fresh);
+        if (i == fresh) {
+            if (fresh == INT32_MAX)
+                throw std::length_error("too many features; raise min_count, or use fewer templates");
+            key.push_back(k);
+            seen_at.push_back(static_cast<std::int32_t>(token));
+            seen_in.push_back(static_cast<std::int16_t>(in));
+            count.push_back(0);
+        }
+        ++count[i];
+        if (v != 1.0f && value.empty()) value.assign(number.size(), 1.0f);
+        if (v != 1.0f || !value.empty()) value.push_back(v);
+        number.push_back(i);
+    }
+
+    // Features seen less than min_count times go, unless they have a row already; the table of keys is given back.
+    template <class HasRow>
+    void finish(i64 min_count, HasRow row_of) {
+        numbers.release();
+        row.resize(key.size());
+        for (std::size_t i = 0; i < key.size(); ++i) row[i] = row_of(key[i]);
+        if (min_count > 1) {
+            std::vector<std::int32_t> moved(key.size(), -1);
+            std::size_t kept = 0;
+            for (std::size_t i = 0; i < key.size(); ++i) {
+                if (count[i] < min_count && row[i] < 0) continue;
+                key[kept] = key[i], seen_at[kept] = seen_at[i], seen_in[kept] = seen_in[i], row[kept] = row[i];
+                moved[i] = static_cast<std::int32_t>(kept++);
+            }
+            key.resize(kept), seen_at.resize(kept), seen_in.resize(kept), row.resize(kept);
+            std::size_t out = 0;
+            i64 at = 0;
+            for (std::size_t t = 0; t + 1 < start.size(); ++t) {
+                for (const i64 end = start[t + 1]; at < end; ++at) {
+                    const std::int32_t to = moved[number[at]];
+                    if (to < 0) continue;
+                    if (!value.empty()) value[out] = value[at];
+                    number[out++] = to;
+                }
+                start[t + 1] = static_cast<i64>(out);
+            }
+            number.resize(out);
+            number.shrink_to_fit();
+            if (!value.empty()) value.resize(out);
+        }
+        std::vector<std::int32_t>().swap(count);
+        key.shrink_to_fit(), seen_at.shrink_to_fit(), seen_in.shrink_to_fit();
+    }
+};
+
+struct Sentences {
+    int n_base = 0;
+    std::vector<i64> start{0};        // tokens of sentence i: [start[i], start[i + 1])
+    std::vector<std::int32_t> label;  // of each token, or what is known of it (choices.hpp)
+    Choices choices;
+    std::vector<Id> base;             // n_base numbers a token, to name features by
+    std::vector<std::uint64_t> hash;  // of each sentence: what fires and which labels it has
+    FeatureSet state, edge;
+    i64 longest = 0;            // tokens of the longest segment; 0: no segments
+    std::vector<i64> segments;  // token → the slot of the segment of one token that begins there; longer ones follow
+    FeatureSet segment;         // of each slot
+
+    i64 longest_from(i64 token, i64 end) const { return std::min(longest, end - token); }
+    i64 size() const { return static_cast<i64>(start.size()) - 1; }
+    i64 tokens() const { return start.back(); }
+};
+
+}  // namespace perceptive

@@ -1,0 +1,143 @@
+// Scores of rows under one weight vector, under the lazy average, and the votes of a whole journal.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "tasks/joint.hpp"
+
+namespace perceptive {
+
+// out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes.
+template <class Rows, class W>
+void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool normalize, double* out) {
+    std::vector<double> scores(static_cast<size_t>(stride));
+    for (i64 i = 0; i < rows.n; ++i) {
+        const auto x = rows[i];
+        if (i + 4 < rows.n) rows.template prefetch_row<true>(i + 4);
+        const double scale = row_scale_of(x, normalize);
+        if (stride == 1) {
+            out[i] = scale * dot(w, x);
+        } else {
+            class_scores(w, stride, x, scores.data());
+            for (i64 c = 0; c < n_classes; ++c) out[i * n_classes + c] = scale * scores[c];
+        }
+    }
+}
+
+// Scores of the journal's voters for a block of rows at a time: each stored vector meets WIDTH rows at once, then the
+// run is replayed in scores. vote(k, begin, width, scores) is called for every voter k with a survival (0 = no vote;
+// the caller may have thinned them); scores[c·WIDTH + l] is row begin + l's for class c. initial: scores of v_0, with
+// its bias, n × classes.
+constexpr i64 WIDTH = 8;
+
+template <class Rows, class W, class Vote>
+void replay_scores(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial,
+                   double bias, i64 n_classes, bool normalize, Vote vote) {
+    const RowUpdates<W>& updates = journal.updates;
+    // Only features that the journal knows matter: number them 0, 1, …
+    std::vector<std::int32_t> known(updates.index);
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    const auto place = [&](i64 j) {
+        const auto found = std::lower_bound(known.begin(), known.end(), j);
+        return found != known.end() && *found == j ? static_cast<i64>(found - known.begin()) : i64{-1};
+    };
+    std::vector<std::int32_t> compact(updates.index.size());
+    for (size_t p = 0; p < compact.size(); ++p) compact[p] = static_cast<std::int32_t>(place(updates.index[p]));
+    std::vector<double> block(known.size() * WIDTH);  // the rows of a block, transposed
+    const auto fill = [&](i64 row, i64 lane, double scale) {
+        const auto x = rows[row];
+        for (i64 p = 0; p < x.size(); ++p) {
+            const i64 at = place(x.index(p));
+            if (at >= 0) block[at * WIDTH + lane] = scale * static_cast<double>(x.value(p));
+        }
+    };
+    std::vector<double> dots(static_cast<size_t>(updates.vectors() * WIDTH));
+    std::vector<double> scores(static_cast<size_t>(n_classes * WIDTH));
+    for (i64 begin = 0; begin < rows.n; begin += WIDTH) {
+        const i64 width = std::min(WIDTH, rows.n - begin);
+        for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale_of(rows[begin + l], normalize));
+        for (i64 v = 0; v < updates.vectors(); ++v) {
+            double s[WIDTH] = {};
+            for (i64 p = updates.vector_start[v]; p < updates.vector_start[v + 1]; ++p) {
+                const double value = static_cast<double>(updates.value[p]);
+                const double* at = block.data() + static_cast<i64>(compact[p]) * WIDTH;
+                for (i64 l = 0; l < WIDTH; ++l) s[l] += value * at[l];
+            }
+            std::copy(s, s + WIDTH, dots.begin() + v * WIDTH);
+        }
+        for (i64 c = 0; c < n_classes; ++c)
+            for (i64 l = 0; l < width; ++l) scores[c * WIDTH + l] = initial[(begin + l) * n_classes + c];
+        for (i64 k = 0; k < journal.voters(); ++k) {
+            if (k > 0) {
+                const i64 step = k - 1;
+                if (updates.scale[step] != 1.0)
+                    for (double& s : scores) s *= updates.scale[step];
+                for (i64 e = updates.first_entry[step]; e < updates.first_entry[step + 1]; ++e) {
+                    const Entry& entry = updates.entries[e];
+                    const double* d = dots.data() + static_cast<i64>(entry.vector) * WIDTH;
+                    double* s = scores.data() + static_cast<i64>(entry.label) * WIDTH;
+                    for (i64 l = 0; l < WIDTH; ++l) s[l] += entry.coefficient * d[l] + bias * entry.bias;
+                }
+            }
+            if (survival[k] != 0) vote(k, begin, width, scores.data());
+        }
+        for (i64 l = 0; l < width; ++l) fill(begin + l, l, 0.0);
+    }
+}
+
+// Votes of the journal's voters: two classes Σ m_k sign(score); joint Σ m_k [k votes for c].
+template <class Rows, class W>
+void votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial, double bias,
+           i64 n_classes, bool normalize, i64* out) {
+    const bool binary = n_classes == 1;
+    std::fill(out, out + rows.n * n_classes, i64{0});
+    replay_scores(rows, journal, survival, initial, bias, n_classes, normalize,
+                  [&](i64 k, i64 begin, i64 width, const double* scores) {
+                      for (i64 l = 0; l < width; ++l) {
+                          if (binary) {
+                              out[begin + l] += survival[k] * ((scores[l] > 0) - (scores[l] < 0));
+                              continue;
+                          }
+                          i64 best = 0;
+                          bool all_equal = true;
+                          for (i64 c = 1; c < n_classes; ++c) {
+                              if (scores[c * WIDTH + l] != scores[l]) all_equal = false;
+                              if (scores[c * WIDTH + l] > scores[best * WIDTH + l]) best = c;
+                          }
+                          if (!all_equal) out[(begin + l) * n_classes + best] += survival[k];
+                      }
+                  });
+}
+
+// Votes of the journal's voters for the best of each list: a voter whose scores are all equal abstains. list[i] is the
+// list that row i belongs to; the lists lie one after the other.
+template <class Rows, class W>
+void rank_votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial,
+                const i64* list, bool normalize, i64* out) {
+    struct Choice {
+        i64 best = 0;
+        double score = 0.0;
+        bool all_equal = true;
+    };
+    std::vector<Choice> choices(static_cast<size_t>(journal.voters()));  // in the list that is being read
+    std::fill(out, out + rows.n, i64{0});
+    replay_scores(rows, journal, survival, initial, 0.0, 1, normalize,
+                  [&](i64 k, i64 begin, i64 width, const double* scores) {
+                      Choice& choice = choices[k];
+                      for (i64 l = 0; l < width; ++l) {
+                          const i64 i = begin + l;
+                          if (i == 0 || list[i] != list[i - 1]) {
+                              choice = {i, scores[l], true};
+                          } else {
+                              if (scores[l] != choice.score) choice.all_equal = false;
+                              if (scores[l] > choice.score) choice = {i, scores[l], false};
+                          }
+                          const bool last = i + 1 == rows.n || list[i + 1] != list[i];
+                          if (last && !choice.all_equal) out[choice.best] += survival[k];
+                      }
+                  });
+}
+
+}  // namespace perceptive
