@@ -25,7 +25,7 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking docs sanitize fuzz clean
+.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -61,6 +61,25 @@ bench-tagger: $(CORE) $(BENCH) ## the sequence tagger against its rivals; needs 
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py
 
+# Lines of src that the tests run, and lines of core that a build with gcov counters sees them run.
+COVERAGE := build/coverage
+coverage: $(CORE) $(TEST) ## line coverage of src and core, into build/coverage.txt
+	@$(PIP) install coverage gcovr
+	@mkdir -p build
+	@CXX=g++ $(BIN)/cmake -S . -B $(COVERAGE)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_COVERAGE=ON \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(COVERAGE).log 2>&1 \
+	    && $(BIN)/cmake --build $(COVERAGE)/cmake >> $(COVERAGE).log 2>&1 || { cat $(COVERAGE).log; exit 1; }
+	@rm -rf $(COVERAGE)/site && mkdir -p $(COVERAGE)/site && cp -R src/perceptive $(COVERAGE)/site/
+	@rm -f $(COVERAGE)/site/perceptive/_core*.so && cp $(COVERAGE)/cmake/_core*.so $(COVERAGE)/site/perceptive/
+	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
+	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export PYTHONPATH=$(abspath $(COVERAGE)/site):$$packages PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1; \
+	export COVERAGE_FILE=$(abspath $(COVERAGE))/data; \
+	$$base -S -m coverage run --source=perceptive -m pytest -p no:cacheprovider -q tests; \
+	$$base -S -m coverage report --format=total | sed 's/^/src: lines run, percent: /' | tee $(COVERAGE).txt; \
+	$$base -S -m gcovr --root core --object-directory $(COVERAGE)/cmake --print-summary --txt /dev/null \
+	    | grep '^lines' | sed 's/^/core: /' | tee -a $(COVERAGE).txt
+
 docs: $(CORE) $(DOCS) ## build the documentation into build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 
@@ -80,7 +99,7 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
-	$$base -S -m pytest -p no:cacheprovider --capture=sys -m core -q tests
+	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m core -q tests --ignore=tests/golden
 
 # libFuzzer comes with Debian's clang. Inputs that were found worth keeping are in fuzz/corpus; the tests replay them.
 FUZZERS := svmlight vw csv json text columns trees

@@ -19,7 +19,7 @@ import data
 from machine import machine
 from perceptive import streams
 from perceptive.streams.blocks import blocks
-from perceptive.streams.reading import Reading
+from perceptive.streams.file_format import FileFormat
 from processes import Command, Processes, interleave, ratio
 from report import Table, Target, show, write
 
@@ -71,7 +71,7 @@ def seconds(times: Processes) -> list[str]:
 # ---------------------------------------------------------------- parsers alone
 
 
-def parsing(path: Path, reading: Reading, repetitions: int) -> float:
+def parsing(path: Path, reading: FileFormat, repetitions: int) -> float:
     """MB of text a second of CPU time, one thread, the parser of the core alone."""
     texts = [bytes(block.text) for block, _ in zip(blocks(str(path)), range(64), strict=False)]
     size = sum(map(len, texts))
@@ -122,7 +122,7 @@ def _accuracy(model: Path, path: Path) -> float:
 
     learner = load_learner(model)
     right = total = 0
-    for X, y in streams.open(path, reading=learner.reading):
+    for X, y in streams.open(path, format=learner.space.format):
         right += int(np.sum(np.array(learner.predict_many(X)) == y))
         total += len(y)
     return right / total
@@ -227,9 +227,9 @@ def measure(folder: Path, quick: bool, repetitions: int) -> tuple[list[Table], l
 
     table = Table("The parser alone, one thread, CPU time", ["", "MB/s"])
     for what, path, reading, least in (
-        ("svmlight", large, Reading(), 600),
-        ("svmlight, hashed", large, Reading(bits=20), None),
-        ("VW text", large_vw, Reading(format="vw", bits=20), 400),
+        ("svmlight", large, FileFormat(), 600),
+        ("svmlight, hashed", large, FileFormat(bits=20), None),
+        ("VW text", large_vw, FileFormat(name="vw", bits=20), 400),
     ):
         rate = parsing(path, reading, repetitions)
         table.rows.append([what, f"{rate:.0f}"])

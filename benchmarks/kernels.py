@@ -98,7 +98,9 @@ def errors_of(learner: KernelLearner, X: NDArray[np.float32], truth: NDArray[Any
     assert dual is not None
     single = [name for name in HYPOTHESES if name != "voted"]
     stacked = np.hstack([dual.coefficients(name) for name in single])
-    scores = np.split(dual.weighted(learner.kernel.prepare(X, dual.dtype), dual.supports, stacked), len(single), axis=1)
+    scores = np.split(
+        dual.K.weighted(learner.kernel.prepare(X, dual.K.dtype), dual.supports, stacked), len(single), axis=1
+    )
     decided = {name: learner.decide(part) for name, part in zip(single, scores, strict=True)}
     decided["voted"] = learner.decide(learner.scores(X, "voted"))
     return {name: 100 * float(np.mean(decided[name] != truth)) for name in HYPOTHESES}
@@ -130,11 +132,11 @@ def freund_schapire(
                 continue
             n = round(min(1, some[0]) * len(mnist.y))
             learner = KernelLearner(classes=range(10), kernel=Polynomial(degree), multiclass="ovr")
-            lesson = learner.prepare(mnist.X[:n], mnist.y[:n], several=max(some) > 1)
+            dataset = learner.dataset(mnist.X[:n], mnist.y[:n], epochs=max(1, int(max(some))))
             cpu = 0.0
             for epoch in range(max(1, int(max(some)))):
                 order = np.random.default_rng(epoch).permutation(n)
-                cpu += seconds(lambda lesson=lesson, order=order: lesson.play(order))[1]
+                cpu += seconds(lambda dataset=dataset, order=order: sum(dataset.epoch(order)))[1]
                 if epoch + 1 in some or some[0] < 1:
                     look(learner, degree, epoch + 1 if some[0] >= 1 else some[0], cpu)
     return table, found

@@ -20,10 +20,10 @@ from sklearn.svm import LinearSVC
 import data
 from machine import machine
 from perceptive import LinearRanker, Reranker, SequenceTagger
-from perceptive.conlleval import evaluate
 from perceptive.datasets import zipf_text
+from perceptive.evaluation.conlleval import evaluate
+from perceptive.evaluation.metrics import ndcg, top1
 from perceptive.learners.ranking import RankingLearner, RankingLesson
-from perceptive.metrics import ndcg, top1
 from perceptive.streams import conll
 from report import Table, Target, show, write
 from timing import Runs, interleave, ratio

@@ -23,7 +23,7 @@ from scipy.stats import ttest_rel
 import perceptive
 from machine import machine
 from perceptive import SequenceTagger
-from perceptive.conlleval import evaluate
+from perceptive.evaluation.conlleval import evaluate
 from perceptive.features import schemes
 from perceptive.streams import conll
 from report import Table, Target, show, write
@@ -396,11 +396,11 @@ def training_memory(chosen: dict[str, Any]) -> float:
         "from perceptive.learners import SequenceLearner\n"
         "from perceptive.parameters import TrainingParameters\n"
         "from perceptive.streams import conll\n"
-        "from perceptive.training import train_tagger\n"
+        "from perceptive.training import InMemory, Run, train\n"
         "X, y = conll.read(sys.argv[1])\n"
         f"learner = SequenceLearner(template='chunking', **{chosen!r})\n"
-        "lesson = learner.prepare(X, y, first=True)\n"
-        f"train_tagger(learner, lesson, TrainingParameters(epochs={EPOCHS}))\n"
+        f"run = Run.of(learner, TrainingParameters(epochs={EPOCHS}))\n"
+        f"train(run, InMemory(learner.dataset(X, y, epochs={EPOCHS}), True))\n"
         "status = open('/proc/self/status').read()\n"  # ru_maxrss would be that of the process that started this one
         "print(int(status.split('VmHWM:')[1].split()[0]) / 1024)\n"
     )

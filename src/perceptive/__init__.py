@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perceptive.certificate import Certificate, certify
+    from perceptive.certificates import Certificate, certify
     from perceptive.estimators import (
         HashedFeatures,
         HashedText,
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
         Reranker,
         SequenceTagger,
     )
-    from perceptive.persistence import load, save
+    from perceptive.models.registry import load, save
 
 __version__ = "0.1.0"
 
 # Where the public names live; they are imported when they are asked for, scikit-learn with them.
 _HOME = {
-    "Certificate": "certificate",
+    "Certificate": "certificates",
     "HashedFeatures": "estimators",
     "KernelClassifier": "estimators",
     "KernelRanker": "estimators",
@@ -32,9 +32,9 @@ _HOME = {
     "LinearRanker": "estimators",
     "Reranker": "estimators",
     "SequenceTagger": "estimators",
-    "certify": "certificate",
-    "load": "persistence",
-    "save": "persistence",
+    "certify": "certificates",
+    "load": "models.registry",
+    "save": "models.registry",
 }
 _MODULES = ("datasets", "games", "kernels", "learners", "streams")
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-_NOT_GIVEN: Any = object()
-
 
 class Parameter:
     """A parameter that a message mentions, alone or with a value.
@@ -22,16 +20,36 @@ class Parameter:
     ("rule='arow'", 'delta')
     """
 
-    def __init__(self, name: str, value: Any = _NOT_GIVEN) -> None:
-        self.name, self.value = name, value
+    def __init__(self, name: str, *value: Any) -> None:
+        self.name, self._value = name, value
 
     @property
     def has_value(self) -> bool:
         """Whether a value is mentioned too."""
-        return self.value is not _NOT_GIVEN
+        return len(self._value) == 1
+
+    @property
+    def value(self) -> Any:
+        """The value that is mentioned."""
+        return self._value[0]
 
     def __str__(self) -> str:
         return f"{self.name}={self.value!r}" if self.has_value else self.name
+
+
+def _mentioned(parameters: Sequence[Parameter | str]) -> list[Parameter]:
+    return [Parameter(one) if isinstance(one, str) else one for one in parameters]
+
+
+def literal(text: str) -> str:
+    """Text that may have braces, for a message that has places for parameters.
+
+    Examples
+    --------
+    >>> print(ParameterError(literal("label '{x}' is odd; set ") + "{}", Parameter("constraints", None)))
+    label '{x}' is odd; set constraints=None
+    """
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 class ParameterError(ValueError):
@@ -55,7 +73,7 @@ class ParameterError(ValueError):
 
     def __init__(self, message: str, *parameters: Parameter | str) -> None:
         self.message = message
-        self.parameters = [Parameter(one) if isinstance(one, str) else one for one in parameters]
+        self.parameters = _mentioned(parameters)
         super().__init__(self.worded(str))
 
     def worded(self, name: Callable[[Parameter], str]) -> str:
@@ -66,7 +84,7 @@ class ParameterError(ValueError):
         return type(self), (self.message, *self.parameters)
 
 
-class _OfExample:
+class _OfExample(Exception):
     """What is wrong with an example: which one it is, and what.
 
     Parameters
@@ -83,6 +101,8 @@ class _OfExample:
         What a token is called.
     about : str
         What stands before the place: "forced, ".
+    parameters : sequence of Parameter or str
+        Those that the message mentions, as in `ParameterError`: with them it has a place ``{}`` for each.
     """
 
     def __init__(
@@ -94,9 +114,11 @@ class _OfExample:
         kind: str = "sentence",
         part: str = "token",
         about: str = "",
+        parameters: Sequence[Parameter | str] = (),
     ) -> None:
         self.message, self.example, self.token = message, example, token
         self.kind, self.part, self.about = kind, part, about
+        self.parameters = _mentioned(parameters)
         super().__init__(self.worded(lambda example, token: self.place))
 
     @property
@@ -104,20 +126,25 @@ class _OfExample:
         """Where it is, in numbers."""
         return f"{self.kind} {self.example}" + ("" if self.token is None else f", {self.part} {self.token}")
 
-    def worded(self, place: Callable[[int, int | None], str]) -> str:
-        """The message, with the place as a surface names it."""
-        return f"{self.about}{place(self.example, self.token)}: {self.message}"
+    def worded(self, place: Callable[[int, int | None], str], name: Callable[[Parameter], str] = str) -> str:
+        """The message, with the place and the parameters as a surface names them."""
+        message = self.message.format(*map(name, self.parameters)) if self.parameters else self.message
+        return f"{self.about}{place(self.example, self.token)}: {message}"
 
     def moved(self, example: int) -> Self:
         """The same about an example of another number."""
-        return type(self)(self.message, example, self.token, kind=self.kind, part=self.part, about=self.about)
+        return type(self)(self.message, example, self.token, **self._facts)
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        return {"kind": self.kind, "part": self.part, "about": self.about, "parameters": self.parameters}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.message, self.example, self.token, self.kind, self.part, self.about)
+        return _again, (type(self), self.message, self.example, self.token, self._facts)
 
 
-def _again(cls: type[Any], message: str, example: int, token: int | None, kind: str, part: str, about: str) -> Any:
-    return cls(message, example, token, kind=kind, part=part, about=about)
+def _again(cls: type[Any], message: str, example: int, token: int | None, facts: dict[str, Any]) -> Any:
+    return cls(message, example, token, **facts)
 
 
 class ExampleError(_OfExample, ValueError):
@@ -130,7 +157,13 @@ class ExampleError(_OfExample, ValueError):
     "sentence 3, token 2: unknown label 'X'; repair it"
     >>> error.worded(lambda example, token: f"a.conll:{10 * example + token}")
     "a.conll:32: unknown label 'X'; repair it"
+    >>> print(ExampleError("too long; set {}", 3, parameters=[Parameter("max_segment", 5)]))
+    sentence 3: too long; set max_segment=5
     """
+
+
+class ExampleTypeError(ExampleError, TypeError):
+    """An example of a type that cannot be read."""
 
 
 class ExampleWarning(_OfExample, UserWarning):

@@ -1,19 +1,19 @@
-"""What a model is made of."""
+"""What a model is made of: facts about its learner, and its heaviest features by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from perceptive.data.feature_space import FeatureSpace
 from perceptive.features.hashing import HashKernel
-from perceptive.learners.linear import LinearLearner
-from perceptive.learners.problem import Problem
+from perceptive.learners.weight_vector import WeightVector
 
-if TYPE_CHECKING:
-    from perceptive.learners.kernel import KernelLearner
-    from perceptive.learners.kernel_ranking import KernelRankingLearner
-    from perceptive.learners.ranking import RankingLearner
+PARAMETERS = ("rule", "hypothesis", "pairs", "budget")  # that tell learners apart
+COUNTS = ("played", "rounds", "mistakes", "updates")
 
 
 class Feature(NamedTuple):
@@ -28,126 +28,109 @@ class Feature(NamedTuple):
     sharing: int = 1
 
 
-def describe(learner: LinearLearner) -> dict[str, Any]:
-    """A few words about a learner, as plain values.
+def describe(learner: Any) -> dict[str, Any]:
+    """A few facts about a learner of any kind, as plain values; those that it does not have are left out.
 
     Examples
     --------
+    >>> from perceptive.learners import LinearLearner
     >>> L = LinearLearner(classes=[-1, 1])
     >>> L.learn_many([[1.0, 0.0], [0.0, 1.0]], [1, -1])
-    >>> describe(L)["mistakes"]
-    2
+    >>> describe(L)["mistakes"], describe(L)["features"]
+    (2, 2)
     """
-    p, names = learner.parameters, learner.names
+    if hasattr(learner, "ranker"):  # a reranker is its ranker, and what it chooses among
+        own = {"k": learner.k, "oracle": learner.oracle, "classes": learner.tagger.classes}
+        return {**own, **describe(learner.ranker)}
+    p = learner.parameters
+    facts: dict[str, Any] = {"kernel": repr(learner.kernel)} if hasattr(learner, "kernel") else {}
+    declared = {f.name for f in fields(p)}
+    facts |= {name: getattr(p, name) for name in PARAMETERS if name in declared}
+    if "pairs" in declared:
+        facts["cost"] = p.cost
+    if hasattr(learner, "classes"):
+        facts["classes"] = learner.classes
+    if hasattr(learner, "scheme"):
+        facts |= {"scheme": learner.given or learner.scheme, "label_column": learner.label_column}
+    facts["features"] = _count_features(learner)
+    if hasattr(learner, "dual"):
+        facts["supports"] = 0 if learner.dual is None else len(learner.dual)
+    if hasattr(learner, "space"):
+        facts |= _of_space(learner.space, p)
+    return {**facts, **{name: getattr(learner, name) for name in COUNTS}}
+
+
+def _count_features(learner: Any) -> int | None:
+    """Columns; of a tagger the features that have weights."""
+    if hasattr(learner, "n_features"):
+        n: int | None = learner.n_features
+        return n
+    model = learner.model
+    return 0 if model is None else int(model.n_state_rows + model.n_edge_rows)
+
+
+def _of_space(space: FeatureSpace, parameters: Any) -> dict[str, Any]:
+    """How features become columns."""
+    format, names = space.format, space.names
     return {
-        "rule": p.rule,
-        "hypothesis": p.hypothesis,
-        "classes": learner.classes,
-        "features": learner.n_features,
-        "format": None if learner.reading is None else learner.reading.format,
-        "bits": None if learner.reading is None else learner.reading.bits,
-        "examples": learner.played,
-        "rounds": learner.rounds,
-        "mistakes": learner.mistakes,
-        "updates": learner.updates,
+        "format": None if format is None else format.name,
+        "bits": getattr(parameters, "bits", None) if format is None else format.bits,
         "names": None if names is None else sum(len(names.names(bucket)) for bucket in names.buckets(1)),
         "collisions": None if names is None else len(names.buckets(2)),
     }
 
 
-def describe_kernel(learner: KernelLearner) -> dict[str, Any]:
-    """The same about a kernel learner."""
-    p, dual = learner.parameters, learner.dual
-    return {
-        "kernel": repr(learner.kernel),
-        "rule": p.rule,
-        "hypothesis": p.hypothesis,
-        "classes": learner.classes,
-        "features": learner.n_features,
-        "supports": 0 if dual is None else len(dual),
-        "budget": p.budget,
-        "examples": learner.played,
-        "rounds": learner.rounds,
-        "mistakes": learner.mistakes,
-        "updates": learner.updates,
-    }
+def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
+    """The columns of largest weight of a linear learner, for each class, feature by feature.
 
-
-def describe_ranker(learner: RankingLearner | KernelRankingLearner) -> dict[str, Any]:
-    """The same about a ranker."""
-    from perceptive.learners.ranking import RankingLearner
-
-    p = learner.parameters
-    about: dict[str, Any] = {
-        "rule": p.rule,
-        "hypothesis": p.hypothesis,
-        "pairs": p.pairs,
-        "cost": p.cost,
-        "features": learner.n_features,
-        "rounds": learner.rounds,
-        "mistakes": learner.mistakes,
-        "updates": learner.updates,
-    }
-    reading = learner.reading
-    about["format"] = None if reading is None else reading.format
-    about["bits"] = getattr(p, "bits", None) if reading is None else reading.bits
-    if isinstance(learner, RankingLearner):
-        return about
-    return {"kernel": repr(learner.kernel), **about, "supports": 0 if learner.dual is None else len(learner.dual)}
-
-
-def heaviest(
-    learner: LinearLearner | RankingLearner, top: int, hypothesis: str | None = None
-) -> dict[Any, list[Feature]]:
-    """The columns of largest weight, for each class, feature by feature; two classes have one vector.
-
-    It is positive for the second class. A ranker has one vector, under the name "score".
+    Two classes have one vector, which is positive for the second class. A ranker has one, under the name "score".
 
     Examples
     --------
+    >>> from perceptive.learners import LinearLearner
     >>> L = LinearLearner(classes=["loss", "profit"])
     >>> L.learn_many([{"critic": 1.0}, {"star": 2.0}], ["loss", "profit"])
     >>> heaviest(L, 1, "last")["profit"]
     [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
     hypothesis = hypothesis or learner.parameters.hypothesis
-    if not isinstance(learner, LinearLearner):
-        return {} if learner.problem is None else {"score": _heaviest(learner, learner.problem, 0, top, hypothesis)}
-    found = {}
-    for pair, problem in learner.problems.items():
-        for k in range(problem.n_classes):
-            if not problem.binary:
-                label = learner.classes[k]
+    return {name: _heaviest(learner.space, vector, k, top, hypothesis) for name, vector, k in _outputs(learner)}
+
+
+def _outputs(learner: Any) -> Iterator[tuple[Any, WeightVector, int]]:
+    """Each score of a linear learner: its name, and where its weights are."""
+    if not hasattr(learner, "vectors"):
+        yield "score", learner.vector, 0
+        return
+    for pair, vector in learner.vectors.items():
+        for k in range(vector.n_classes):
+            if not vector.binary:
+                yield learner.classes[k], vector, k
             elif len(pair) == 2:
-                label = f"{learner.classes[pair[1]]} against {learner.classes[pair[0]]}"
+                yield f"{learner.classes[pair[1]]} against {learner.classes[pair[0]]}", vector, k
             else:
-                label = learner.classes[pair[0] if pair else 1]
-            found[label] = _heaviest(learner, problem, k, top, hypothesis)
-    return found
+                yield learner.classes[pair[0] if pair else 1], vector, k
 
 
-def _heaviest(
-    learner: LinearLearner | RankingLearner, problem: Problem, k: int, top: int, hypothesis: str
-) -> list[Feature]:
-    weight = problem.vector(hypothesis)[0][:, k].astype(np.float64)
+def _heaviest(space: FeatureSpace, vector: WeightVector, k: int, top: int, hypothesis: str) -> list[Feature]:
+    weight = vector.vector(hypothesis)[0][:, k].astype(np.float64)
     size = np.abs(weight)
     best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
     best = best[np.lexsort((best, -size[best]))]
-    return [f for j in best.tolist() if weight[j] for f in _features(learner, j, float(weight[j]))]
+    return [f for j in best.tolist() if weight[j] for f in _features(space, j, float(weight[j]))]
 
 
-def _features(learner: LinearLearner | RankingLearner, column: int, weight: float) -> list[Feature]:
+def _features(space: FeatureSpace, column: int, weight: float) -> list[Feature]:
     """All features that lie in a column."""
-    if learner.vocabulary is not None:
-        return [Feature(learner.vocabulary.names()[column], column, weight)]
-    reading = learner.reading
-    if reading is None:
+    if space.vocabulary is not None:
+        return [Feature(space.vocabulary.names()[column], column, weight)]
+    format = space.format
+    if format is None:
         return [Feature(None, column, weight)]
-    if reading.bits is None:
-        return [Feature(str(column if reading.zero_based else column + 1), column, weight)]  # as the file has it
-    known = learner.names if isinstance(learner, LinearLearner) else None
-    names = [] if known is None else known.names(column)
+    if format.bits is None:
+        return [Feature(str(column if format.zero_based else column + 1), column, weight)]  # as the file has it
+    names = [] if space.names is None else space.names.names(column)
     if not names:
         return [Feature(None, column, weight)]
-    _, signs = HashKernel(reading.bits, reading.hash_seed).hash(names)
+    _, signs = HashKernel(format.bits, format.hash_seed).hash(names)
     return [Feature(n, column, sign * weight, len(names)) for n, sign in zip(names, signs.tolist(), strict=True)]

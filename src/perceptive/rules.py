@@ -5,11 +5,10 @@ The arithmetic is in ``core/rules.hpp`` and, to be read beside the notes, in ``r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """Facts about a rule.
 
     Attributes

@@ -6,7 +6,8 @@ read has a type and a range here, and what does not fit raises ValueError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,32 @@ def positive_or_none(meta: Mapping[str, Any], name: str) -> float | None:
     return float(value)
 
 
+def keywords(meta: Mapping[str, Any], name: str, known: Iterable[str]) -> Meta:
+    """Arguments by name from a file, all of them known."""
+    value = meta.get(name)
+    if not isinstance(value, dict) or not value.keys() <= set(known):
+        raise ValueError(f"{name} must be values by name, of {', '.join(known)}")
+    return value
+
+
+def number_or_nan(meta: Mapping[str, Any], name: str) -> float:
+    """A number from a file; nan where it is not known."""
+    value = meta.get(name)
+    if value is None:
+        return math.nan
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError(f"{name} must be a number")
+    return float(value)
+
+
+def not_negative(meta: Mapping[str, Any], name: str) -> float:
+    """A finite number ≥ 0 from a file."""
+    value = meta[name]
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number, 0 or more")
+    return float(value)
+
+
 def hash_of(meta: Mapping[str, Any], name: str = "fingerprint") -> int:
     """64 bits from a file, which are written as digits."""
     value = meta[name]
@@ -98,3 +125,13 @@ def check_finite(name: str, values: NDArray[Any]) -> NDArray[Any]:
     if not np.isfinite(values).all():
         raise ValueError(f"{name} contains NaN or inf")
     return values
+
+
+def array_of(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """An array from a file without NaN and inf, of this type and shape; None stands for any length."""
+    array = arrays[name]
+    fits = len(array.shape) == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+    if array.dtype != dtype or not fits:
+        wanted = " × ".join("n" if n is None else str(n) for n in shape)
+        raise ValueError(f"{name} must hold {wanted} numbers of type {np.dtype(dtype)}")
+    return check_finite(name, array)

@@ -1,6 +1,7 @@
 """`KernelClassifier` keeps scikit-learn's contract and its own promises."""
 
 import inspect
+import tempfile
 from dataclasses import fields
 
 import numpy as np
@@ -16,9 +17,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import perceptive
 from perceptive import KernelClassifier, LinearClassifier
+from perceptive.data.labels import Labels
+from perceptive.estimators.data import hold_out
 from perceptive.kernels import Custom, Gaussian, Linear, Polynomial
-from perceptive.parameters import KernelParameters, KernelTrainingParameters
+from perceptive.parameters import KernelParameters, TrainingParameters
 
 X, y = load_digits(return_X_y=True)
 X = X / 16.0
@@ -34,6 +38,7 @@ INSTANCES = [
     KernelClassifier(kernel=Gaussian(), multiclass="ovr", rule="pa1"),
     KernelClassifier(kernel=Polynomial(2), bias=1.0, delta=1.0),
     KernelClassifier(budget=50),
+    KernelClassifier(rule="pa2", validation_fraction=0.2),
     KernelClassifier(budget=50, forget="oldest", hypothesis="last"),
     KernelClassifier(kernel="precomputed", bias=10.0),
 ]
@@ -45,9 +50,9 @@ def test_scikit_learn_contract(estimator, check):
 
 
 def test_parameters_are_declared_once():
-    declared = {f.name: f.default for cls in (KernelParameters, KernelTrainingParameters) for f in fields(cls)}
+    declared = {f.name: f.default for cls in (KernelParameters, TrainingParameters) for f in fields(cls)}
     signature = inspect.signature(KernelClassifier).parameters
-    assert {name: p.default for name, p in signature.items()} == declared
+    assert {name: p.default for name, p in signature.items()} == {**declared, "class_weight": None, "certify": False}
     documented = inspect.getdoc(KernelClassifier)
     for name in declared:
         assert f"\n{name} : " in documented
@@ -135,6 +140,68 @@ def test_partial_fit_and_learn_one_are_one_pass():
     assert KernelClassifier().predict_one(X[0]) is None
 
 
+# ---------------------------------------------------------------- held-out examples
+
+
+@pytest.mark.parametrize("strings", [False, True])
+@pytest.mark.parametrize("options", [{}, {"multiclass": "ovr"}, {"delta": 0.5}, {"budget": 60}])
+def test_training_stops_early_and_goes_back_to_the_best_epoch(strings, options):
+    data = ["".join("abcdefgh"[int(v * 7)] for v in row[18:30]) for row in X[:400]] if strings else X[:400]
+    parameters = {"kernel": "spectrum(2)" if strings else "poly(3)", **options}
+    clf = KernelClassifier(**parameters, epochs=40, validation_fraction=0.3, patience=2).fit(data, y[:400])
+    held = hold_out(Labels.of(y[:400]), 0.3, 0)
+    scores = clf.held_out_
+    assert len(scores) == clf.n_iter_ == len(clf.mistakes_) <= 40
+    best = int(np.argmax(scores))
+    assert clf.n_iter_ == 40 or clf.converged_ or clf.n_iter_ - 1 - best >= 2
+    taught = [x for x, out in zip(data, held, strict=True) if not out] if strings else data[~held]
+    kept = [x for x, out in zip(data, held, strict=True) if out] if strings else data[held]
+    assert clf.score(kept, y[:400][held]) == scores.max()
+    if not clf.converged_:
+        free = KernelClassifier(**parameters, epochs=best + 1).fit(taught, y[:400][~held])
+        assert np.array_equal(clf.decision_function(data), free.decision_function(data))
+        assert np.array_equal(clf.support_, np.flatnonzero(~held)[free.support_])
+    assert not held[clf.support_].any()
+
+
+def test_held_out_examples_have_no_part_in_the_run():
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=300)
+    start = np.random.default_rng(1).integers(0, 2, size=300).astype(float)
+    options = {"kernel": "poly(2)", "epochs": 6, "patience": 9, "certify": True}
+    clf = KernelClassifier(validation_fraction=0.2, **options)
+    clf.fit(X[:300], y[:300] > 4, sample_weight=weights, alpha_init=start)
+    held = hold_out(Labels.of(y[:300] > 4), 0.2, 0)
+    free = KernelClassifier(**options, validation_fraction=0.0)
+    free.epochs = int(np.argmax(clf.held_out_)) + 1
+    free.fit(X[:300][~held], y[:300][~held] > 4, sample_weight=weights[~held], alpha_init=start[~held])
+    assert np.array_equal(clf.alpha_, free.alpha_)
+    assert np.array_equal(clf.support_vectors_, free.support_vectors_)
+    assert np.array_equal(clf.alpha_counts_, free.alpha_counts_)
+    assert np.array_equal(X[:300][clf.support_].astype(clf.support_vectors_.dtype), clf.support_vectors_)
+    assert clf.certificate_.holds
+    assert not clf.certificate_.hypothetical
+    again = from_file(clf)
+    assert np.array_equal(again.support_, clf.support_)
+    assert np.array_equal(again.held_out_, clf.held_out_)
+    clf.partial_fit(X[300:], y[300:] > 4)
+    assert np.array_equal(X[clf.support_].astype(np.float32), clf.support_vectors_)
+
+
+def from_file(model):
+    with tempfile.TemporaryDirectory() as folder:
+        perceptive.save(model, f"{folder}/a.model")
+        return perceptive.load(f"{folder}/a.model")
+
+
+def test_what_cannot_be_held_out():
+    with pytest.raises(ValueError, match="validation_fraction does not go with a precomputed Gram matrix"):
+        KernelClassifier(kernel="precomputed", validation_fraction=0.1).fit(X[:50] @ X[:50].T, y[:50])
+    with pytest.raises(ValueError, match="holds out none of 2 examples"):
+        KernelClassifier(validation_fraction=0.1).fit(X[:2], [0, 1])
+    with pytest.raises(ValueError, match="patience"):
+        KernelClassifier(validation_fraction=0.1, patience=0).fit(X[:50], y[:50])
+
+
 # ---------------------------------------------------------------- in scikit-learn
 
 
@@ -164,7 +231,7 @@ def test_approximations_come_from_scikit_learn():
         ({"budget": 0}, "budget"),
         ({"budget": 5, "hypothesis": "voted"}, "budget"),
         ({"budget": 5, "delta": 1.0}, "delta"),
-        ({"budget": 5, "forget": "oldest"}, "take hypothesis='last', or forget='projectron'"),
+        ({"budget": 5, "forget": "oldest"}, "choose hypothesis='last', or forget='projectron'"),
         ({"rule": "pa1", "margin": 1.0}, "margin"),
         ({"multiclass": "ovo"}, "multiclass"),
         ({"cache_size": -1.0}, "cache_size"),

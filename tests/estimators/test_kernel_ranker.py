@@ -80,8 +80,8 @@ def test_bad_input(kernel, X, y, qid, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"rule": "romma"}, "rule must be one of"),
-        ({"pairs": "some"}, "pairs must be one of"),
+        ({"rule": "romma"}, "rule=.*: it must be one of"),
+        ({"pairs": "some"}, "pairs=.*: it must be one of"),
         ({"rule": "pa", "margin": 1.0}, "margin does not go"),
         ({"delta": 1.0, "cost": "grade"}, "delta does not go"),
     ],
@@ -116,7 +116,7 @@ def test_a_refused_partial_fit_teaches_nothing(lists):
 def test_bad_groups(grades, sizes, message):
     learner = KernelRankingLearner(kernel="linear")
     with pytest.raises(ValueError, match=message):
-        learner.learn_many(np.eye(3), grades, sizes)
+        learner.learn_many(np.eye(3), grades, sizes=sizes)
     assert learner.dual is None
     assert not learner.learn([[1.0, 2.0]], 0)  # one candidate is no round
     assert (learner.rounds, learner.mistakes) == (0, 0)
@@ -275,15 +275,16 @@ def test_a_gram_matrix_is_the_kernel_or_is_refused():
 @pytest.mark.parametrize("pairs", PAIRS)
 def test_long_lists_are_tiled(pairs, monkeypatch):
     """What a tile holds changes neither the run nor its certificate."""
-    from perceptive.learners import kernel_ranking
+    from perceptive.learners import kernel_lists, kernel_values
 
     rng = np.random.default_rng(0)
     X = [np.vstack([x, x[:2]]) for x in rng.normal(size=(4, 20, 3)).round(1)]
     y = [rng.integers(0, 3, size=22).tolist() for _ in X]
     found = []
-    for columns in (kernel_ranking.COLUMNS, 1):
-        monkeypatch.setattr(kernel_ranking, "COLUMNS", columns)
-        monkeypatch.setattr(kernel_ranking, "ROWS", 512 if columns > 1 else 40)
+    for columns in (kernel_values.COLUMNS, 1):
+        monkeypatch.setattr(kernel_values, "COLUMNS", columns)
+        for module in (kernel_lists, kernel_values):
+            monkeypatch.setattr(module, "ROWS", 512 if columns > 1 else 40)
         ranker = KernelRanker(kernel="linear", rule="pa1", pairs=pairs, dtype="float64", epochs=2).fit(X, y)
         certificate = ranker.certificate(X, y)
         found.append((list(ranker.mistakes_), ranker.rank(X[0], "last"), certificate.bound, certificate.radius))

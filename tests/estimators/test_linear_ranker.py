@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 import perceptive
-from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, metrics
+from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker
+from perceptive.evaluation import metrics
 from perceptive.kernels import Custom, Polynomial
 from perceptive.learners import RankingLearner
 from perceptive.model_file import ModelFileError
@@ -466,5 +467,5 @@ def test_queries_may_be_names_in_any_array():
 
 def test_grades_that_differ_beyond_all_numbers_are_refused():
     for ranker in (LinearRanker(cost="grade"), KernelRanker(kernel="linear")):
-        with pytest.raises(ValueError, match="differ by more than any number"):
+        with pytest.raises(ValueError, match="differ by more than a float can hold"):
             ranker.fit([[[1.0, 0.0], [0.0, 1.0]]], [[-1e308, 1e308]])

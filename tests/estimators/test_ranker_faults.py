@@ -12,7 +12,7 @@ import perceptive
 from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, streams
 from perceptive.cli import main
 from perceptive.cli.options import as_json
-from perceptive.metrics import mean_average_precision, mrr, ndcg, top1
+from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1
 
 
 def run(capsys, *arguments):
@@ -77,10 +77,10 @@ def test_json_has_no_nan():
 def test_no_command_prints_nan(monkeypatch, data, tmp_path, capsys):
     """Whatever a held-out score or a score is, what is printed is JSON."""
     model = tmp_path / "m"
-    monkeypatch.setattr("perceptive.training.ranking.held_out_accuracy", lambda learner, source: math.nan)
+    monkeypatch.setattr("perceptive.training.blocks.ListBlocks.score", lambda self, learner, blocks: math.nan)
     code, out, err = run(capsys, "train", data, "--task", "rank", "-o", model, "--holdout", 0.2, "--json")
     assert code == 0, err
-    assert set(json.loads(out, parse_constant=pytest.fail)["held_out"]) == {None}
+    assert set(json.loads(out, parse_constant=pytest.fail)["training"]["held_out"]) == {None}
     monkeypatch.setattr(
         "perceptive.learners.ranking.RankingLearner.scores_of", lambda self, rows, starts, h: np.full(rows.n, math.inf)
     )
@@ -173,8 +173,7 @@ def test_a_query_that_comes_back_is_noted(tmp_path, capsys):
 def test_inspect_counts_rounds(data, tmp_path, capsys):
     assert run(capsys, "train", data, "--task", "rank", "-o", tmp_path / "m", "--quiet", "--epochs", 1)[0] == 0
     told = json.loads(run(capsys, "inspect", tmp_path / "m", "--json")[1])
-    assert told["rounds"] == 20
-    assert "lists" not in told
+    assert told["learner"]["rounds"] == 20
 
 
 # ---------------------------------------------------------------- kernels

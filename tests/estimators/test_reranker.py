@@ -14,10 +14,12 @@ import perceptive
 import perceptive.model_file
 from perceptive import KernelRanker, LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
-from perceptive.conlleval import evaluate, segments
+from perceptive.evaluation.conlleval import evaluate, segments
 from perceptive.kernels import Custom, Spectrum, SubsetTree, as_kernel
-from perceptive.learners.reranking import RerankingLearner, shape, structure_of, to_tree
-from perceptive.persistence import load_learner
+from perceptive.learners import SequenceLearner
+from perceptive.learners.candidates import shape, structure_of, to_tree
+from perceptive.learners.reranking import RerankingLearner
+from perceptive.models.registry import load_learner
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +66,12 @@ def test_candidates_are_cross_fitted(sentences, monkeypatch):
     """No tagger proposes candidates for a sentence that it has learned from, but for the last one, which is kept."""
     X, y = [[f"s{i}", *x] for i, x in enumerate(sentences[0][:30])], [["O", *labels] for labels in sentences[1][:30]]
     learned, asked = [], []
-    fit, propose = SequenceTagger.fit, SequenceTagger.predict_kbest
+    fit, propose = SequenceTagger.fit, SequenceLearner.k_best
     monkeypatch.setattr(
         SequenceTagger, "fit", lambda self, X, y: (learned.append({x[0] for x in X}), fit(self, X, y))[1]
     )
     monkeypatch.setattr(
-        SequenceTagger, "predict_kbest", lambda self, X, k: (asked.append({x[0] for x in X}), propose(self, X, k))[1]
+        SequenceLearner, "k_best", lambda self, X, k: (asked.append({x[0] for x in X}), propose(self, X, k))[1]
     )
     Reranker(BASE, k=5, folds=3).fit(X, y)
     assert len(learned) == 4
@@ -108,7 +110,7 @@ def test_bad_options(sentences, options, n, message):
     X, y = sentences
     with pytest.raises(ValueError, match=message):
         Reranker(BASE, **options).fit(X[:n], y[:n])
-    with pytest.raises(ValueError, match="one per sentence"):
+    with pytest.raises(ValueError, match="give one list of labels per sentence"):
         Reranker(BASE).fit(X[:10], y[:9])
 
 
@@ -237,10 +239,10 @@ def test_train_tag_and_eval(files, sentences, capsys):
     code, out, err = run(capsys, "train", files / "train.conll", *options, "--json")
     assert code == 0, err
     told = json.loads(out)
-    assert told["sentences"] == 200
+    assert told["data"]["examples"] == 200
     in_python = Reranker(BASE, k=10, folds=3).fit(X[:200], y[:200])
-    assert told["oracle"] == in_python.oracle_
-    assert told["mistakes"] == in_python.ranker_.mistakes_.tolist()
+    assert told["learner"]["oracle"] == in_python.oracle_
+    assert told["training"]["mistakes"] == in_python.ranker_.mistakes_.tolist()
     expected = in_python.predict(X[200:])
     code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1)
     assert code == 0, err
@@ -248,9 +250,9 @@ def test_train_tag_and_eval(files, sentences, capsys):
     assert tagged == expected
     code, out, err = run(capsys, "eval", model, files / "test.conll", "--json")
     assert code == 0, err
-    assert json.loads(out)["f1"] == pytest.approx(evaluate(y[200:], expected).f1)
-    better = json.loads(out)["f1"]
-    assert better > json.loads(run(capsys, "eval", base, files / "test.conll", "--json")[1])["f1"] + 10
+    assert json.loads(out)["metrics"]["f1"] == pytest.approx(evaluate(y[200:], expected).f1)
+    better = json.loads(out)["metrics"]["f1"]
+    assert better > json.loads(run(capsys, "eval", base, files / "test.conll", "--json")[1])["metrics"]["f1"] + 10
     code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1, "--kbest", 2, "--json")
     assert code == 0, err
     lines = [json.loads(line) for line in out.splitlines()]
@@ -261,7 +263,7 @@ def test_train_tag_and_eval(files, sentences, capsys):
     assert "N1 N2" in out
     code, out, err = run(capsys, "inspect", model, "--json")
     assert code == 0, err
-    assert json.loads(out)["k"] == 10
+    assert json.loads(out)["learner"]["k"] == 10
     code, out, err = run(capsys, "train", files / "train.conll", *options, "--base-epochs", 2, "--rule", "perceptron")
     assert code == 0, err
     assert "oracle" in out
@@ -295,11 +297,12 @@ def test_rerankers_are_not_mixed_up(files, capsys):
     base, model, train = files / "ner.model", files / "rerank.model", files / "train.conll"
     assert run(capsys, "train", train, "--task", "rerank", "--base", base, "--folds", 2, "-o", model, "--quiet")[0] == 0
     assert "is a reranker" in run(capsys, "predict", model, train)[2]
-    assert "is a reranker" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
-    assert "is no ranker" in run(capsys, "rank", model, train)[2]
+    assert "is no tagger" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
+    assert "is a reranker; use perceptive tag" in run(capsys, "rank", model, train)[2]
     assert "no margins" in run(capsys, "tag", model, train, "--margin", "--label-column", -1)[2]
     assert "20 at most" in run(capsys, "tag", model, train, "--kbest", 21, "--label-column", -1)[2]
-    assert "needs --task rerank" in run(capsys, "train", train, "--task", "tag", "--folds", 2, "-o", files / "x")[2]
+    told = run(capsys, "train", train, "--task", "tag", "--folds", 2, "-o", files / "x")[2]
+    assert "--folds does not go with --task tag; it is for --task rerank" in told
     assert "would be lost" in run(capsys, "train", train, "--task", "rerank", "--base", base, "-o", base)[2]
 
 
@@ -321,25 +324,25 @@ def test_shapes():
 
 
 def test_the_oracle_is_the_best_f_whatever_the_target(sentences):
-    from perceptive.training.reranking import lists_to_learn
+    from perceptive.learners.candidates import graded_lists
 
     X, y = sentences
     x, truth = X[0], y[0]
     worse, nearly = ["O"] * len(truth), [*truth[:-1], "B-P"]
     proposed = [[(worse, 2.0), (truth, 1.0)], [(worse, 2.0), (nearly, 1.0)]]
     for target in ("f1", "exact"):
-        *_, oracle = lists_to_learn([x, x], [truth, truth], proposed, target, None, None)
+        *_, oracle = graded_lists([x, x], [truth, truth], proposed, target, None, None)
         assert oracle == evaluate([truth, truth], [truth, nearly]).f1 / 100
 
 
 def test_hashed_candidates_are_what_dicts_would_be(sentences):
     from perceptive.features.hashing import HashKernel
-    from perceptive.training.reranking import lists_to_learn
+    from perceptive.learners.candidates import graded_lists
 
     X, y = sentences[0][:150], sentences[1][:150]
     proposed = SequenceTagger(template=["word", "@label[-1]"], epochs=1).fit(X, y).predict_kbest(X, 4)
-    dicts, grades, sizes, _ = lists_to_learn(X, y, proposed, "f1", None, None)
-    rows, same_grades, same_sizes, _ = lists_to_learn(X, y, proposed, "f1", None, None, HashKernel(12))
+    dicts, grades, sizes, *_ = graded_lists(X, y, proposed, "f1", None, None)
+    rows, same_grades, same_sizes, *_ = graded_lists(X, y, proposed, "f1", None, None, hashing=HashKernel(12))
     assert len(sizes) > 64  # more than a batch
     assert (grades == same_grades).all()
     assert (sizes == same_sizes).all()
@@ -415,7 +418,7 @@ def test_a_bad_sentence_is_named_before_anything_is_learned(sentences, monkeypat
     with pytest.raises(ValueError, match=f"^sentence {bad}, token 1"):
         Reranker(tagger, folds=3).fit(X, y)
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=f"^sentence {bad} has"):
+    with pytest.raises(ValueError, match=f"^sentence {bad}: it has"):
         Reranker(BASE, folds=3).fit(X, [*y[:bad], ["O"], *y[bad + 1 :]])
     with pytest.warns(UserWarning, match=f"^sentence {bad}, token 1") as caught:
         Reranker(BASE, k=2, folds=3).fit(X, y, fitted=clone(BASE).fit(*(part[:20] for part in sentences)))

@@ -76,11 +76,11 @@ def test_fit_forgets_and_is_the_same_each_time():
 
 def test_prediction_changes_nothing():
     tagger = SequenceTagger(template="ner").fit(X, Y)
-    before = tagger.learner_.arrays()
+    before = tagger.learner_.snapshot()[0]
     tagger.predict([["unheard", "Of"]])
     tagger.predict_kbest(X_TEST, 3)
     tagger.decision_margin(X_TEST)
-    after = tagger.learner_.arrays()
+    after = tagger.learner_.snapshot()[0]
     assert all((before[name] == after[name]).all() for name in before)
 
 
@@ -152,8 +152,8 @@ def test_a_callable_gives_features():
 def test_min_count_leaves_rare_features_out():
     X, y = [["a", "b"], ["a", "c"]], [["x", "y"], ["x", "y"]]
     learner = SequenceLearner(template="word", min_count=2)
-    assert learner.prepare(X, y, first=True).features == 1
-    assert SequenceLearner(template="word").prepare(X, y, first=True).features == 3
+    assert learner.dataset(X, y, epochs=1).sentences.features == 1
+    assert SequenceLearner(template="word").dataset(X, y, epochs=1).sentences.features == 3
 
 
 def test_unknown_labels_in_the_test_are_scored():
@@ -256,15 +256,15 @@ def test_threads_may_predict_at_once():
 @pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
-        ([["a"], []], [["x"], []], ValueError, "sentence 1 is empty"),
+        ([["a"], []], [["x"], []], ValueError, "sentence 1: it is empty"),
         ([], [], ValueError, "no sentences"),
-        ([["a", "b"]], [["x"]], ValueError, "sentence 0 has 2 tokens, but 1 labels"),
+        ([["a", "b"]], [["x"]], ValueError, "sentence 0: it has 2 tokens, but 1 labels"),
         ([["a"]], [["x"], ["y"]], ValueError, "X has 1 sentences, but y has 2"),
-        (["a b"], [["x", "y"]], TypeError, "sentence 0 is a str"),
+        (["a b"], [["x", "y"]], TypeError, "sentence 0: got a value of type 'str'"),
         ("ab", "xy", TypeError, "must come in a list"),
-        ([[3]], [["x"]], TypeError, "sentence 0, token 0 is a int"),
-        ([[("a", 3)]], [["x"]], TypeError, "a column is a int"),
-        ([[("a",)]], [["x"]], ValueError, "1 columns, but the templates read 2"),
+        ([[3]], [["x"]], TypeError, "sentence 0, token 0: got a value of type 'int'"),
+        ([[("a", 3)]], [["x"]], TypeError, "sentence 0, token 0: a column is of type 'int'"),
+        ([[("a",)]], [["x"]], ValueError, "sentence 0, token 0: it has 1 column, but the templates read 2"),
         ([["\ud800"]], [["x"]], ValueError, "UTF-8"),
         ([[{"f": float("nan")}]], [["x"]], ValueError, "sentence 0, token 0: a feature is neither"),
         ([[{"f": [1]}]], [["x"]], ValueError, "neither a finite number nor a string"),
@@ -275,10 +275,10 @@ def test_bad_input_is_refused_and_nothing_is_learned(X, y, error, message):
     tagger = SequenceTagger(template=template)
     good = [[("a", "b"), ("c", "d")]] if "column" in message else [["a", "c"]]
     tagger.fit(good, [["x", "y"]])
-    before = tagger.learner_.arrays()
+    before = tagger.learner_.snapshot()[0]
     with pytest.raises(error, match=message):
         tagger.partial_fit(X, y)
-    after = tagger.learner_.arrays()
+    after = tagger.learner_.snapshot()[0]
     assert all(np.array_equal(before[name], after[name]) for name in ("state.weight", "edge.weight", "run"))
     with pytest.raises(error, match=message):
         clone(tagger).fit(X, y)
@@ -341,7 +341,7 @@ def test_every_sentence_is_checked_before_some_are_held_out():
     X, y = [["a", "b"]] * 20, [["N", "V"]] * 20
     for bad in range(20):
         labels = [*y[:bad], ["N"], *y[bad + 1 :]]
-        with pytest.raises(ValueError, match=f"sentence {bad} has 2 tokens"):
+        with pytest.raises(ValueError, match=f"sentence {bad}: it has 2 tokens"):
             SequenceTagger(template="hmm", validation_fraction=0.2).fit(X, labels)
 
 
@@ -395,7 +395,7 @@ def test_errors_number_sentences_as_they_were_given(options):
     for bad in range(20):
         strange = [*X[:bad], ["a", 3], *X[bad + 1 :]]
         tagger = SequenceTagger(template="hmm", **options)
-        with pytest.raises(TypeError, match=f"^sentence {bad}, token 1 is a int"):
+        with pytest.raises(TypeError, match=f"^sentence {bad}, token 1: got a value of type 'int'"):
             tagger.fit(strange, y)
         assert not hasattr(tagger, "learner_")
         wrong = [*y[:bad], ["O", "I-X"], *y[bad + 1 :]]
@@ -406,8 +406,8 @@ def test_errors_number_sentences_as_they_were_given(options):
 @pytest.mark.parametrize(
     ("X", "y", "options", "error", "message"),
     [
-        ([["a"]], [[["x"]]], {}, ValueError, "sentence 0, token 0: .* is no label"),
-        ([["a", "b"]], [["x", float("nan")]], {}, ValueError, "sentence 0, token 1: nan is no label"),
+        ([["a"]], [[["x"]]], {}, ValueError, "sentence 0, token 0: .* cannot be a label"),
+        ([["a", "b"]], [["x", float("nan")]], {}, ValueError, "sentence 0, token 1: nan cannot be a label"),
         ([["a", "b"]], [[None, None]], {}, ValueError, "all are None"),
         ([["a"]], [["x"]], {"template": lambda x, t: 3}, TypeError, "token 0: the template's function gave a int"),
         ([["a"]], [["x"]], {"template": lambda x, t: "abc"}, TypeError, "gave a str"),

@@ -66,7 +66,7 @@ def test_pruning_keeps_the_predictions(tmp_path):
 def test_hostile_states_are_refused(tmp_path):
     tagger = SequenceTagger(template="word & @label[-1]\nword\n@label[-1]", keep="all", epochs=1).fit(X[:20], Y[:20])
     learner = tagger.learner_
-    good = learner.arrays()
+    good = learner.snapshot()[0]
     rng = np.random.default_rng(0)
     refused = 0
     for _ in range(300):

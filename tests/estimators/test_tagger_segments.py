@@ -23,7 +23,7 @@ def test_segments_learn_and_are_saved(tmp_path):
     (tmp_path / "t.template").write_text("norm\nshape\n@label[-1]\nsegment in(cities.txt)\n")
     tagger = SequenceTagger(template=tmp_path / "t.template", segments=True, epochs=5).fit(X, y)
     assert tagger.score(X_test, y_test) > 0.95
-    assert tagger.learner_.longest == 2
+    assert tagger.learner_.labelling.longest == 2
     names = {name for name, _, _ in tagger.learner_.heaviest(1000)}
     assert any(name.startswith("segment text = ") for name in names)
     assert any(name.startswith("segment in(cities.txt)") for name in names)
@@ -102,11 +102,11 @@ def test_long_segments_take_time_in_proportion():
 def test_the_longest_segment_grows_where_no_bound_was_set():
     tagger = SequenceTagger(template="hmm", segments=True)
     tagger.learn_one(["a"], ["O"]).learn_one(["a", "b"], ["B-X", "I-X"])
-    assert tagger.learner_.longest == 2
-    with pytest.raises(TypeError, match="token 1 is a int"):
+    assert tagger.learner_.labelling.longest == 2
+    with pytest.raises(TypeError, match="token 1: got a value of type 'int'"):
         tagger.partial_fit([["a", 3, "b"]], [["B-Y", "I-Y", "I-Y"]])
     assert tagger.classes_ == ["B-X", "I-X", "O"]
-    assert tagger.learner_.longest == 2
+    assert tagger.learner_.labelling.longest == 2
     assert tagger.predict([["a", "b"]], hypothesis="last") == [["B-X", "I-X"]]
     with pytest.raises(ValueError, match="sentence 0: the segment 'X' of tokens 0 to 2 is longer than 2"):
         certify(tagger.learner_, [["a", "b", "c"]], [["B-X", "I-X", "I-X"]])
@@ -139,7 +139,7 @@ def test_hostile_states_of_segments_are_refused_or_harmless():
     template = ["word", segment_in("cities", ["New York"]), "@label[-1]"]
     X, y = records(20)
     tagger = SequenceTagger(template=template, segments=True, epochs=2).fit(X, y)
-    good = tagger.learner_.arrays()
+    good = tagger.learner_.snapshot()[0]
     rng = np.random.default_rng(0)
     refused = 0
     for _ in range(200):

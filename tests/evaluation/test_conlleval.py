@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptive.conlleval import evaluate, segments
+from perceptive.evaluation.conlleval import evaluate, segments
 
 pytestmark = pytest.mark.core
 

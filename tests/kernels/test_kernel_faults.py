@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 import perceptive
 from perceptive import KernelClassifier, LinearClassifier
-from perceptive.cli.objects import Objects
+from perceptive.cli.tasks.objects import Objects
 from perceptive.kernels import (
     Constant,
     Custom,
@@ -246,7 +246,7 @@ def test_inspect_keeps_the_classes(tmp_path, capsys):
     path = str(tmp_path / "a.model")
     perceptive.save(KernelClassifier().fit(X, y), path)
     main(["inspect", path, "--json"])
-    assert json.loads(capsys.readouterr().out)["classes"] == [0, 1]
+    assert json.loads(capsys.readouterr().out)["learner"]["classes"] == [0, 1]
 
 
 def test_no_examples():

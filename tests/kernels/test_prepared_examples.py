@@ -85,8 +85,8 @@ def test_sequences_are_counted_once(monkeypatch):
 
 def test_supports_do_not_keep_what_they_were_taken_of():
     learner = KernelRankingLearner(kernel=Spectrum(2))
-    lesson = learner.prepare(["ab", "ba", "aab", "bba"], [1, 0, 1, 0], [2, 2])
-    lesson.play_as_they_come()
+    lesson = learner.dataset(["ab", "ba", "aab", "bba"], [1, 0, 1, 0], sizes=[2, 2])
+    assert sum(lesson.epoch()) == 2
     home = weakref.ref(lesson.X.counted()[0])
     assert home() is not None
     before = learner.scores(["abab", "baba"])

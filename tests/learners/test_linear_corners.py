@@ -30,7 +30,7 @@ def test_lazy_average_where_the_scale_collapses(rule, seed):
     b = data.integers(0, 2, size=12)
     learner = LinearLearner(classes=[0, 1], rule=rule, keep="all")
     learner.learn_many(A, b)
-    problem = learner.problems[()]
+    problem = learner.vectors[()]
     history = [np.append(*[part.ravel() for part in problem.voter(k)]) for k in range(problem.journal.voters)]
     naive = reference.average(history, problem.survivals().tolist())
     w, bias = problem.vector("averaged")
@@ -100,7 +100,7 @@ def test_an_exception_of_any_kind_leaves_the_average_right():
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
     assert clf.n_iter_ >= 1
-    problem = clf.learner_.problems[()]
+    problem = clf.learner_.vectors[()]
     averaged = problem.vector("averaged")[0].ravel().astype(float)
     survival = problem.survivals()
     total = np.zeros(30)
@@ -247,7 +247,7 @@ def test_messages_name_the_argument():
         (lambda: LinearClassifier(class_weight={5: 1.0}).fit(X, y), "class_weight=.* each of"),
         (lambda: LinearClassifier(class_weight="foo").fit(X, y), "class_weight='foo'"),
         (lambda: LinearLearner().learn([1.0], pd.NA), "missing labels"),
-        (lambda: LinearClassifier().fit(X, y).predict(X, hypothesis=["last"]), "hypothesis must be"),
+        (lambda: LinearClassifier().fit(X, y).predict(X, hypothesis=["last"]), "it must be one of"),
         (lambda: LinearClassifier(rule="mira", cost="abc").fit(X, np.arange(60) % 3), "cost must hold numbers"),
         (lambda: LinearClassifier().fit(X, y, coef_init="a"), "coef_init must hold numbers"),
         (lambda: LinearClassifier().fit(X, y, sample_weight="x"), "sample_weight must hold numbers"),

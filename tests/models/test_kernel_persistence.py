@@ -119,14 +119,14 @@ def test_functions_are_asked_for_again(tmp_path):
 
 
 def test_learners_and_their_certificates_come_back(tmp_path):
-    from perceptive.dual_certificate import certify_kernel
+    from perceptive.certificates import certify
 
     path = tmp_path / "a.model"
     learner = KernelLearner(kernel="poly(2)")
     learner.learn_many(VECTORS, LABELS)
     perceptive.save(learner, path)
     again = perceptive.load(path)
-    assert certify_kernel(again, VECTORS, LABELS) == certify_kernel(learner, VECTORS, LABELS)
+    assert certify(again, VECTORS, LABELS) == certify(learner, VECTORS, LABELS)
     assert again.classes == learner.classes
     again.learn(VECTORS[0], 7)
     assert again.classes == [0, 1, 2, 7]

@@ -71,7 +71,7 @@ def test_named_features_and_late_classes(tmp_path):
     perceptive.save(learner, tmp_path / "a.model")
     again = perceptive.load(tmp_path / "a.model")
     assert isinstance(again, LinearLearner)
-    assert again.vocabulary.names() == ["a", "b=x", "c", "ä"]
+    assert again.space.vocabulary.names() == ["a", "b=x", "c", "ä"]
     for L in (learner, again):
         L.learn({"new": 1.0}, "a third class")
     assert again.classes == learner.classes
@@ -101,7 +101,7 @@ def test_labels_of_every_kind(labels, tmp_path):
 def test_labels_that_cannot_be_saved(tmp_path):
     learner = LinearLearner()
     learner.learn([1.0], (1, 2))
-    with pytest.raises(ModelFileError, match="cannot be saved"):
+    with pytest.raises(ValueError, match="cannot be saved"):
         perceptive.save(learner, tmp_path / "a.model")
     with pytest.raises(TypeError, match="cannot save"):
         perceptive.save(object(), tmp_path / "a.model")

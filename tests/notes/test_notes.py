@@ -25,7 +25,7 @@ def learner(start, **parameters):
 
 
 def weights(L):
-    return L.problems[ALL].vector("last")[0][:, 0].tolist()
+    return L.vectors[ALL].vector("last")[0][:, 0].tolist()
 
 
 def classifier(**parameters):
@@ -166,7 +166,7 @@ def test_q4_with_fit():
     clf = classifier(epochs=1, keep="all").fit(Q4, CLASS, coef_init=[1, 1])
     assert clf.coef_.tolist() == [[0, 2]]
     assert clf.mistakes_.tolist() == [5]
-    problem = clf.learner_.problems[ALL]
+    problem = clf.learner_.vectors[ALL]
     assert problem.survivals().tolist() == [2, 2, 1, 1, 2, 0]
     voters = [problem.voter(k)[0][:, 0].tolist() for k in range(6)]
     assert voters[:3] == [[1, 1], [1, -2], [-2, -2]]
@@ -259,7 +259,7 @@ def ten_rounds(**parameters):
 def test_survivals_of_the_table():
     L, erred = ten_rounds()
     assert erred == list(MISTAKES_AT)
-    problem = L.problems[ALL]
+    problem = L.vectors[ALL]
     assert problem.survivals().tolist() == [1, 3, 4, 2, 0]
     V = np.array([problem.voter(k)[0][:, 0] for k in range(5)])
     assert V.tolist() == np.tril(np.ones((5, 4)), -1).tolist()  # v_k = e_1 + … + e_k
@@ -276,7 +276,7 @@ def test_survivals_of_the_table():
     assert [L.predict(e, "voted") for e in np.eye(4)] == [1, 1, 1, -1]
     # random: one of the v_k, never v₄
     drawn = {
-        tuple(ten_rounds(random_state=seed)[0].problems[ALL].vector("random")[0][:, 0].tolist()) for seed in range(60)
+        tuple(ten_rounds(random_state=seed)[0].vectors[ALL].vector("random")[0][:, 0].tolist()) for seed in range(60)
     }
     assert drawn == {tuple(v) for v in V[:4].tolist()}
 
@@ -285,7 +285,7 @@ def test_survivals_of_the_table_with_fit():
     X, y = ten_examples()
     X, y = np.vstack([X, -X[:1]]), np.append(y, -1)  # fit wants two classes: v₄ gets −e₁ right
     clf = LinearClassifier(bias=0.0, keep="all", shuffle=False, epochs=1).fit(X, y)
-    assert clf.learner_.problems[ALL].survivals().tolist() == [1, 3, 4, 2, 1]
+    assert clf.learner_.vectors[ALL].survivals().tolist() == [1, 3, 4, 2, 1]
     assert clf.mistakes_.tolist() == [4]
     np.testing.assert_allclose(clf.coef_, [[10 / 11, 7 / 11, 3 / 11, 1 / 11]], rtol=1e-6)
 

@@ -13,11 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from perceptive import KernelClassifier, reference
-from perceptive.dual_certificate import certify_kernel
+from perceptive import KernelClassifier, LinearClassifier, reference
+from perceptive.certificates import certify
 from perceptive.kernels import Custom, Gaussian, Linear, Polynomial, Spectrum, SubsetTree
-from perceptive.learners import KernelLearner, LinearLearner, passes
-from perceptive.training import train_kernel
+from perceptive.learners import KernelLearner, LinearLearner, dual_epochs
+from perceptive.parameters import TrainingParameters
+from perceptive.training import loop
+from perceptive.training.loop import InMemory, Run
 
 pytestmark = pytest.mark.core
 
@@ -58,14 +60,18 @@ def alive(alpha):
 
 
 def train(learner, X, y, epochs, block, alpha_init=None):
-    lesson = learner.prepare(X, y, several=epochs > 1, alpha_init=alpha_init)
     orders = [np.random.default_rng(e).permutation(len(y)) for e in range(epochs)]
-    before, passes.BLOCK = passes.BLOCK, block
+    names = ("BLOCK", "CACHED_BLOCK")
+    before = {name: getattr(dual_epochs, name) for name in names}
     try:
-        for order in orders:
-            lesson.play(order)
+        for name in names:
+            setattr(dual_epochs, name, block)
+        dataset = learner.dataset(X, y, epochs=epochs, alpha_init=alpha_init)
     finally:
-        passes.BLOCK = before
+        for name in names:
+            setattr(dual_epochs, name, before[name])
+    for order in orders:
+        assert sum(dataset.epoch(order)) == len(y)
     return orders
 
 
@@ -81,7 +87,7 @@ def test_binary_equals_its_twin(game, epochs, block, bias, delta):
     play_twin(twin, X, y, True, orders)
     assert alpha_of(learner) == alive(twin.alpha)
     assert (learner.mistakes, learner.updates, learner.rounds) == (twin.mistakes, twin.updates, twin.rounds)
-    run = learner.dual.runs[0]
+    run = learner.dual.journals[0]
     assert run.survivals(learner.dual.rounds).tolist() == twin.survival
     assert run.length2 == twin.lengths2
     assert run.radius2 == twin.radius2
@@ -97,7 +103,7 @@ def test_joint_equals_its_twin_cached_or_not(game, epochs, block, custom):
     twin = twin_of(learner)
     play_twin(twin, X, y, False, orders)
     assert alpha_of(learner) == alive(twin.alpha)
-    assert learner.dual.runs[0].survivals(learner.dual.rounds).tolist() == twin.survival
+    assert learner.dual.journals[0].survivals(learner.dual.rounds).tolist() == twin.survival
     votes = [reference.vote_joint(twin.history, twin.survival, lambda v, x=x: twin.scores(x, v)) for x in X]
     assert np.array_equal(np.rint(learner.scores(X) * twin.rounds), votes)
     for normalized in (False, True):
@@ -144,7 +150,7 @@ def test_one_vs_rest_is_binary_problems(game, epochs):
         assert learner.dual.mistakes[c] == twin.mistakes
 
 
-@pytest.mark.parametrize("rule", ["pa1", "pa2"])
+@pytest.mark.parametrize("rule", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_passive_aggressive_equals_its_twin(rule, classes):
     rng = np.random.default_rng(classes)
@@ -159,6 +165,67 @@ def test_passive_aggressive_equals_its_twin(rule, classes):
     assert learner.mistakes == twin.mistakes
 
 
+@st.composite
+def dyadic_games(draw, classes):
+    """With ‖x‖² a power of two, quotients by it are exact, and so is every number of a short run."""
+    rows = st.sampled_from([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0], [1, -1, 1, 1], [0, -1, 0, 1], [0, 0, 0, 2]])
+    X = draw(st.lists(rows, min_size=2, max_size=10))
+    y = draw(st.lists(st.integers(0, classes - 1), min_size=len(X), max_size=len(X)))
+    return np.array(X, dtype=float), y
+
+
+@checked
+@given(st.data(), st.sampled_from([2, 3]), st.sampled_from(["joint", "ovr"]), st.sampled_from([1, 3, 512]))
+def test_pa_equals_its_twin_to_the_bit(data, classes, multiclass, block):
+    X, y = data.draw(dyadic_games(classes))
+    learner = KernelLearner(classes=list(range(classes)), kernel=Linear(), rule="pa", multiclass=multiclass)
+    orders = train(learner, X, y, 1, block)
+    kernel = lambda x, z: float(sum(a * b for a, b in zip(x, z, strict=True)))  # noqa: E731
+    rule = reference.Rule("pa")
+    if learner.task == "joint":
+        twins, answers = [reference.DualJoint(kernel, classes, rule)], [y]
+    else:
+        positive = [1] if classes == 2 else range(classes)
+        twins = [reference.DualBinary(kernel, rule) for _ in positive]
+        answers = [[1 if label == c else -1 for label in y] for c in positive]
+    for c, (twin, answer) in enumerate(zip(twins, answers, strict=True)):
+        for i in orders[0]:
+            twin.learn(X[i].tolist(), answer[i], int(i))
+        mine = learner.dual.alpha if learner.task != "ovr" else learner.dual.alpha[:, c : c + 1]
+        # Problems of ovr share their supports, so that an example may go by the number of an equal one.
+        found = {tuple(X[i]): row.tolist() for i, row in zip(learner.dual.ids, mine, strict=True) if row.any()}
+        assert found == {tuple(X[i]): row for i, row in alive(twin.alpha).items()}
+        assert learner.dual.mistakes[c] == twin.mistakes
+        journal = learner.dual.journals[c]
+        assert (journal.updates, journal.radius2, journal.length2) == (twin.updates, twin.radius2, twin.lengths2)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+def test_pa_with_the_linear_kernel_is_the_primal(classes, multiclass):
+    rng = np.random.default_rng(classes)
+    X, y = rng.normal(size=(200, 6)), rng.integers(classes, size=200)
+    options = {"rule": "pa", "multiclass": multiclass, "dtype": "float64", "epochs": 3}
+    primal = LinearClassifier(bias=0.0, keep="all", **options).fit(X, y)
+    dual = KernelClassifier(kernel=Linear(), **options).fit(X, y)
+    assert primal.mistakes_.tolist() == dual.mistakes_.tolist()
+    for hypothesis in ("last", "averaged", "best", "voted"):
+        ours, theirs = (clf.decision_function(X, hypothesis=hypothesis) for clf in (dual, primal))
+        assert np.allclose(ours, theirs, rtol=1e-6, atol=1e-8)
+
+
+def test_pa_takes_no_weights_but_0_and_1():
+    X, y = [[1.0], [2.0], [-1.0]], [1, 0, 0]
+    learner = KernelLearner(classes=[0, 1], kernel="linear", rule="pa")
+    with pytest.raises(ValueError, match="weights other than 0 and 1 do not go with rule='pa'"):
+        learner.learn_many(X, y, [1.0, 0.5, 1.0])
+    learner.learn_many(X, y, [1.0, 0.0, 1.0])
+    assert learner.rounds == 2
+    assert learner.dual.alpha.tolist() == [[1.0]]
+    with pytest.raises(ValueError, match="rule='pa'"):
+        KernelClassifier(kernel="linear", rule="pa", class_weight={0: 1.0, 1: 2.0}).fit(X, y)
+
+
 @checked
 @given(games(), st.lists(st.integers(-2, 2), min_size=24, max_size=24), st.sampled_from([0.0, 1.0]))
 def test_initial_coefficients(game, alpha, delta):
@@ -170,7 +237,7 @@ def test_initial_coefficients(game, alpha, delta):
     twin.start(X.tolist(), [[float(a)] for a in start])
     play_twin(twin, X, y, True, orders)
     assert alpha_of(learner) == alive(twin.alpha)
-    assert learner.dual.runs[0].length2 == twin.lengths2
+    assert learner.dual.journals[0].length2 == twin.lengths2
     votes = [reference.vote_binary(twin.history, twin.survival, lambda v, x=x: twin.scores(x, v)[0]) for x in X]
     assert np.array_equal(np.rint(learner.scores(X) * twin.rounds), votes)
     mean = reference.average_alpha(twin)
@@ -393,12 +460,13 @@ def test_certificates_hold(game, rule, multiclass, with_delta):
     X, y = game
     delta = 1.0 if with_delta and rule == "perceptron" else 0.0
     learner = KernelLearner(classes=[0, 1, 2], kernel=Polynomial(2), rule=rule, multiclass=multiclass, delta=delta)
-    train_kernel(learner.prepare(X, y, several=True), 3)
-    certificate = certify_kernel(learner, X, y)
+    source = InMemory(learner.dataset(X, y, epochs=3), shuffle=True)
+    loop.train(Run.of(learner, TrainingParameters(epochs=3)), source)
+    certificate = certify(learner, X, y)
     assert certificate.holds
     assert not certificate.hypothetical
     assert certificate.updates == learner.updates
-    other = certify_kernel(learner, X + 1.0, y)
+    other = certify(learner, X + 1.0, y)
     assert other.hypothetical
 
 

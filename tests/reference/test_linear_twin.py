@@ -51,10 +51,10 @@ def rows_for(X, sparse):
 
 
 def play(learner, X, y, weights, epochs):
-    lesson = learner.prepare(X, y, weights)
+    dataset = learner.dataset(X, y, weights)
     for _ in range(epochs):
-        lesson.play(np.arange(len(y)))
-        lesson.record()
+        dataset.play(np.arange(len(y)))
+        dataset.record()
     return learner
 
 
@@ -130,7 +130,7 @@ def test_binary(rule, sparse, data):
     for _ in range(2):
         for i, (x, label, weight) in enumerate(zip(twin_rows, y, weights, strict=True)):
             twin.learn(x, 1 if label else -1, weight=weight, identity=i)
-    assert_same_run(learner.problems[()], twin, exact="romma" not in rule)
+    assert_same_run(learner.vectors[()], twin, exact="romma" not in rule)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -155,7 +155,7 @@ def test_joint(rule, sparse, data):
     for _ in range(2):
         for i, (x, label, weight) in enumerate(zip(twin_rows, y, weights, strict=True)):
             twin.learn(x, label, weight=weight, identity=i)
-    assert_same_run(learner.problems[()], twin, exact="romma" not in rule)
+    assert_same_run(learner.vectors[()], twin, exact="romma" not in rule)
     if delta == 0:
         for x, dense in zip(twin_rows, X, strict=True):
             _close(learner.score(dense, "last"), twin.scores(x))
@@ -170,7 +170,7 @@ def test_perceptron_on_integers_is_exact_in_float32(game, average):
     for _ in range(3):
         for x, label in zip(sparse_rows(X), y, strict=True):
             twin.learn(x, label)
-    problem = learner.problems[()]
+    problem = learner.vectors[()]
     np.testing.assert_array_equal(flat(problem)("last"), flat_twin(twin.history[-1]))
     naive = reference.average([flat_twin(v) for v in twin.history], twin.survival, average)
     np.testing.assert_array_equal(np.float32(flat(problem)("averaged")), np.float32(naive))
@@ -237,8 +237,8 @@ def test_reductions(reduction, rule, data):
     for _ in range(2):
         for x, label, weight in zip(rows, y, weights, strict=True):
             twin.learn(x, label, weight=weight)
-    assert len(learner.problems) == len(twin.problems)
-    for problem, other in zip(learner.problems.values(), twin.problems.values(), strict=True):
+    assert len(learner.vectors) == len(twin.problems)
+    for problem, other in zip(learner.vectors.values(), twin.problems.values(), strict=True):
         assert_same_run(problem, other, exact="romma" not in rule)
     if "romma" in rule:
         return  # whose scores may differ in the last bit, and a vote with them
@@ -271,10 +271,10 @@ def test_joint_two_classes_equals_binary(game, C):
 @given(game=games(integers=True, classes=4), max_voters=st.integers(1, 6))
 def test_max_voters_keeps_the_longest_survivors(game, max_voters):
     X, y, _ = game
-    full = play(LinearLearner(classes=range(4), hypothesis="voted"), X, y, None, epochs=4).problems[()]
+    full = play(LinearLearner(classes=range(4), hypothesis="voted"), X, y, None, epochs=4).vectors[()]
     thin = play(
         LinearLearner(classes=range(4), hypothesis="voted", max_voters=max_voters), X, y, None, epochs=4
-    ).problems[()]
+    ).vectors[()]
     wanted = np.sort(full.survivals())[::-1][:max_voters]
     assert sorted(thin.survivals()[thin.survivals() > 0], reverse=True) == [m for m in wanted if m > 0]
     assert thin.journal.voters <= 2 * max_voters + 2
@@ -305,7 +305,7 @@ def test_classes_that_arrive_late(game, seed):
         assert learner.learn(row, name) == twin.learn(x, known.index(name))
         assert learner.classes == known
         np.testing.assert_array_equal(
-            flat(learner.problems[()])("last"), np.concatenate([np.ravel(twin.v), twin.v_bias])
+            flat(learner.vectors[()])("last"), np.concatenate([np.ravel(twin.v), twin.v_bias])
         )
 
 
@@ -331,7 +331,7 @@ def test_both_refuse_a_bad_round_and_stay_as_they_were(message):
     with pytest.raises(ValueError, match=message):
         twin.learn(list(enumerate(x)), y, weight=weight)
     assert (learner.rounds, learner.updates) == (twin.rounds, twin.updates) == (1, 1)
-    np.testing.assert_array_equal(flat(learner.problems[()])("last"), flat_twin((twin.v, twin.v_bias)))
+    np.testing.assert_array_equal(flat(learner.vectors[()])("last"), flat_twin((twin.v, twin.v_bias)))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def learner_of(x, scheme=None):
     labels = LABELS if scheme else [f"l{i}" for i in range(n_labels)]
     template = "word[0]\n@label[-1]" + ("\n@label[-2]" if x.triple is not None else "")
     learner = SequenceLearner(labels[:n_labels], template=template, constraints=None, hypothesis="last")
-    state = learner.arrays()
+    state = learner.snapshot()[0]
     words = [f"t{t}" for t in range(len(x.unary))]
     state["column0.blob"] = np.frombuffer("".join(words).encode(), np.uint8)
     state["column0.lengths"] = np.array([len(word) for word in words], np.int32)
@@ -299,8 +299,8 @@ def segment_learner(draw, n, order):
     words = ["wa", "wb", "wc", "wd"][:n]
     learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=3, hypothesis="last")
     lesson = [next(label for label in labels if label[0] == "B"), *["O"] * (n - 1)]
-    learner.prepare([words], [lesson])  # numbers the words
-    state = learner.arrays()
+    learner.dataset([words], [lesson])  # numbers the words
+    state = learner.snapshot()[0]
     unary = [[draw(number) for _ in labels] for _ in range(n)]
     pairs = [[draw(number) for _ in labels] for _ in labels]
     lengths = {(length, kind): draw(number) for length in (1, 2, 3) for kind in "XY"}
@@ -420,7 +420,8 @@ def test_rules_that_need_a_second_best_segmentation(data, options, draw):
         before = {tuple(path): score for path, score in learner.k_best([words], len(possible))[0]}
         assert len(before) == len(possible)
         lead = before[tuple(y)] - max((s for path, s in before.items() if path != tuple(y)), default=-math.inf)
-        assert learner.core.leads(learner.lesson([words], [y]), None)[0] == pytest.approx(lead, abs=1e-5)
+        looked_at = learner.dataset([words], [y], grow=False).sentences
+        assert learner.core.leads(looked_at, None)[0] == pytest.approx(lead, abs=1e-5)
         learner.learn(words, y)
         if rule == "perceptron" and abs(lead - 1.5) > 1e-4:
             assert (learner.updates > updates) == (lead <= 1.5)

@@ -12,7 +12,7 @@ import pytest
 from perceptive import _core, streams
 from perceptive.features.text import TextFeatures
 from perceptive.reference import csv, json_lines, labelled_text, svmlight, vw
-from perceptive.streams import Reading, guessing, parsing
+from perceptive.streams import FileFormat, guessing, parsing
 from test_formats import COLUMNS, core_csv, core_json, core_text, core_vw, outcome
 
 pytestmark = pytest.mark.core
@@ -169,13 +169,13 @@ def test_idf_takes_a_pass_of_its_own(tmp_path):
     assert np.array_equal(
         streams.open(path, format="csv", bits=10, text={"idf": True}, text_column="body").idf, stream.idf
     )
-    other = streams.open(path, reading=stream.reading, idf=known.idf_)
+    other = streams.open(path, format=stream.format, idf=known.idf_)
     assert other.idf is known.idf_
     assert np.allclose(next(iter(other))[0].data, next(iter(stream))[0].data, rtol=1e-6)
     with pytest.raises(ValueError, match="standard input comes but once"):
         list(streams.open("-", format="text", text={"idf": True}))
     with pytest.raises(ValueError, match="count them first, with learn_idf"):
-        list(parsing.parse([str(path)], stream.reading, np.dtype(float)))
+        list(parsing.parse([str(path)], stream.format, np.dtype(float)))
 
 
 # ---------------------------------------------------------------- tables
@@ -202,7 +202,7 @@ def test_columns_of_tables(tmp_path):
         list(streams.open(path))
     tabs = tmp_path / "a.tsv"
     tabs.write_text("label\ta,b\n1\t2,5\n")
-    assert streams.open(tabs).reading.delimiter == "\t"
+    assert streams.open(tabs).format.delimiter == "\t"
     assert streams.load(tabs, categorical=("a,b",))[0].nnz == 1
 
 
@@ -347,24 +347,24 @@ def test_guessed_by_name():
     for ending, format in endings.items():
         for more in ("", ".gz", ".zst"):
             assert guessing.guess([f"no.such.{ending.upper()}{more}"]) == format
-    assert Reading(format="tsv").format == "csv"
+    assert FileFormat(name="tsv").name == "csv"
 
 
-# ---------------------------------------------------------------- readings
+# ---------------------------------------------------------------- file formats
 
 
-def test_readings_survive_a_model_file():
-    reading = Reading(
-        format="csv",
+def test_formats_survive_a_model_file():
+    format = FileFormat(
+        name="csv",
         label="y",
         ignore=("a",),
         text_column="t",
         text={"words": (1, 2), "idf": True},
         interactions=("a:b",),
     )
-    meta = json.loads(json.dumps(reading.to_meta()))
-    assert Reading.from_meta(meta) == reading
-    assert reading.width == 1 << 20
+    meta = json.loads(json.dumps(format.to_meta()))
+    assert FileFormat.from_meta(meta) == format
+    assert format.width == 1 << 20
 
 
 @pytest.mark.parametrize(
@@ -374,14 +374,14 @@ def test_readings_survive_a_model_file():
         ({"text": {"words": None}}, "words and chars are both None"),
         ({"text": {"words": (2, 1)}}, "n-grams must be"),
         ({"text": {"weighting": "bm25"}}, "weighting must be"),
-        ({"format": "csv", "delimiter": '"'}, "delimiter is '\"'; it must be one ASCII character"),
-        ({"format": "csv", "delimiter": "ab"}, "delimiter is 'ab'"),
+        ({"name": "csv", "delimiter": '"'}, "delimiter is '\"'; it must be one ASCII character"),
+        ({"name": "csv", "delimiter": "ab"}, "delimiter is 'ab'"),
         ({"ignore": "abc"}, "ignore is 'abc'; give a tuple of strings"),
     ],
 )
-def test_readings_that_cannot_be(options, message):
+def test_formats_that_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):
-        Reading(**options)
+        FileFormat(**options)
 
 
 # ---------------------------------------------------------------- the fuzzers' corpus

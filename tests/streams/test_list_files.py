@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 import perceptive
-from perceptive import KernelRanker, LinearClassifier, LinearRanker, metrics
+from perceptive import KernelRanker, LinearClassifier, LinearRanker, streams
+from perceptive.evaluation import metrics
 from perceptive.learners import RankingLearner
 from perceptive.parameters import TrainingParameters
+from perceptive.training.blocks import ListBlocks
+from perceptive.training.loop import Run, train
+from perceptive.training.source import FileSource
 from test_linear_ranker import flat
 
 pytestmark = pytest.mark.core
@@ -81,20 +85,20 @@ def test_train_rank_eval(tmp_path, lists, capsys):
     )  # fmt: skip
     assert code == 0, err
     told = json.loads(out)
-    assert told["lists"] == 200
-    assert told["candidates"] == sum(map(len, X[:200]))
+    assert told["data"]["examples"] == 200
+    assert told["data"]["candidates"] == sum(map(len, X[:200]))
     assert told["certificate"]["holds"]
     assert not told["certificate"]["hypothetical"]
     in_memory = LinearRanker(dtype="float64").fit(X[:200], y[:200])
-    assert in_memory.n_iter_ == len(told["mistakes"])
+    assert in_memory.n_iter_ == len(told["training"]["mistakes"])
     code, out, err = run(capsys, "eval", model, tmp_path / "test.svm", "--json")
     assert code == 0, err
-    scores = np.concatenate([xs @ perceptive.load(model).problem.vector("averaged")[0][:, 0] for xs in X[200:]])
+    scores = np.concatenate([xs @ perceptive.load(model).vector.vector("averaged")[0][:, 0] for xs in X[200:]])
     starts = np.cumsum([0, *map(len, X[200:])])
     grades = flat(X[200:], y[200:])[1]
     # the command line reads float32
-    assert json.loads(out)["top1"] == pytest.approx(metrics.top1(grades, scores, starts), abs=0.02)
-    assert json.loads(out)["ndcg"] == pytest.approx(metrics.ndcg(grades, scores, starts), abs=0.02)
+    assert json.loads(out)["metrics"]["top1"] == pytest.approx(metrics.top1(grades, scores, starts), abs=0.02)
+    assert json.loads(out)["metrics"]["ndcg"] == pytest.approx(metrics.ndcg(grades, scores, starts), abs=0.02)
     code, out, err = run(capsys, "rank", model, tmp_path / "test.svm")
     assert code == 0, err
     orders = [list(map(int, line.split())) for line in out.splitlines()]
@@ -113,9 +117,9 @@ def test_train_rank_eval(tmp_path, lists, capsys):
 @pytest.mark.parametrize("format", ["svm", "jsonl"])
 @pytest.mark.slow
 def test_lists_are_parsed_once(tmp_path, lists, capsys, monkeypatch, format):
-    """Later passes, held-out lists and the certificate come from the cache, and so does a later run that keeps it."""
+    """Later epochs, held-out lists and the certificate come from the cache, and so does a later run that keeps it."""
     from perceptive.streams import blocks
-    from perceptive.training import ranking
+    from perceptive.training import blocks as kinds
 
     X, y = lists
     path, cache = tmp_path / f"train.{format}", tmp_path / "lists.cache"
@@ -128,43 +132,41 @@ def test_lists_are_parsed_once(tmp_path, lists, capsys, monkeypatch, format):
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setattr(blocks, "BLOCK", 5000)
     readings = []
-    read = ranking.read_lists
-    monkeypatch.setattr(ranking, "read_lists", lambda stream: (readings.append(1), read(stream))[1])
+    read = kinds.read_lists
+    monkeypatch.setattr(kinds, "read_lists", lambda stream, live: (readings.append(1), read(stream, live))[1])
     options = ("--task", "rank", "--holdout", 0.2, "--certify", "--json", "--epochs", 4, "-o", tmp_path / "m")
     code, out, err = run(capsys, "train", path, *options)
     assert code == 0, err
     assert len(readings) == 1
     told = json.loads(out)
-    assert (told["lists"], told["unanswered"]) == (300, int(format == "jsonl"))
+    assert (told["data"]["examples"], told["data"]["unanswered"]) == (300, int(format == "jsonl"))
     assert told["certificate"]["holds"]
     assert not told["certificate"]["hypothetical"]
-    assert len(told["held_out"]) == len(told["mistakes"]) > 1
+    assert len(told["training"]["held_out"]) == len(told["training"]["mistakes"]) > 1
     for n in (2, 2):
         code, out, err = run(capsys, "train", path, *options, "--cache", cache)
         assert code == 0, err
         assert len(readings) == n  # the first of the two wrote it
         again = json.loads(out)
-        assert {**again, "seconds": 0} == {**told, "seconds": 0}
+        for part in ("data", "learner", "training", "certificate"):
+            assert again[part] == told[part]
     cache.write_bytes(cache.read_bytes()[:-30])
     assert run(capsys, "train", path, *options, "--cache", cache)[0] == 0  # not whole, and so made anew
     assert len(readings) == 3
 
 
-def test_passes_from_the_cache_are_those_of_the_file(tmp_path, lists):
-    """One pass after the other over the file, without a cache, gives the same weights."""
-    from perceptive import streams
-    from perceptive.training.ranking import ListSource, train_lists
-
+def test_epochs_from_the_cache_are_those_of_the_file(tmp_path, lists):
+    """Reading the first epoch from a cache that was kept gives the same weights as parsing the file."""
     X, y = lists
     write_svmlight(tmp_path / "train.svm", X, y)
     stream = streams.open(tmp_path / "train.svm", dtype="float64")
     training = TrainingParameters(epochs=3)
     learners = [RankingLearner(dtype="float64") for _ in range(2)]
-    with ListSource(stream, passes=3) as source:
-        train_lists(learners[0], source, training)
-    train_lists(learners[1], ListSource(stream), training)
+    for learner in learners:
+        with FileSource(stream, ListBlocks(), epochs=3, cache=str(tmp_path / "cache")) as source:
+            train(Run.of(learner, training), source)
     assert learners[0].mistakes == learners[1].mistakes
-    assert (learners[0].problem.vector("averaged")[0] == learners[1].problem.vector("averaged")[0]).all()
+    assert (learners[0].vector.vector("averaged")[0] == learners[1].vector.vector("averaged")[0]).all()
 
 
 def test_inspect_and_certify(tmp_path, lists, capsys):
@@ -176,17 +178,17 @@ def test_inspect_and_certify(tmp_path, lists, capsys):
     code, out, err = run(capsys, "inspect", model, "--json", "--top", 2)
     assert code == 0, err
     told = json.loads(out)
-    assert (told["pairs"], told["features"], told["mistakes"]) == ("all", 6, learner.mistakes)
-    weights = learner.problem.vector("averaged")[0][:, 0]
+    assert [told["learner"][name] for name in ("pairs", "features", "mistakes")] == ["all", 6, learner.mistakes]
+    weights = learner.vector.vector("averaged")[0][:, 0]
     heaviest = np.argsort(-np.abs(weights))[:2]
-    assert [f["name"] for f in told["classes"][0]["features"]] == [str(j + 1) for j in heaviest]
-    assert [f["weight"] for f in told["classes"][0]["features"]] == pytest.approx(weights[heaviest].tolist())
+    assert [f["name"] for f in told["weights"][0]["features"]] == [str(j + 1) for j in heaviest]
+    assert [f["weight"] for f in told["weights"][0]["features"]] == pytest.approx(weights[heaviest].tolist())
     code, out, err = run(capsys, "inspect", model)
     assert code == 0, err
     assert "score" in out
     code, out, err = run(capsys, "certify", model, path, "--json")
     assert code == 0, err
-    told = json.loads(out)
+    told = json.loads(out)["certificate"]
     assert told["holds"]
     assert not told["hypothetical"]
     assert told["mistakes"] == learner.mistakes
@@ -198,7 +200,7 @@ def test_inspect_and_certify(tmp_path, lists, capsys):
     perceptive.save(ranker, model)
     code, out, err = run(capsys, "inspect", model, "--json")
     assert code == 0, err
-    assert json.loads(out)["supports"] == len(ranker.support_)
+    assert json.loads(out)["learner"]["supports"] == len(ranker.support_)
 
 
 def test_json_lists(tmp_path, capsys):
@@ -216,7 +218,7 @@ def test_json_lists(tmp_path, capsys):
     )  # fmt: skip
     assert code == 0, err
     told = json.loads(out)
-    assert (told["lists"], told["unanswered"], told["converged"]) == (3, 1, True)
+    assert (told["data"]["examples"], told["data"]["unanswered"], told["training"]["converged"]) == (3, 1, True)
     code, out, err = run(capsys, "rank", model, path)
     assert out.splitlines()[:2] == ["0 1", "2 1 0"]
     code, out, err = run(capsys, "eval", model, path)
@@ -240,8 +242,8 @@ def test_json_lists(tmp_path, capsys):
         ("a.jsonl", "[}\n", ("--format", "json"), "not JSON"),
         ("a.csv", "label,a\n1,2\n", (), "csv files have no lists"),
         ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--multiclass", "ovr"), "--multiclass does not go"),
-        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--checkpoint", "x"), "--checkpoint does not go"),
-        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--delta", "1"), "delta needs the lists in memory"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--folds", "2"), "--folds does not go"),
+        ("a.svm", "1 qid:1 1:1\n0 qid:1 2:1\n", ("--delta", "1"), "--delta needs the examples in memory"),
     ],
 )
 def test_bad_files(tmp_path, capsys, name, text, options, message):
@@ -265,13 +267,13 @@ def test_broken_lists_may_be_skipped(tmp_path, capsys):
     code, out, err = run(capsys, "train", path, *options)
     assert code == 0, err
     told = json.loads(out)
-    assert (told["lists"], told["skipped"]) == (3, 5)
+    assert (told["data"]["examples"], told["data"]["skipped"]) == (3, 5)
     assert "skipped: " + str(path) + ":4: " in err
     (tmp_path / "a.svm").write_text("1 qid:1 1:1\n0 1:2\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1\n")
     code, out, err = run(capsys, "train", tmp_path / "a.svm", *options)
     assert code == 0, err
-    assert json.loads(out)["skipped"] == 1
-    assert (json.loads(out)["lists"], json.loads(out)["candidates"]) == (1, 2)  # the list as a whole is left out
+    counts = {"examples": 1, "skipped": 1, "unanswered": 0, "candidates": 2}
+    assert json.loads(out)["data"] == counts  # the list as a whole is left out
 
 
 def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
@@ -280,9 +282,10 @@ def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
     perceptive.save(LinearClassifier().fit([[0.0], [1.0]], [0, 1]), tmp_path / "class.model")
     write_svmlight(tmp_path / "a.svm", X, y)
     assert "is a ranker" in run(capsys, "predict", tmp_path / "rank.model", tmp_path / "a.svm")[2]
-    assert "has no classes" in run(capsys, "inspect", tmp_path / "rank.model", "--class", "1")[2]
-    assert "is no ranker" in run(capsys, "rank", tmp_path / "class.model", tmp_path / "a.svm")[2]
-    assert "need --task rank" in run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]
+    assert "--class does not go with rankers" in run(capsys, "inspect", tmp_path / "rank.model", "--class", "1")[2]
+    assert "is a classifier" in run(capsys, "rank", tmp_path / "class.model", tmp_path / "a.svm")[2]
+    told = run(capsys, "train", tmp_path / "a.svm", "--pairs", "all", "-o", tmp_path / "m")[2]
+    assert "--pairs does not go with --task classify; it is for --task rank" in told
 
 
 def read(*paths, on_error="stop"):
@@ -415,15 +418,15 @@ def test_certify_leaves_out_features_that_were_never_met(tmp_path, capsys):
     assert run(capsys, "train", tmp_path / "a.svm", "--task", "rank", "-o", model)[0] == 0
     code, out, err = run(capsys, "certify", model, tmp_path / "b.svm", "--json")
     assert code == 0, err
-    assert json.loads(out)["updates"] == 1
+    assert json.loads(out)["certificate"]["updates"] == 1
 
 
-def test_weights_beyond_all_numbers_are_not_saved(tmp_path, capsys):
+def test_weights_that_have_overflowed_are_not_saved(tmp_path, capsys):
     path, model = tmp_path / "huge.svm", tmp_path / "m.model"
     path.write_text("1 qid:1 1:3e38\n0 qid:1 1:-3e38\n1 qid:2 1:-3e38\n0 qid:2 1:3e38\n")
     code, _, err = run(capsys, "train", path, "--task", "rank", "-o", model, "--dtype", "float32")
     assert code != 0
-    assert "beyond all numbers" in err
+    assert "the weights have overflowed" in err
     assert not model.exists()
 
 

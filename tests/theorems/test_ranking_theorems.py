@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptive import LinearRanker, reference
-from perceptive.certificate import certify_lists
+from perceptive.certificates import certify
 from perceptive.learners import RankingLearner, SequenceLearner
 
 checked = settings(max_examples=80)
@@ -96,7 +96,7 @@ def test_the_notes_constant_is_wrong(n):
     assert k > 2 * radius2 / gamma**2 == pytest.approx(n / 2)  # and so does Theorem 2
     assert k <= 4 / gamma**2 + 1e-9  # R_δ = 2: tight
     lists = np.vstack([[-e, e] for e in np.eye(n)])
-    certificate = certify_lists(learner, [learner.lesson(lists, [0, 1] * n, [2] * n)])
+    certificate = certify(learner, lists, [0, 1] * n, sizes=[2] * n)
     assert certificate.bound == pytest.approx(n)
     assert not certificate.hypothetical
 
@@ -185,12 +185,12 @@ def test_ranking_all_labelings_is_tagging_by_viterbi(seed):
         truth = tuple("AB"[(word == "v") ^ (rng.random() < 0.2)] for word in x)
         candidates = labelings(x)
         vectors = [phi(x, labels) for labels in candidates]
-        if ranker.problem is not None:
+        if ranker.has_learned:
             assert candidates[ranker.find_best(vectors)] == tuple(tagger.predict(x))
         ranker.learn(vectors, candidates.index(truth))
         tagger.learn(x, truth)
         assert ranker.updates == tagger.updates
-    mine = dict(zip(ranker.vocabulary.names(), ranker.problem.vector("last")[0][:, 0].tolist(), strict=False))
+    mine = dict(zip(ranker.space.vocabulary.names(), ranker.vector.vector("last")[0][:, 0].tolist(), strict=False))
     theirs = {}
     for feature, label, weight in tagger.heaviest(10**6):
         word = feature.partition(" = ")[2]

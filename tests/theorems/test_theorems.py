@@ -29,7 +29,7 @@ def fit(X, y, sample_weight=None, coef_init=None, **parameters):
 
 def every_v(clf):
     """v₀, v₁, … of a binary (k × features) or joint (k × classes × features) run without bias."""
-    problem = clf.learner_.problems[ALL]
+    problem = clf.learner_.vectors[ALL]
     vectors = [problem.voter(k)[0] for k in range(problem.run.updates + 1)]
     return np.array([v[:, 0] if problem.binary else v[:, : problem.n_classes].T for v in vectors])
 
@@ -164,7 +164,7 @@ def test_delta_trick_makes_noise_separable(seed, delta, gamma, rule):
     if rule == "perceptron":
         wide = fit(np.hstack([X, delta * np.eye(25)]), y, epochs=3000, hypothesis="last")
         assert wide.mistakes_.tolist() == clf.mistakes_.tolist()
-        np.testing.assert_allclose(clf.learner_.problems[ALL].vector("last")[0][:, 0], wide.coef_[0, :3])
+        np.testing.assert_allclose(clf.learner_.vectors[ALL].vector("last")[0][:, 0], wide.coef_[0, :3])
 
 
 # ---------------------------------------------------------------- certificates, by hand
@@ -195,7 +195,7 @@ def check_by_hand(clf, X, y, weight=None):
     learner, certificate = clf.learner_, clf.certificate_
     p = learner.parameters
     parts = certificate.problems or (certificate,)
-    assert len(parts) == len(learner.problems)
+    assert len(parts) == len(learner.vectors)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     rows = np.asarray(X, dtype=float)
     if p.normalize:
@@ -203,7 +203,7 @@ def check_by_hand(clf, X, y, weight=None):
         rows = rows / np.where(lengths > 0, lengths, 1)
     rows = np.column_stack([rows, np.full(len(y), p.bias)])
     index = np.searchsorted(clf.classes_, y)
-    for (pair, problem), c in zip(learner.problems.items(), parts, strict=True):
+    for (pair, problem), c in zip(learner.vectors.items(), parts, strict=True):
         assert c.holds
         assert not c.hypothetical
         assert (c.mistakes, c.updates, c.rounds) == (problem.run.mistakes, problem.run.updates, problem.run.rounds)
@@ -443,7 +443,7 @@ def test_the_sentence_names_a_margin_only_where_it_is_one(seed):
     assume(len(set(y)) == 2)
     clf = fit(X, y, epochs=5000)
     if "separates the examples with margin" in str(clf.certificate_):
-        w = clf.learner_.problems[ALL].vector(clf.certificate_.witness)[0][:, 0]
+        w = clf.learner_.vectors[ALL].vector(clf.certificate_.witness)[0][:, 0]
         assert (y * (X @ w)).min() / np.linalg.norm(w) == pytest.approx(clf.certificate_.margin, rel=1e-5)
 
 
@@ -486,11 +486,11 @@ def test_certificate_counts_k_over_m_of_the_first_pass():
     X, y, _ = noisy_game(50, 3, 0.1, 1.0, 0.2, 5)
     for shuffle, epochs in itertools.product((False, True), (1, 4)):
         clf = fit(X, y, epochs=epochs, shuffle=shuffle)
-        assert clf.certificate_.first_pass_error == clf.mistakes_[0] / 50
+        assert clf.certificate_.first_epoch_error == clf.mistakes_[0] / 50
     learner = LinearLearner(classes=[-1, 1])
     for x, label in zip(X, y, strict=True):
         learner.learn(x, label)
-    assert certify(learner, X, y).first_pass_error == learner.mistakes / 50
+    assert certify(learner, X, y).first_epoch_error == learner.mistakes / 50
 
 
 def test_arow_and_noisy_romma_claim_nothing():
@@ -612,7 +612,7 @@ def test_lazy_average_is_the_naive_one_at_every_stop(rule, kind, n_classes):
         stopped.learn_many(X[:T], y[:T])
         stopped.finish()
         expected = np.array(average(twin_history(twin), twin.survival, kind))
-        problem = stopped.problems[ALL]
+        problem = stopped.vectors[ALL]
         lazy = flat(problem, problem.vector("averaged"))
         if rule == "perceptron":
             assert lazy.tolist() == expected.tolist()  # whole numbers: no rounding
@@ -634,7 +634,7 @@ def test_float32_average_is_exact_on_small_integers(seed, T):
     learner.learn_many(X, y)
     for x, label in zip(X, y, strict=True):
         twin.learn(as_row(x), int(label))
-    problem = learner.problems[ALL]
+    problem = learner.vectors[ALL]
     expected = average(twin_history(twin), twin.survival)
     assert flat(problem, problem.vector("averaged"))[:3].tolist() == np.float32(expected[:3]).tolist()
 
@@ -703,7 +703,7 @@ def test_voted_is_the_replay_of_every_vector(rule, n_classes):
     twin = Binary(3, Rule(rule)) if n_classes == 2 else Joint(3, n_classes, Rule(rule))
     for x, label in [*zip(X, y, strict=True)] * 2:
         twin.learn(as_row(x), int(label) if n_classes > 2 else 2 * int(label) - 1)
-    problem = clf.learner_.problems[ALL]
+    problem = clf.learner_.vectors[ALL]
     assert problem.survivals().tolist() == twin.survival
     assert sum(twin.survival) == clf.rounds_ == 100
     for k in range(len(twin.survival)):
@@ -734,7 +734,7 @@ def test_random_draws_by_survival():
     def learn(seed):
         learner = LinearLearner(classes=[-1, 1], hypothesis="random", random_state=seed, bias=0.0)
         learner.learn_many(X, y)
-        return learner.problems[ALL]
+        return learner.vectors[ALL]
 
     problem = learn(0)
     expected = {}
@@ -755,7 +755,7 @@ def test_random_draw_is_independent_of_the_shuffled_order():
     X, y, _ = hard_game(n)
     for seed in range(n_seeds):
         clf = LinearClassifier(hypothesis="random", bias=0.0, epochs=1, random_state=seed).fit(X, y)
-        problem = clf.learner_.problems[ALL]
+        problem = clf.learner_.vectors[ALL]
         before_last = np.flatnonzero(problem.voter(n - 1)[0][:, 0] == 0)  # the example played last
         k = np.count_nonzero(problem.vector("random")[0])
         told += k == before_last[0]
@@ -769,7 +769,7 @@ def test_k_over_m_estimates_the_error_of_random():
         X, y, _ = noisy_game(90, 4, 0.05, 1.0, 0.1, seed)
         learner = LinearLearner(classes=[-1, 1], hypothesis="random", random_state=seed, bias=0.0)
         learner.learn_many(X[:50], y[:50])
-        estimate = certify(learner, X[:50], y[:50]).first_pass_error
+        estimate = certify(learner, X[:50], y[:50]).first_epoch_error
         assert estimate == learner.mistakes / 50
         # a score of 0 counts as a mistake in training, so here too
         scores = learner.scores(X[50:])

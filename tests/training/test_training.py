@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from perceptive import LinearClassifier, _core, load, save, streams
-from perceptive.certificate import certify
+from perceptive import LinearClassifier, _core, load, model_file, save, streams
+from perceptive.certificates import certify
+from perceptive.data.labels import Labels
 from perceptive.learners import LinearLearner
-from perceptive.learners.lesson import Labels
 from perceptive.parameters import TrainingParameters
-from perceptive.persistence import load_checkpoint, save_checkpoint
 from perceptive.streams import blocks
 from perceptive.streams.cache import Cache, signature
-from perceptive.training.passes import hash_seed
-from perceptive.training.source import Source
-from perceptive.training.stream import Run
+from perceptive.training.blocks import RowBlocks
+from perceptive.training.checkpoint import Checkpoint
+from perceptive.training.loop import Run, hash_seed, train
+from perceptive.training.source import FileSource, classifier_for
 
 pytestmark = pytest.mark.core
 
@@ -51,18 +51,22 @@ def trained(
 ):
     stream = streams.open(path, dtype="float32", threads=threads, on_error=skip)
     training = TrainingParameters(epochs=epochs, validation_fraction=holdout, shuffle=shuffle)
-    with Source(stream, passes=epochs, cache=cache, holdout=holdout) as source:
-        run = Run.start(source, training, classes, **parameters)
-        run.play(source)
+    with FileSource(stream, RowBlocks(), epochs=epochs, cache=cache, holdout=holdout, shuffle=shuffle) as source:
+        run = started(source, training, classes, **parameters)
+        train(run, source)
     return run, source
+
+
+def started(source, training, classes=None, **parameters):
+    return Run.of(classifier_for(source, classes, **parameters), training)
 
 
 def state(learner):
     parts = []
-    for pair, problem in learner.problems.items():
-        snapshot = problem.snapshot()
-        parts.append((pair, snapshot["run"], [a[: problem.n_features].tobytes() for a in snapshot["arrays"].values()]))
-    return learner.classes, learner.fingerprint, learner.played, learner.first_pass, parts
+    for pair, vector in learner.vectors.items():
+        snapshot = vector.snapshot()
+        parts.append((pair, snapshot["run"], [a[: vector.n_features].tobytes() for a in snapshot["arrays"].values()]))
+    return learner.classes, learner.fingerprint, learner.played, learner.first_epoch, parts
 
 
 # ---------------------------------------------------------------- what it computes
@@ -95,7 +99,7 @@ def test_it_plays_the_blocks_in_the_promised_order(file, epochs):
     assert source.examples == 400
     assert run.history.epochs == epochs
     assert sum(run.history.mistakes) == expected.mistakes
-    mine, theirs = run.learner.problems[()].snapshot(), expected.problems[()].snapshot()
+    mine, theirs = run.learner.vectors[()].snapshot(), expected.vectors[()].snapshot()
     assert mine["arrays"]["z"][:40].tobytes() == theirs["arrays"]["z"][:40].tobytes()
     assert mine["run"] == theirs["run"]
 
@@ -134,7 +138,7 @@ def test_held_out_examples_are_not_learned_from(file):
     assert all(0.5 < a <= 1 for a in run.history.held_out)
 
 
-def test_patience_goes_back_to_the_best_pass(tmp_path, small_blocks):
+def test_patience_goes_back_to_the_best_epoch(tmp_path, small_blocks):
     path = made(tmp_path / "noisy.svm", n=300, d=200, seed=4)
     run, _ = trained(path, holdout=0.3, epochs=40, hypothesis="last")
     scores = run.history.held_out
@@ -193,7 +197,7 @@ def test_too_many_features_name_the_cure(tmp_path):
         trained(path)
 
 
-def test_delta_is_for_one_pass(file):
+def test_delta_is_for_one_epoch(file):
     assert trained(file, epochs=1, delta=0.5)[0].history.epochs == 1
     with pytest.raises(ValueError, match="delta needs the examples in memory"):
         trained(file, epochs=2, delta=0.5)
@@ -229,7 +233,7 @@ def test_a_stale_cache_is_never_used(file, tmp_path):
     run, source = trained(file, cache=cache)  # another time
     assert source.stream.log.bytes == file.stat().st_size
     stream = streams.open(file, dtype="float32", bits=10)
-    assert Cache.open(cache, signature(stream.files, stream.reading, stream.dtype, skip=False)) is None
+    assert Cache.open(cache, signature(stream.files, stream.format, stream.dtype, skip=False)) is None
     assert run.learner.played == 3 * 401
 
 
@@ -296,41 +300,48 @@ class Killed(Exception):
     pass
 
 
+class KilledAfter(Checkpoint):
+    """A checkpoint that is written after so many blocks; then the run is killed."""
+
+    def __init__(self, path, stop):
+        super().__init__(path, {"n": 1})
+        self.left = stop
+
+    def after_chunk(self, run, dataset):
+        self.left -= dataset is None
+        if self.left == 0:
+            self.save(run, dataset)
+            raise Killed
+
+
+def killed_and_resumed(path, stop, source_of, training, **parameters):
+    with source_of() as source, pytest.raises(Killed):
+        train(started(source, training, **parameters), source, keeper=KilledAfter(path, stop))
+    run = Checkpoint(path, {"n": 1}).resume()
+    with source_of() as source:
+        train(run, source)
+    return run
+
+
 @pytest.mark.parametrize("holdout", [0.0, 0.2])
+@pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize(
     "parameters", [{}, {"rule": "pa1", "hypothesis": "voted"}, {"rule": "arow", "dtype": "float64"}]
 )
-def test_a_run_can_be_taken_up_anywhere(file, tmp_path, holdout, parameters):
-    whole, _ = trained(file, holdout=holdout, **parameters)
-    path = tmp_path / "run.checkpoint"
-    dtype = parameters.get("dtype", "float32")
+def test_a_run_can_be_resumed_anywhere(file, tmp_path, holdout, parameters, warm):
     training = TrainingParameters(epochs=3, validation_fraction=holdout)
-    if dtype == "float64":
-        whole = None  # `trained` reads float32
+
+    def source_of():
+        stream = streams.open(file, dtype=parameters.get("dtype", "float32"), threads=1)
+        cache = str(tmp_path / "kept.cache") if warm else None
+        return FileSource(stream, RowBlocks(), epochs=3, holdout=holdout, cache=cache)
+
+    with source_of() as source:
+        whole = started(source, training, **parameters)
+        train(whole, source)
     total = 3 * sum(1 for _ in blocks.blocks(str(file)))
     for stop in [1, 2, total // 3, total // 3 + 1, total // 2, total - 1]:
-        played = 0
-
-        def after_block(run, stop=stop):
-            nonlocal played
-            played += 1
-            if played == stop:
-                save_checkpoint(run, path, {"n": 1})
-                raise Killed
-
-        def source_of():
-            stream = streams.open(file, dtype=dtype, threads=1)
-            return Source(stream, passes=3, holdout=holdout)
-
-        with source_of() as source, pytest.raises(Killed):
-            Run.start(source, training, None, **parameters).play(source, after_block)
-        run = load_checkpoint(path, {"n": 1})
-        with source_of() as source:
-            run.play(source)
-        if whole is None:
-            with source_of() as source:
-                whole = Run.start(source, training, None, **parameters)
-                whole.play(source)
+        run = killed_and_resumed(tmp_path / "run.checkpoint", stop, source_of, training, **parameters)
         assert state(run.learner) == state(whole.learner)
         assert run.history == whole.history
 
@@ -338,44 +349,36 @@ def test_a_run_can_be_taken_up_anywhere(file, tmp_path, holdout, parameters):
 def test_a_checkpoint_of_something_else_is_refused(file, tmp_path):
     run, _ = trained(file)
     path = tmp_path / "a.checkpoint"
-    save_checkpoint(run, path, {"n": 1})
+    assert Checkpoint(path, {"n": 1}).resume() is None
+    Checkpoint(path, {"n": 1}).save(run)
     with pytest.raises(ValueError, match="was made from other data or with other options"):
-        load_checkpoint(path, {"n": 2})
+        Checkpoint(path, {"n": 2}).resume()
+    kind, meta, arrays = model_file.read(path)
+    model_file.write(path, kind, {**meta, "version": 1}, arrays)
+    with pytest.raises(ValueError, match="a checkpoint of another version of perceptive; delete it"):
+        Checkpoint(path, {"n": 1}).resume()
     save(run.learner, path)
     with pytest.raises(ValueError, match="not a checkpoint"):
-        load_checkpoint(path, {"n": 1})
+        Checkpoint(path, {"n": 1}).resume()
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_a_run_is_taken_up_also_where_blocks_are_held_out_whole(tmp_path, warm):
+def test_a_run_is_resumed_also_where_files_have_one_example(tmp_path, warm):
     paths = []
     for i in range(10):
         paths.append(made(tmp_path / f"{i}.svm", n=1 if i % 2 else 60, seed=i))
         if i % 2:
             paths[-1].write_text(f"{i % 4 // 2} 1:1 2:{i}\n")
     cache = str(tmp_path / "kept.cache") if warm else None
-    options = {"epochs": 4, "holdout": 0.4}
-    whole, _ = trained(paths, **options, cache=cache)
+    whole, _ = trained(paths, epochs=4, holdout=0.4, cache=cache)
     training = TrainingParameters(epochs=4, validation_fraction=0.4)
 
     def source_of():
-        return Source(streams.open(paths, dtype="float32", threads=1), passes=4, cache=cache, holdout=0.4)
+        stream = streams.open(paths, dtype="float32", threads=1)
+        return FileSource(stream, RowBlocks(), epochs=4, cache=cache, holdout=0.4)
 
     for stop in (3, 12, 15, 25, 38):
-        played = 0
-
-        def after_block(run, stop=stop):
-            nonlocal played
-            played += 1
-            if played == stop:
-                save_checkpoint(run, tmp_path / "c", {})
-                raise Killed
-
-        with source_of() as source, pytest.raises(Killed):
-            Run.start(source, training, None).play(source, after_block)
-        run = load_checkpoint(tmp_path / "c", {})
-        with source_of() as source:
-            run.play(source)
+        run = killed_and_resumed(tmp_path / "c", stop, source_of, training)
         assert state(run.learner) == state(whole.learner)
         assert run.history == whole.history
 
@@ -390,13 +393,14 @@ def test_lines_longer_than_a_block_do_not_make_results_depend_on_threads(tmp_pat
         assert state(trained(path, threads=threads)[0].learner) == state(first.learner)
 
 
-def test_next_to_nothing_held_out(tmp_path):
+def test_a_hold_out_of_nothing_is_refused(tmp_path):
     path = tmp_path / "two.svm"
     path.write_text("1 1:1\n0 2:1\n")
-    run, _ = trained(path, holdout=0.01)
-    assert run.history.held_out == []
-    clf = LinearClassifier(probability=True, validation_fraction=0.01).fit_stream(path)
-    assert clf.predict([[1, 0]]).tolist() == [1]
+    wrong = r"validation_fraction=0.01 holds out none of 2 examples; give more examples, or hold out more"
+    with pytest.raises(ValueError, match=wrong):
+        trained(path, holdout=0.01)
+    with pytest.raises(ValueError, match=wrong):
+        LinearClassifier(validation_fraction=0.01).fit([[1, 0], [0, 1]], [1, 0])
 
 
 def test_a_file_that_is_no_cache_is_not_lost(file):
@@ -412,7 +416,7 @@ def test_what_was_left_out_is_known_also_from_the_cache(tmp_path):
     cache = str(tmp_path / "c")
     for _ in range(2):
         _, source = trained(path, cache=cache, skip="skip")
-        assert (source.examples, source.unlabelled, source.skipped) == (6, 3, 3)
+        assert (source.examples, source.unanswered, source.skipped) == (6, 3, 3)
 
 
 def test_a_stream_must_be_what_the_estimator_says(file):
@@ -436,7 +440,7 @@ def test_fit_stream(file, tmp_path):
     save(clf, tmp_path / "m")
     again = load(tmp_path / "m")
     assert np.array_equal(again.predict(X), clf.predict(X))
-    assert again.learner_.reading == streams.Reading()
+    assert again.learner_.space.format == streams.FileFormat()
     with pytest.raises(ValueError, match="class_weight and warm_start are for examples in memory"):
         LinearClassifier(class_weight="balanced").fit_stream(file)
 
@@ -505,12 +509,12 @@ def test_labels_of_a_stream_are_plain(file):
 def test_the_cache_is_faster_than_parsing(tmp_path):
     path = made(tmp_path / "big.svm", n=20000, d=300)
     stream = streams.open(path, dtype="float32", threads=1)
-    with Source(stream, passes=2) as source:
-        began = time.process_time()
-        for batch in source.first():
-            batch.release()
-        parsed = time.process_time() - began
-        began = time.process_time()
-        for batch in source.again(np.arange(source.n_blocks)):
-            batch.release()
-        assert time.process_time() - began < parsed
+    with FileSource(stream, RowBlocks(), epochs=2) as source:
+        run = started(source, TrainingParameters(epochs=2))
+        seconds = []
+        for run.epoch in range(2):
+            began = time.process_time()
+            for _ in source.blocks(run):
+                pass
+            seconds.append(time.process_time() - began)
+        assert seconds[1] < seconds[0]

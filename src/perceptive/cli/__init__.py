@@ -19,9 +19,10 @@ COMMANDS = {
     "predict": "label the examples of files",
     "rank": "order the candidates of lists in files",
     "tag": "label the tokens of sentences, in files or in a text",
-    "eval": "compare predictions with the labels of files",
+    "eval": "compare predictions with the answers of files",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
+    "roles": "show which rules and hypotheses each task takes, and why not the others",
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",
 }
@@ -30,19 +31,17 @@ CODES = "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by whoever called
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without Greek letters
+    """Run a command; returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+
+    Without arguments this is the program: it takes those of the process, and sets up signals and streams. With
+    arguments it leaves the process of the caller as it is.
+    """
+    program = arguments is None
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    if not any(argument.startswith("--kernel") for argument in arguments):
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
+    if program:
+        _set_up(arguments)
     options = None
     try:
-        signal.signal(signal.SIGTERM, _terminated)
         options = parser(arguments).parse_args(arguments)
         code = _module(options.command).run(options)
         sys.stdout.flush()
@@ -51,12 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: say no more
+        _say_no_more(program)  # the reader has gone
         return 0
     except (OSError, ValueError, ImportError, MemoryError) as error:
         print(f"perceptive: {_message(error, options)}", file=sys.stderr)
         if isinstance(error, OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _say_no_more(program)
         return 1
 
 
@@ -74,11 +73,30 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
         command = commands.add_parser(name, help=help, formatter_class=argparse.RawDescriptionHelpFormatter)
         if everything or name == called:
             _module(name).configure(command)
+            command.set_defaults(default_of=command.get_default)  # tells what was given
     return top
+
+
+def _set_up(arguments: Sequence[str]) -> None:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever called
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters
+    if not any(argument.startswith("--kernel") for argument in arguments):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
+    signal.signal(signal.SIGTERM, _terminated)
 
 
 def _terminated(number: int, frame: object) -> None:
     sys.exit(128 + number)  # so that unfinished files are cleared away
+
+
+def _say_no_more(program: bool) -> None:
+    """Let what waits to be written to standard output go nowhere, so that the end of the program is silent."""
+    if program:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _module(command: str) -> Any:
@@ -91,9 +109,11 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
         return "there is not enough memory" + ("; hash the features into fewer with --bits" if linear else "")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
-    if isinstance(error, OSError) or cure:
-        return (str(error) or type(error).__name__) + cure
-    from perceptive.cli.options import in_options
+    from perceptive.errors import ParameterError
 
-    return in_options(str(error), getattr(options, "task", None)) or type(error).__name__
+    if isinstance(error, ParameterError):
+        from perceptive.cli.options import as_option
+
+        return error.worded(lambda parameter: as_option(parameter, getattr(options, "task", None)))
+    cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
+    return (str(error) or type(error).__name__) + cure

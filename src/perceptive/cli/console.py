@@ -7,23 +7,27 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perceptive.streams.blocks import STDIN
 
+if TYPE_CHECKING:
+    from perceptive.cli.tasks import Opened
+    from perceptive.streams.parsing import Log
+
 PATIENCE = 1.0  # seconds without a bar
-MOST_PASSES = 12  # are shown; of more the first and the last few
-FEW_PASSES = 3
+MOST_EPOCHS = 12  # are shown; of more the first and the last few
+FEW_EPOCHS = 3
 
 
 class Bar:
     """Bytes read of so many, examples a second, and the rate of mistakes so far."""
 
-    def __init__(self, files: Sequence[str], passes: int, wanted: bool) -> None:
+    def __init__(self, files: Sequence[str], epochs: int, wanted: bool) -> None:
         sizes = [None if path == STDIN else os.path.getsize(path) for path in files]
         packed = any(path.endswith((".gz", ".zst")) for path in files)
         known = None if packed or None in sizes else sum(size or 0 for size in sizes)
-        self.total = None if known is None else known * passes
+        self.total = None if known is None else known * epochs
         self.began = time.monotonic()
         self.wanted = wanted and sys.stderr.isatty()
         self._shown: Any = None
@@ -57,13 +61,29 @@ class Bar:
 
 
 @contextmanager
-def progress(files: Sequence[str], passes: int, wanted: bool) -> Iterator[Bar]:
+def progress(files: Sequence[str], epochs: int, wanted: bool) -> Iterator[Bar]:
     """A bar, taken away at the end whatever happens."""
-    bar = Bar(files, passes, wanted)
+    bar = Bar(files, epochs, wanted)
     try:
         yield bar
     finally:
         bar.stop()
+
+
+def watched(opened: Opened, wanted: bool) -> Iterator[Any]:
+    """The parts of files, under a bar."""
+    with progress(opened.files, 1, wanted) as bar:
+        done = 0
+        for n, part in opened.parts:
+            done += n
+            bar.update(opened.log.bytes, done)
+            yield part
+
+
+def tell_log(log: Log) -> None:
+    """What was skipped, and what is odd."""
+    for said in [*(f"skipped: {one}" for one in log.complaints), *(f"note: {one}" for one in log.remarks.values())]:
+        print(said, file=sys.stderr)
 
 
 def table(rows: Sequence[Sequence[Any]], header: Sequence[str] | None = None) -> str:
@@ -93,21 +113,21 @@ def pairs(rows: Sequence[tuple[str, Any]]) -> str:
     return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
 
 
-def of_passes(values: Sequence[float], form: str = ",", converged: bool = False) -> str:
-    """A number of each pass; of many passes the first and the last few.
+def of_epochs(values: Sequence[float], form: str = ",", converged: bool = False) -> str:
+    """A number of each epoch; of many epochs the first and the last few.
 
     Examples
     --------
-    >>> of_passes([5657, 12, 0], converged=True)
+    >>> of_epochs([5657, 12, 0], converged=True)
     '5,657 12 0 (converged)'
-    >>> of_passes([0.5, *[0.75] * 1998, 0.875], ".1%")
-    '50.0% 75.0% 75.0% … 75.0% 75.0% 87.5% (2,000 passes)'
+    >>> of_epochs([0.5, *[0.75] * 1998, 0.875], ".1%")
+    '50.0% 75.0% 75.0% … 75.0% 75.0% 87.5% (2,000 epochs)'
     """
     shown = [format(value, form) for value in values]
     remarks = ["converged"] if converged else []
-    if len(shown) > MOST_PASSES:
-        shown[FEW_PASSES:-FEW_PASSES] = ["…"]
-        remarks.insert(0, f"{len(values):,} passes")
+    if len(shown) > MOST_EPOCHS:
+        shown[FEW_EPOCHS:-FEW_EPOCHS] = ["…"]
+        remarks.insert(0, f"{len(values):,} epochs")
     return " ".join(shown) + (f" ({', '.join(remarks)})" if remarks else "")
 
 

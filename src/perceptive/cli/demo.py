@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from perceptive.certificate import Certificate
+from perceptive.certificates import Certificate
 from perceptive.cli.options import whole
 
 
@@ -57,13 +57,13 @@ def _digits(console: Console, seed: int) -> None:
     for name in names:
         table.add_row(name, HYPOTHESES[name].meaning, f"{1 - right[name] / len(y):.2%}")
     console.print(table)
-    console.print(f"five-fold cross-validation, ten passes each, all four at once: {seconds:.2f} s\n")
-    console.print("mistakes per pass, last fold: " + ", ".join(map(str, clf.mistakes_)))
+    console.print(f"five-fold cross-validation, ten epochs each, all four at once: {seconds:.2f} s\n")
+    console.print("mistakes per epoch, last fold: " + ", ".join(map(str, clf.mistakes_)))
     _say(console, clf.certificate_)
 
 
 def _game(console: Console, seed: int) -> None:
-    from perceptive.certificate import certify
+    from perceptive.certificates import certify
     from perceptive.games import separable_game
     from perceptive.learners import LinearLearner
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import glob
-import itertools
 import json
 import math
-import os
 import re
-from collections.abc import Sequence
-from dataclasses import Field, fields
-from typing import Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perceptive.errors import Parameter
 
 RENAMED = {
     "random_state": "seed", "n_features": "features", "validation_fraction": "holdout", "model": "continue",
     "normalize_text": "unit-length",
 }  # fmt: skip
+
+SAY_NONE = {"--constraints", "--cost"}  # options with a choice "none"
 
 
 def option_of(name: str) -> str:
@@ -24,66 +25,26 @@ def option_of(name: str) -> str:
     return "--" + RENAMED.get(name, name).replace("_", "-")
 
 
-def in_options(message: str, task: str | None = None) -> str:
-    """A message that speaks of parameters as Python has them, in words of the command line.
+def as_option(parameter: Parameter, task: str | None = None) -> str:
+    """A parameter that an error mentions, in words of the command line.
 
     Examples
     --------
-    >>> in_options("validation_fraction=1.5: validation_fraction must be a number below 1")
-    '--holdout 1.5: it must be a number below 1'
-    >>> in_options("repair the labels, or turn the constraints off (constraints=None); max_segment needs segments=True")
-    'repair the labels, or turn the constraints off (--constraints none); --max-segment needs --segments'
+    >>> from perceptive.errors import Parameter, ParameterError
+    >>> as_option(Parameter("validation_fraction", 1.5)), as_option(Parameter("shuffle", False))
+    ('--holdout 1.5', '--no-shuffle')
+    >>> ParameterError("{} needs {}, or {}", "max_segment", Parameter("segments", True), "cost").worded(as_option)
+    '--max-segment needs --segments, or --cost'
     """
-    from perceptive import parameters as p
-
-    kinds = (p.LinearParameters, p.KernelParameters, p.RankingParameters, p.SequenceParameters, p.TrainingParameters)
-    declared = {f.name: f for kind in kinds for f in fields(kind) if f.name != "progress"}
-    known = "|".join(declared)
-
-    def named(name: str) -> str:
-        return "--pair-cost" if name == "cost" and task in ("rank", "rerank") else option_of(name)
-
-    def written(match: re.Match[str]) -> str:
-        name, value = match["name"], match["value"].strip("'")
-        if value == "True":
-            return named(name)
-        if value == "False":
-            return "--no-" + named(name)[2:]
-        if value == "None":
-            choices = declared[name].metadata["choices"] or ()
-            return f"{named(name)} none" if "none" in choices else f"no {named(name)}"
-        return f"{named(name)} {value}"
-
-    before, value = r"(?<![\w/\\.'\"-])(?<!\w\()", r"(?P<value>'[^']*'|[^\s,;:()'\"/]+)"
-    message = re.sub(rf"^(?P<whole>(?P<name>{known})=.*): (?P=name) must be", r"\g<whole>: it must be", message)
-    message = re.sub(rf"{before}(?P<name>{known})={value}(?=[\s,;:)]|$)", written, message)
-    compound = "|".join(name for name in declared if "_" in name)
-    return re.sub(rf"{before}({compound})(?![\w/\\.'\"=-])", lambda match: named(match[0]), message)
-
-
-def add_parameters(group: Any, parameters: type, leave_out: set[str]) -> None:
-    """Make options of declared parameters; one that is not given is None, so that a model's own value can stand."""
-    for f in fields(parameters):
-        if f.name not in leave_out:
-            _add(group, f)
-
-
-def _add(group: Any, f: Field[Any]) -> None:
-    kind = str(f.type).removesuffix(" | None")
-    help = f.metadata["help"].replace("%", "%%")
-    if kind == "bool":
-        shown = "yes" if f.default else "no"
-        group.add_argument(
-            option_of(f.name), dest=f.name, action=argparse.BooleanOptionalAction, default=None,
-            help=f"{help} (default: {shown})",
-        )  # fmt: skip
-        return
-    choices = [c for c in f.metadata["choices"] or () if c is not None] or None
-    group.add_argument(
-        option_of(f.name), dest=f.name, type={"float": float, "int": int}.get(kind, str), choices=choices,
-        metavar=None if choices else kind.upper(),
-        help=help if f.default is None else f"{help} (default: {f.default})",
-    )  # fmt: skip
+    option = "--pair-cost" if parameter.name == "cost" and task in ("rank", "rerank") else option_of(parameter.name)
+    if not parameter.has_value or parameter.value is True:
+        return option
+    value = parameter.value
+    if value is False:
+        return "--no-" + option[2:]
+    if value is None:
+        return f"{option} none" if option in SAY_NONE else f"no {option}"
+    return f"{option} {value}"
 
 
 def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:
@@ -114,13 +75,9 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def add_files(parser: argparse.ArgumentParser, help: str) -> None:
-    """Files, and how they are read."""
+def add_data(parser: argparse.ArgumentParser, help: str) -> None:
+    """Files."""
     parser.add_argument("data", nargs="+", metavar="DATA", help=f"{help}: files, globs, or - for standard input")
-    group = parser.add_argument_group("files")
-    group.add_argument("--format", help="of the files, where name and first bytes do not tell")
-    group.add_argument("--on-error", choices=["stop", "skip"], default="stop", help="at a broken line (default: stop)")
-    group.add_argument("--threads", type=whole(1), help="that parse; results do not depend on it (default: all)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -155,25 +112,6 @@ def duration(text: str) -> float:
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90, 90s, 5m or 2h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
-
-
-def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
-    """Raise where a file could not be written later, or would replace an input."""
-    if path is None:
-        return
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise ValueError(f"{path}: the folder does not exist; make it first")
-    if os.path.isdir(path):
-        raise ValueError(f"{path}: is a folder; give a file")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise ValueError(f"{path}: cannot be written; check the permissions")
-    if not os.path.isfile(path):
-        return
-    named = ("/dev/stdin" if one == "-" else one for one in inputs)
-    for one in itertools.chain.from_iterable([one, *glob.iglob(one, recursive=True)] for one in named):
-        if os.path.isfile(one) and os.path.samefile(one, path):
-            raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
 
 
 def span(text: str) -> tuple[int, int]:

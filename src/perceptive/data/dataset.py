@@ -121,7 +121,8 @@ class Dataset(ABC):
     """
 
     learner: Any
-    _recorded: bool = False
+    revisited: bool = False  # whether an epoch before has recorded the examples
+    resumable: bool = True  # whether a run can be resumed between two of its chunks
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -164,19 +165,30 @@ class Dataset(ABC):
         learner = self.learner
         learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
         learner.played += self.n_played
-        if not self._recorded:  # later epochs meet the same id features again
+        if not self.revisited:  # later epochs meet the same id features again
             learner.ids += self.n_played
-        self._recorded = True
+        self.revisited = True
 
-    def epoch(self, order: Order | None = None) -> Iterator[int]:
+    def epoch(self, order: Order | None = None, *, skip: int = 0, state: Any = None) -> Iterator[int]:
         """Play all once, as they lie or in another order; gives how many were played after each chunk.
 
         Where Ctrl-C or a timeout breaks in, what was played stays learned, and the epoch counts as played.
+
+        Parameters
+        ----------
+        order : array of int or None
+        skip : int
+            So many chunks were played before, by a run that is resumed.
+        state : object
+            `snapshot` of the dataset as it was then.
         """
         try:
-            for chunk in self.chunks(np.arange(len(self)) if order is None else order):
-                self.play(chunk)
-                yield len(chunk)
+            for number, chunk in enumerate(self.chunks(np.arange(len(self)) if order is None else order), 1):
+                if number == skip and state is not None:
+                    self.restore(state)
+                if number > skip:
+                    self.play(chunk)
+                    yield len(chunk)
         except (KeyboardInterrupt, TimeoutError, GeneratorExit):
             self.record()
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,9 +12,10 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from perceptive.learners.lesson import is_missing
-from perceptive.learners.linear import as_floats
-from perceptive.learners.rows import is_dicts
+from perceptive.data.labels import Labels, is_missing
+from perceptive.data.rows import is_dicts
+from perceptive.data.sample_weights import as_floats
+from perceptive.training.holdout import HoldOut
 
 
 @contextmanager
@@ -31,11 +32,13 @@ def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels, or why they are none."""
+def check_data(
+    estimator: Any, X: Any, y: Any, reset: bool, check_X: Callable[[Any, Any, bool], Any] | None = None
+) -> tuple[Any, NDArray[Any]]:
+    """Examples and labels, checked; ``check_X`` is `check_rows` unless examples are something else."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    X = check_rows(estimator, X, reset)
+    X = (check_X or check_rows)(estimator, X, reset)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "mM":
         raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
@@ -92,18 +95,21 @@ def example_weights(
     return weights
 
 
-def hold_out(y: NDArray[Any], fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Choose the rows for early stopping and calibration: the same share of every class, seeded."""
-    held_out = np.zeros(len(y), dtype=bool)
-    if not fraction:
-        return held_out
-    rng = np.random.default_rng(seed)
-    for label in np.unique(y):
-        rows = rng.permutation(np.flatnonzero(y == label))
-        held_out[rows[: min(len(rows) - 1, max(1, round(fraction * len(rows))))]] = True
-    if not held_out.any():
-        raise ValueError(f"{len(y)} examples are too few to hold out a part of {fraction}; give more")
-    return held_out
+def hold_out(labels: Labels, fraction: float, seed: int, what: str = "examples") -> NDArray[np.bool_]:
+    """Which examples are held out, for early stopping; raises where that would be none, or all."""
+    holdout = HoldOut(fraction, seed)
+    chosen = holdout.choose(labels)
+    holdout.check(what)
+    return chosen
+
+
+def hold_out_for_calibration(labels: Labels, seed: int) -> NDArray[np.bool_]:
+    """A tenth of the examples; of few examples more, so that there are some."""
+    for fraction in (0.1, 0.25):
+        chosen = HoldOut(fraction, seed).choose(labels)
+        if chosen.any():
+            return chosen
+    return hold_out(labels, 0.5, seed)
 
 
 def take(values: Any, rows: NDArray[np.int64] | None) -> Any:

@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from perceptive.data.rows import is_dicts
 from perceptive.features.hashing import HashKernel
-from perceptive.learners.rows import is_dicts
 
 
 class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

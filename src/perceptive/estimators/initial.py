@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from perceptive.learners.lesson import ALL, Pair
-from perceptive.learners.linear import LinearLearner, as_floats
-from perceptive.learners.problem import Vector
+from perceptive.data.labelled_rows import ALL, Pair
+from perceptive.data.sample_weights import as_floats
+from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.linear import LinearLearner
+from perceptive.learners.weight_vector import Vector
 
 
 def initial_vectors(
@@ -27,9 +29,9 @@ def initial_vectors(
     if coef is None and intercept is None:
         return {} if previous is None else _last_vectors(previous, learner)
     if not (learner.binary or learner.joint):
-        raise ValueError("coef_init and intercept_init need two classes or multiclass='joint'")
-    problem, bias = learner.problems[ALL], learner.parameters.bias
-    shape = (problem.n_classes, problem.n_features)
+        raise ParameterError("coef_init and intercept_init need two classes or {}", Parameter("multiclass", "joint"))
+    vector, bias = learner.vectors[ALL], learner.parameters.bias
+    shape = (vector.n_classes, vector.n_features)
     w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
     b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
     if w.shape != shape or b.shape != shape[:1]:
@@ -37,25 +39,27 @@ def initial_vectors(
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
         raise ValueError("coef_init and intercept_init must be finite")
     if b.any() and not bias:
-        raise ValueError("intercept_init needs a bias; bias is 0")
-    start = np.zeros((shape[1], problem.stride), problem.dtype)
+        raise ParameterError("intercept_init needs a bias; {} is 0", "bias")
+    start = np.zeros((shape[1], vector.stride), vector.dtype)
     start[:, : shape[0]] = w.T
     return {ALL: (start, b / (bias or 1.0))}
 
 
 def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair, Vector]:
     """The vectors that a learner ended with, for another one to start from."""
-    shapes = [[(pair, p.stride) for pair, p in one.problems.items()] for one in (previous, learner)]
+    shapes = [[(pair, v.stride) for pair, v in one.vectors.items()] for one in (previous, learner)]
     missing = (learner.n_features or 0) - (previous.n_features or 0)
     if (
         previous.classes != learner.classes
         or shapes[0] != shapes[1]
         or missing < 0
-        or (missing and not learner.vocabulary)
+        or (missing and not learner.space.vocabulary)
     ):
-        raise ValueError("warm_start=True, but classes, features or multiclass are not those of the last fit")
+        raise ParameterError(
+            "{}, but classes, features or {} are not those of the last fit", Parameter("warm_start", True), "multiclass"
+        )
     vectors = {}
-    for pair, problem in previous.problems.items():
-        w, b = problem.vector("last")
-        vectors[pair] = np.concatenate([w, np.zeros((missing, problem.stride), w.dtype)]), b
+    for pair, vector in previous.vectors.items():
+        w, b = vector.vector("last")
+        vectors[pair] = np.concatenate([w, np.zeros((missing, vector.stride), w.dtype)]), b
     return vectors

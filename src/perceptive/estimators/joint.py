@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -75,6 +75,13 @@ class JointClassifier(BaseEstimator):
         self.kernel = kernel
 
     ranker_: LinearRanker | KernelRanker
+
+    def state(self) -> NoReturn:
+        """A file cannot hold this: it is made of the user's functions."""
+        raise TypeError(
+            "a JointClassifier is made of your functions phi and candidates, which no file holds; save its ranker_, "
+            "and set that of a new JointClassifier(phi, candidates): ranker_ = load(path)"
+        )
 
     def _new_ranker(self) -> LinearRanker | KernelRanker:
         if self.kernel is not None and self.ranker is not None:

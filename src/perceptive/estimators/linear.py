@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,36 +12,40 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.certificate import Certificate, certify, certify_lessons
+from perceptive.certificates import Certificate, certify, certify_datasets
+from perceptive.data.labels import Labels
+from perceptive.data.rows import is_dicts
+from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.data import (
     check_data,
     check_rows,
     example_weights,
     hold_out,
+    hold_out_for_calibration,
     label_array,
     take,
     unchanged_if_it_fails,
 )
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin, nothing_half_learned
+from perceptive.estimators.run import ClassifierRunMixin, nothing_half_learned
+from perceptive.estimators.signature import checked, with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature, probabilities
-from perceptive.learners.lesson import Labels
+from perceptive.learners.learner import learn_all
 from perceptive.learners.linear import LinearLearner
-from perceptive.learners.problem import Vector
-from perceptive.learners.rows import is_dicts
+from perceptive.learners.weight_vector import Vector
+from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
+from perceptive.state import State
 from perceptive.streams import Stream
 from perceptive.streams import open as open_stream
 from perceptive.streams.blocks import Paths
-from perceptive.training import History, train
-from perceptive.training.source import Source
-from perceptive.training.stream import Run, calibrate
+from perceptive.training.blocks import RowBlocks
+from perceptive.training.loop import History, InMemory, Run, progress_of, train
+from perceptive.training.source import FileSource, calibrate, classifier_for
 
-LEARNER = [f.name for f in fields(LinearParameters)]
-TRAINING = [f.name for f in fields(TrainingParameters)]
-HELD_OUT = 0.1  # for calibration, where nothing is held out for early stopping
+HELD_OUT = 0.1  # of files, for calibration, where nothing is held out for early stopping
 
 
 def _has_probabilities(self: LinearClassifier) -> bool:
@@ -51,70 +54,13 @@ def _has_probabilities(self: LinearClassifier) -> bool:
     raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
 
 
-class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
+@with_parameters
+class LinearClassifier(
+    LinearGroup, TrainingGroup, EstimatorGroup, ClassifierRunMixin[LinearLearner], ClassifierMixin, BaseEstimator
+):
     """Mistake-driven linear classifier: averaged, voted, last or best; perceptron, PA, MIRA, ROMMA or AROW.
 
-    Parameters
-    ----------
-    rule : {"perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow"}
-        When and how far to move on an example.
-    learning_rate : float
-        η of the perceptron.
-    margin : float
-        β: the perceptron also updates on right answers with y·score ≤ β.
-    C : float
-        Aggressiveness of pa1 and pa2.
-    r : float
-        Regularisation of arow.
-    cost : array of shape (n_classes, n_classes) or None
-        mira: what it costs to answer ŷ (column) for y (row).
-    hypothesis : {"averaged", "last", "best", "voted", "random"}
-        What of v₀, v₁, … predicts.
-    keep : {None, "all"}
-        "all" keeps the journal of updates, so that every hypothesis is at hand after one run. Implied by
-        voted, best and random.
-    max_voters : int or None
-        How many of the longest survivors the journal keeps.
-    average : {"examples", "mistakes"}
-        Mean over the examples, or of v₀ … v_K.
-    multiclass : {"joint", "ovr", "ovo"}
-        How more than two classes are learned.
-    reference : label or None
-        ovr: the class that has no problem of its own and wins when no other does.
-    bias : float
-        Value of the constant feature; 0 for none.
-    normalize : bool
-        Scale rows to unit length.
-    delta : float
-        Δ-trick: train on [X | ΔI].
-    ties : {"mistake", "positive"}
-        A score of 0 is a mistake, or predicts the second class.
-    dtype : {"float32", "float64"}
-        Of the weights.
-    n_features : int or None
-        Number of features, if known before the data.
-    bits : int or None
-        Hash the names of dicts into 2^bits columns, instead of giving each name a column of its own.
-    random_state : int
-        Seed of the shuffling and of the random hypothesis.
-    epochs : int
-        Passes at most; a pass without an update ends the training.
-    shuffle : bool
-        Play each pass in a new random order.
-    validation_fraction : float
-        Part of the data held out for early stopping; 0 for none.
-    patience : int
-        Passes without a better held-out score before stopping.
-    progress : bool
-        Show a progress bar where training takes longer than a second.
-    class_weight : dict, "balanced" or None
-        Weights of the classes.
-    probability : bool
-        Hold out a tenth of the data (or ``validation_fraction``) and calibrate `predict_proba` on it.
-    certify : bool
-        Make ``certificate_`` at the end of `fit`.
-    warm_start : bool
-        Let `fit` start from the weights that are there.
+    {parameters}
 
     Attributes
     ----------
@@ -147,75 +93,12 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        rule: str = "perceptron",
-        learning_rate: float = 1.0,
-        margin: float = 0.0,
-        C: float = 1.0,
-        r: float = 1.0,
-        cost: ArrayLike | None = None,
-        hypothesis: str = "averaged",
-        keep: str | None = None,
-        max_voters: int | None = None,
-        average: str = "examples",
-        multiclass: str = "joint",
-        reference: Any = None,
-        bias: float = 1.0,
-        normalize: bool = False,
-        delta: float = 0.0,
-        ties: str = "mistake",
-        dtype: str = "float32",
-        n_features: int | None = None,
-        bits: int | None = None,
-        random_state: int = 0,
-        epochs: int = 10,
-        shuffle: bool = True,
-        validation_fraction: float = 0.0,
-        patience: int = 3,
-        progress: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        probability: bool = False,
-        certify: bool = False,
-        warm_start: bool = False,
-    ) -> None:
-        _register_with_river()  # which asks what it is given before it has it learn
-        self.rule = rule
-        self.learning_rate = learning_rate
-        self.margin = margin
-        self.C = C
-        self.r = r
-        self.cost = cost
-        self.hypothesis = hypothesis
-        self.keep = keep
-        self.max_voters = max_voters
-        self.average = average
-        self.multiclass = multiclass
-        self.reference = reference
-        self.bias = bias
-        self.normalize = normalize
-        self.delta = delta
-        self.ties = ties
-        self.dtype = dtype
-        self.n_features = n_features
-        self.bits = bits
-        self.random_state = random_state
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.progress = progress
-        self.class_weight = class_weight
-        self.probability = probability
-        self.certify = certify
-        self.warm_start = warm_start
-
     _supervised = _multiclass = True  # what River asks of a classifier
 
-    learner_: LinearLearner
-    classes_: NDArray[Any]
-    _history: History
+    _learner = LinearLearner
+
+    def __post_init__(self) -> None:
+        _register_with_river()  # which asks what it is given before it has it learn
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,49 +139,52 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             weights = example_weights(y, classes, self.class_weight, sample_weight)
             learner = LinearLearner(classes=classes.tolist(), **parameters)
             previous = getattr(self, "learner_", None) if self.warm_start else None
-            if previous is not None and previous.vocabulary is not None and is_dicts(X):
-                learner.vocabulary = Vocabulary(previous.vocabulary.names())  # the same names, the same places
-            calibrates = self.probability and self.hypothesis != "voted"
-            fraction = training.validation_fraction or (HELD_OUT if calibrates else 0.0)
-            held_out = hold_out(y, fraction, self.random_state)
-            train_rows = np.flatnonzero(~held_out) if held_out.any() else None
-            labels = Labels(learner.classes, take(which, train_rows))
-            taught = take(X, train_rows), labels, take(weights, train_rows)
-            lesson = learner.prepare(*taught, defer=True)
-            assert learner.n_features is not None
+            if previous is not None and previous.space.vocabulary is not None and is_dicts(X):
+                names = previous.space.vocabulary.names()
+                learner.space.vocabulary = Vocabulary(names)  # the same names, the same places
+            labels = Labels(learner.classes, which)
+            held_out = np.zeros(len(y), bool)
+            if training.validation_fraction:
+                held_out = hold_out(labels, training.validation_fraction, self.random_state)
+            elif self._calibrates:
+                held_out = hold_out_for_calibration(labels, self.random_state)
+            rows = np.flatnonzero(~held_out) if held_out.any() else None
+            taught = take(X, rows), Labels(learner.classes, take(which, rows)), take(weights, rows)
+            dataset = learner.dataset(*taught, epochs=training.epochs)
             initial = initial_vectors(learner, previous, coef_init, intercept_init)
             if initial:
-                learner.start(learner.n_features, initial)
-                for problem in learner.problems.values():
-                    problem.begin(lesson.rows, defer=True)
+                learner.start(dataset.rows.d, initial)
+                for vector in learner.vectors.values():
+                    vector.begin(dataset.rows, defer=True)
             validation = None
             if held_out.any():
-                validation = learner.rows(take(X, np.flatnonzero(held_out))), which[held_out]
+                validation = learner.space.rows(take(X, np.flatnonzero(held_out))), which[held_out]
 
         def accuracy() -> float:
             assert validation is not None
             return float(np.mean(learner.decide(learner.scores_of(validation[0])) == validation[1]))
 
-        self.classes_, self.learner_ = classes, learner
+        self.classes_, self.learner_, self._history = classes, learner, History()
         self.__dict__.pop("certificate_", None)
-        history = History()
-        try:
-            with progress_bar(self.progress, self.epochs * lesson.rows.n) as report:
-                train(lesson, training, accuracy if validation and self.validation_fraction else None, report, history)
-        finally:
-            self._after(history)
-        if validation is not None and self.probability and self.hypothesis != "voted":
+        source = InMemory(dataset, training.shuffle, accuracy if training.validation_fraction else None)
+        with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
+            train(Run.of(learner, training, self._history), source, report=report)
+        if validation is not None and self._calibrates:
             learner.temperature = fit_temperature(learner.scores_of(validation[0]), validation[1])
         if self.certify:
             self.certificate_ = certify(learner, *taught)
         return self
 
+    @property
+    def _calibrates(self) -> bool:
+        return self.probability and self.hypothesis != "voted"
+
     @nothing_half_learned
     def fit_stream(self, source: Stream | Paths, *, cache: str | None = None) -> LinearClassifier:
         """Learn from files, however large: memory holds the weights and a few blocks.
 
-        The first pass parses the files and writes a binary cache, from which later passes read. Examples are shuffled
-        within blocks, and the blocks from the second pass on. Two classes that are all the first block has are one
+        The first epoch parses the files and writes a binary cache, from which later ones read. Examples are shuffled
+        within blocks, and the blocks from the second epoch on. Two classes that are all the first block has are one
         binary problem until a third one is met.
 
         Parameters
@@ -319,37 +205,48 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         """
         parameters, training = self._check_parameters()
         if self.class_weight is not None or self.warm_start:
-            raise ValueError("class_weight and warm_start are for examples in memory; leave them out, or use fit")
+            raise ParameterError(
+                "{} and {} are for examples in memory; leave them out, or use fit", "class_weight", "warm_start"
+            )
         if not isinstance(source, Stream):
             source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
-        width, how = source.reading.width, source.reading
+        width, format = source.format.width, source.format
         if self.n_features is not None and width != self.n_features:
-            raise ValueError(f"n_features={self.n_features}, but the stream has {width or 'any number of'} columns")
-        if self.bits is not None and (how.bits, how.hash_seed) != (self.bits, 0):
-            raise ValueError(f"bits={self.bits}, but the stream hashes otherwise; leave bits out")
+            raise ParameterError(
+                f"{{}}, but the stream has {width or 'any number of'} columns", Parameter("n_features", self.n_features)
+            )
+        if self.bits is not None and (format.bits, format.hash_seed) != (self.bits, 0):
+            raise ParameterError(
+                "{}, but the stream hashes otherwise; leave {} out", Parameter("bits", self.bits), "bits"
+            )
         held_out = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
-        with Source(source, passes=self.epochs, cache=cache, holdout=held_out, seed=self.random_state) as examples:
-            run = Run.start(examples, training, None, **parameters)
-            with progress_bar(self.progress, 0) as report:
-                run.play(examples, lambda run: report(run.learner.rounds, run.learner.mistakes) if report else None)
+        how: dict[str, Any] = {
+            "cache": cache,
+            "holdout": held_out,
+            "seed": self.random_state,
+            "shuffle": training.shuffle,
+        }
+        with FileSource(source, RowBlocks(), epochs=self.epochs, **how) as examples:
+            run = Run.of(classifier_for(examples, None, **parameters), training)
+            with progress_bar(self.progress, 0, run) as report:
+                train(run, examples, report=report)
             learner = run.learner
-            learner.names = source.log.names
-            if self.probability and self.hypothesis != "voted":
+            learner.space.remember(source.log.names)
+            if self._calibrates:
                 calibrate(learner, examples)
             self.__dict__.pop("certificate_", None)
             self.__dict__.pop("feature_names_in_", None)
             if self.certify:
-                parts = (learner.lesson(batch.rows, batch.labels, batch.weights) for batch in examples.batches())
-                self.certificate_ = certify_lessons(learner, parts)
+                self.certificate_ = certify_datasets(learner, examples.datasets(learner))
         self.learner_, self.classes_ = learner, label_array(learner.classes, None)
         self.n_features_in_ = learner.n_features
-        self._after(run.history)
+        self._history = run.history
         return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
     ) -> LinearClassifier:
-        """Go on learning: one pass over these examples, in the order given.
+        """Go on learning: one epoch over these examples, in the order given.
 
         Parameters
         ----------
@@ -376,16 +273,13 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
                     )
             seen = np.unique(y)
             weights = example_weights(y, seen, self.class_weight, sample_weight)
-            lesson = learner.prepare(X, y, weights)
-        self.__dict__.pop("certificate_", None)
-        before = learner.mistakes, learner.updates, learner.loss
+            dataset = learner.dataset(X, y, weights)
+        before = progress_of(learner)
         try:
-            lesson.play_as_they_come()
+            learn_all(dataset)
         finally:
-            self.learner_ = learner
             self.classes_ = label_array(learner.classes, seen)
-            history = History([learner.mistakes - before[0]], [learner.updates - before[1]], [learner.loss - before[2]])
-            self._after(history, go_on=not first)
+            self._note_call(learner, before, first)
         return self
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> LinearClassifier:
@@ -396,7 +290,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
             learner = LinearLearner(**self._check_parameters()[0])
             learner.learn(x, y, w)
             self.learner_, self.classes_ = learner, label_array(learner.classes, None)
-            self._after(History())
+            self._history = History()
             return self
         learner.learn(x, y, w)
         self.__dict__.pop("certificate_", None)
@@ -406,28 +300,15 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
         """What the learner takes, and what training takes; raises for what cannot be."""
-        learner = {name: getattr(self, name) for name in LEARNER}
-        LinearParameters(**learner)
-        EstimatorParameters(**{f.name: getattr(self, f.name) for f in fields(EstimatorParameters)})
-        return learner, TrainingParameters(**{name: getattr(self, name) for name in TRAINING})
-
-    def _after(self, history: History, go_on: bool = False) -> None:
-        """Set the attributes that tell of the run."""
-        past = self._history if go_on else History()
-        for name in ("mistakes", "updates", "loss", "held_out"):
-            getattr(past, name).extend(getattr(history, name))
-        past.converged = history.converged
-        self._history = past
+        checked(self, EstimatorParameters)
+        return vars(checked(self, LinearParameters)), checked(self, TrainingParameters)
 
     # ------------------------------------------------------------ predicting
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "learner_")
 
     def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
         check_is_fitted(self)
-        rows = self.learner_.rows(check_rows(self, X, reset=False))
+        rows = self.learner_.space.rows(check_rows(self, X, reset=False))
         scores = self.learner_.scores_of(rows, hypothesis)
         if scores.ndim == 2 and len(self.learner_.classes) == 2:
             return scores[:, 1] - scores[:, 0]
@@ -436,7 +317,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each row, under ``hypothesis`` or any other that was kept."""
         check_is_fitted(self)
-        rows = self.learner_.rows(check_rows(self, X, reset=False))
+        rows = self.learner_.space.rows(check_rows(self, X, reset=False))
         return self.classes_[self.learner_.decide(self.learner_.scores_of(rows, hypothesis))]
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
@@ -456,7 +337,9 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         voted = self.learner_.parameters.hypothesis == "voted"
         if not voted and self.learner_.temperature is None:
-            raise ValueError("the probabilities were not calibrated; fit with probability=True (not partial_fit)")
+            raise ParameterError(
+                "the probabilities were not calibrated; fit with {} (not partial_fit)", Parameter("probability", True)
+            )
         return probabilities(scores, None if voted else self.learner_.temperature)
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
@@ -469,7 +352,7 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         hypothesis = self.learner_.parameters.hypothesis
         if hypothesis == "voted":
             raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        return [problem.vector(hypothesis) for problem in self.learner_.problems.values()]
+        return [vector.vector(hypothesis) for vector in self.learner_.vectors.values()]
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -494,6 +377,11 @@ class LinearClassifier(RunMixin, ClassifierMixin, BaseEstimator):
         X, y = check_data(self, X, y, reset=False)
         weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
         return certify(self.learner_, X, y, weights, witness=witness)
+
+    @classmethod
+    def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
+        parameters = super()._loaded_parameters(state, learner, functions)
+        return {**parameters, "cost": None if parameters["cost"] is None else np.array(parameters["cost"])}
 
 
 def _register_with_river() -> None:

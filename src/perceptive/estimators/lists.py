@@ -9,28 +9,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from perceptive.certificate import Certificate
+from perceptive.certificates import Certificate, certify
+from perceptive.data.labels import Labels
+from perceptive.data.list_dataset import has_preference
+from perceptive.data.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
+from perceptive.data.rows import is_dicts
+from perceptive.data.sample_weights import check_weights
+from perceptive.errors import ParameterError
+from perceptive.estimators.data import hold_out
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin, nothing_half_learned
-from perceptive.learners.list_game import ListLesson, telling
-from perceptive.learners.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
-from perceptive.learners.rows import is_dicts
-from perceptive.metrics import top1
+from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned
+from perceptive.evaluation.metrics import top1
+from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
-from perceptive.training import History, train
-from perceptive.training.passes import TELLS_NOTHING
+from perceptive.training.blocks import NO_PREFERENCE
+from perceptive.training.loop import History, InMemory, Run, progress_of, train
 
 
-class RankerMixin(RunMixin):
+class RankerMixin(RunMixin[Learner]):
     """`fit`, `predict` and the rest of a ranker, from what it knows of its learner."""
 
     certify: bool
     epochs: int
     progress: bool
     random_state: int
-    learner_: Any
-    certificate_: Certificate
-    _history: History
 
     # ------------------------------------------------------------ learning
 
@@ -52,68 +54,59 @@ class RankerMixin(RunMixin):
         """
         parameters, training = self._check_parameters()
         if self._one_set and training.validation_fraction:
-            raise ValueError("validation_fraction does not go with a precomputed Gram matrix; give the kernel itself")
+            raise ParameterError(
+                "{} does not go with a precomputed Gram matrix; give the kernel itself", "validation_fraction"
+            )
         lists = self._lists(X, y, qid, reset=True)
         n = len(lists.sizes)
-        learner = self._new_learner(parameters)
-        weights = learner.check_weights(sample_weight, n)
+        learner = self._learner(**parameters)
+        weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
-        taught, held = self._split(lists, n, training)
-        lesson = self._prepare(
-            learner, *_pick(lists, taught), None if weights is None else weights[taught], training.epochs > 1
-        )
-        if not lesson.present.any():
+        held = np.zeros(n, bool)
+        if training.validation_fraction:
+            one_class = Labels([None], np.zeros(n, np.int64))
+            held = hold_out(one_class, training.validation_fraction, self.random_state, "lists")
+        taught = np.flatnonzero(~held)
+        X, grades, sizes = _pick(lists, taught)
+        weights = None if weights is None else weights[taught]
+        dataset = learner.dataset(X, grades, weights, sizes=sizes, epochs=training.epochs)
+        if not dataset.present.any():
             raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
-
-        if len(held):
-            _, grades, sizes = _pick(lists, held)
-            if not telling(grades, starts_of(sizes, len(grades))).any():
-                raise ValueError(TELLS_NOTHING)
+        X_held, grades_held, sizes_held = _pick(lists, np.flatnonzero(held))
+        starts = starts_of(sizes_held, len(grades_held))
+        if held.any() and not has_preference(grades_held, starts).any():
+            raise ValueError(NO_PREFERENCE)
 
         def top_of_held_out() -> float:
-            X, grades, sizes = _pick(lists, held)
-            return top1(grades, learner.scores(X, sizes), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+            return top1(grades_held, learner.scores(X_held, sizes_held), starts)
 
-        self.learner_ = learner
+        self.learner_, self._history = learner, History()
         self.__dict__.pop("certificate_", None)
-        history = History()
-        try:
-            with progress_bar(self.progress, self.epochs * len(lesson)) as report:
-                train(lesson, training, top_of_held_out if len(held) else None, report, history)
-        finally:
-            self._history = history
+        source = InMemory(dataset, training.shuffle, top_of_held_out if held.any() else None)
+        with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
+            train(Run.of(learner, training, self._history), source, report=report)
         if self.certify:
-            self.certificate_ = self._certify(*_pick(lists, taught), None if weights is None else weights[taught])
+            self.certificate_ = certify(learner, X, grades, weights, sizes=sizes)
         return self
 
     @nothing_half_learned
     def partial_fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning: one pass over these lists, in the order given; the arguments are those of `fit`."""
+        """Go on learning: one epoch over these lists, in the order given; the arguments are those of `fit`."""
         parameters, _ = self._check_parameters()
         first = not hasattr(self, "learner_")
-        learner = self._new_learner(parameters) if first else self.learner_
-        if self._new_learner(parameters).parameters != learner.parameters:
+        learner = self._learner(**parameters) if first else self.learner_
+        if self._learner(**parameters).parameters != learner.parameters:
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
         lists = self._lists(X, y, qid, reset=first)
-        lesson = learner.prepare(lists.X, lists.grades, lists.sizes, sample_weight)
-        self.__dict__.pop("certificate_", None)
-        before = learner.mistakes, learner.updates, learner.loss
-        history = History() if first else self._history
-
-        def note() -> None:
-            self.learner_, self._history = learner, history
-            history.mistakes.append(learner.mistakes - before[0])
-            history.updates.append(learner.updates - before[1])
-            history.loss.append(learner.loss - before[2])
-            history.converged = False
-
+        dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
+        before = progress_of(learner)
         try:
-            lesson.play_as_they_come()
+            learn_all(dataset)
         except KeyboardInterrupt:
-            note()
+            self._note_call(learner, before, first)
             raise
-        note()
+        self._note_call(learner, before, first)
         return self
 
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
@@ -128,7 +121,7 @@ class RankerMixin(RunMixin):
             Of the list.
         """
         first = not hasattr(self, "learner_")
-        learner = self._new_learner(self._check_parameters()[0]) if first else self.learner_
+        learner = self._learner(**self._check_parameters()[0]) if first else self.learner_
         graded = is_graded(best)
         mistake = learner.learn_graded(xs, best, weight) if graded else learner.learn(xs, best, weight)
         if first:
@@ -141,20 +134,8 @@ class RankerMixin(RunMixin):
         self.learn(xs, best, w)
         return self
 
-    def _new_learner(self, parameters: dict[str, Any]) -> Any:
-        """A learner that has learned nothing."""
-        raise NotImplementedError
-
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
         """What the learner takes, and what training does; raises for what cannot be."""
-        raise NotImplementedError
-
-    def _prepare(self, learner: Any, X: Any, grades: Any, sizes: Any, weights: Any, several: bool) -> ListLesson:
-        """Lists ready to be played."""
-        raise NotImplementedError
-
-    def _certify(self, X: Any, grades: Any, sizes: Any, weights: Any) -> Certificate:
-        """The certificate on these lists."""
         raise NotImplementedError
 
     @property
@@ -198,21 +179,7 @@ class RankerMixin(RunMixin):
             ensure_all_finite=False, accept_large_sparse=True,
         )  # fmt: skip
 
-    def _split(self, lists: Lists, n: int, training: TrainingParameters) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Lists to learn from, and those held out."""
-        fraction = training.validation_fraction
-        if not fraction:
-            return np.arange(n), np.empty(0, np.int64)
-        count = min(n - 1, max(1, round(fraction * n)))
-        if count < 1:
-            raise ValueError(f"{n} lists are too few to hold out a part of {fraction}; give more")
-        order = np.random.default_rng(self.random_state).permutation(n)
-        return np.sort(order[count:]), np.sort(order[:count])
-
     # ------------------------------------------------------------ predicting
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "learner_")
 
     def decision_function(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> Any:
         """Scores: an array for rows (one per row), a list of arrays for a list of lists; shares of votes if voted.
@@ -277,11 +244,17 @@ class RankerMixin(RunMixin):
     # ------------------------------------------------------------ the run
 
     def certificate(
-        self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        witness: ArrayLike | None = None,
     ) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
         check_is_fitted(self)
-        return self._certify(*self._lists(X, y, qid), sample_weight)
+        X, grades, sizes = self._lists(X, y, qid)
+        return certify(self.learner_, X, grades, sample_weight, witness=witness, sizes=sizes)
 
 
 def _is_list_of_lists(X: Any) -> bool:
@@ -307,7 +280,7 @@ def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.
     if len(which) == len(lists.sizes):
         return lists.X, lists.grades, lists.sizes
     starts = np.concatenate([[0], np.cumsum(lists.sizes)])
-    rows = np.concatenate([np.arange(starts[t], starts[t + 1]) for t in which])
+    rows = np.concatenate([np.empty(0, np.int64), *(np.arange(starts[t], starts[t + 1]) for t in which)])
     X = [lists.X[i] for i in rows] if isinstance(lists.X, list) else lists.X[rows]
     assert lists.grades is not None
     return X, lists.grades[rows], lists.sizes[which]

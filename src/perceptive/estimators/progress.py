@@ -5,13 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-Report = Callable[[int, int], None]
+Report = Callable[[int], None]
 
 
 @contextmanager
-def progress_bar(wanted: bool, total: int) -> Iterator[Report | None]:
-    """Yield a function to be called with (examples played, mistakes so far), or None."""
+def progress_bar(wanted: bool, total: int, run: Any) -> Iterator[Report | None]:
+    """Yield a function to be called with the number of examples just played, or None.
+
+    Parameters
+    ----------
+    wanted : bool
+    total : int
+        Examples to be played; 0 where that is not known.
+    run : Learner or Run
+        Tells the mistakes so far.
+    """
     if not wanted:
         yield None
         return
@@ -27,10 +37,15 @@ def progress_bar(wanted: bool, total: int) -> Iterator[Report | None]:
     )
     task = bar.add_task("", total=total, rate=0.0)
 
-    def report(played: int, mistakes: int) -> None:
+    done = 0
+
+    def report(played: int) -> None:
+        nonlocal done
+        done += played
         if not bar.live.is_started and time.monotonic() - began > 1.0:
             bar.start()
-        bar.update(task, completed=played, rate=mistakes / max(1, played))
+        learner = getattr(run, "learner", run)
+        bar.update(task, completed=done, rate=learner.mistakes / max(1, learner.rounds))
 
     try:
         yield report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,26 +10,20 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.conlleval import evaluate
+from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.tagger import SequenceTagger
-from perceptive.features.hashing import HashKernel
+from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
-from perceptive.learners.reranking import (
-    BITS,
-    RANKER,
-    Candidate,
-    Features,
-    RerankingLearner,
-    Structure,
-    f1,
-    kernel_of,
-    structure_of,
-)
-from perceptive.learners.sentences import as_lists, paired
-from perceptive.training.reranking import check_reranking, cross_fit, lists_to_learn
+from perceptive.learners.candidates import Candidate, Features, Structure, f1, kernel_of
+from perceptive.learners.kernel_ranking import KernelRankingLearner
+from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner, check_reranking
+from perceptive.learners.reranking_state import join_states, part_states
+from perceptive.learners.sequence import SequenceLearner
+from perceptive.state import State, number_or_nan, plain
 
 
 class Reranker(BaseEstimator):
@@ -59,7 +53,7 @@ class Reranker(BaseEstimator):
         Compares whole candidates, beside their features: the ranker's kernel is x·x' of the features plus this. Takes
         time that grows with the number of mistakes; normalise it, so that it is of the size of the features.
     structure : {"tree", "tags"} or callable
-        What the kernel compares: the tree of the segments (see `learners.reranking.to_tree`), the label sequence, or
+        What the kernel compares: the tree of the segments (see `learners.candidates.to_tree`), the label sequence, or
         what ``structure(sentence, labels)`` gives.
 
     Attributes
@@ -124,10 +118,7 @@ class Reranker(BaseEstimator):
         fitted : SequenceTagger or None
             A tagger with the same parameters that has learned from all of X already, and is kept.
         """
-        self._check_parameters()
-        ranker = self._new_ranker()
         X, y = as_lists(X), as_lists(y)
-        check_reranking(X, y, self.k, self.folds, self.target)
         base = SequenceTagger() if self.tagger is None else self.tagger
         if fitted is not None:
             if not isinstance(fitted, SequenceTagger):
@@ -135,24 +126,19 @@ class Reranker(BaseEstimator):
                     f"fitted is a {type(fitted).__name__}; give a SequenceTagger that has learned, or none"
                 )
             check_is_fitted(fitted, "learner_")
-        base._new_learner().prepare(X, y, first=True)  # what cannot be read is told before anything is learned
-
-        def propose(X: list[Any], y: list[Any]) -> Callable[[list[Any]], list[list[Candidate]]]:
-            tagger = clone(base).fit(X, y)
-            return lambda kept: tagger.predict_kbest(kept, self.k)
-
-        proposed = cross_fit(X, y, self.folds, propose)
-        hashing = HashKernel(ranker.bits) if isinstance(ranker, LinearRanker) and ranker.bits is not None else None
-        rows, grades, sizes, oracle = lists_to_learn(
-            X, y, proposed, self.target, self.features, self._structure, hashing
-        )
-        del proposed
-        if hashing is not None:
+        self._check_parameters()
+        ranker = self._new_ranker()
+        tagger = SequenceLearner(**base._check_parameters()[0]) if fitted is None else fitted.learner_
+        learner = self._learner(tagger, ranker._learner(**ranker._check_parameters()[0]))
+        learner.fit_tagger = lambda X, y: clone(base).fit(X, y).learner_
+        lists = learner.lists(X, y)
+        rows = lists.rows
+        if learner.hashing is not None:
             indptr, indices, data = rows
-            rows = sp.csr_array((data, indices, indptr), shape=(len(grades), hashing.width))
-        ranker.fit(rows, grades, qid=np.repeat(np.arange(len(sizes)), sizes))
+            rows = sp.csr_array((data, indices, indptr), shape=(len(lists.grades), learner.hashing.width))
+        ranker.fit(rows, lists.grades, qid=np.repeat(lists.sentences, lists.sizes))
         self.tagger_ = clone(base).fit(X, y) if fitted is None else fitted
-        self.ranker_, self.oracle_ = ranker, oracle
+        self.ranker_, self.oracle_ = ranker, lists.oracle
         return self
 
     @property
@@ -176,17 +162,19 @@ class Reranker(BaseEstimator):
         return ranker
 
     def _check_parameters(self) -> None:
-        check_reranking([], [], self.k, self.folds, self.target, only_parameters=True)
-        structure_of(self.structure)
+        check_reranking(self.k, self.folds, self.target, self.structure)
 
     @property
     def learner_(self) -> RerankingLearner:
         """What predicts."""
         check_is_fitted(self, "ranker_")
-        tagger, ranker = self.tagger_.learner_, self.ranker_.learner_
-        learner = RerankingLearner(tagger, ranker, k=self.k, features=self.features, structure=self._structure)
+        learner = self._learner(self.tagger_.learner_, self.ranker_.learner_)
         learner.oracle = self.oracle_
         return learner
+
+    def _learner(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
+        own: dict[str, Any] = {name: getattr(self, name) for name in OWN}
+        return RerankingLearner(tagger, ranker, features=self.features, structure=self._structure, **own)
 
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
         """The labels of each sentence: of the tagger's candidates, the one that the ranker puts on top."""
@@ -209,3 +197,27 @@ class Reranker(BaseEstimator):
             max(found, key=lambda one: f1(truth, one[0]))[0] for truth, found in zip(y, self.candidates(X), strict=True)
         ]
         return evaluate(y, best).f1 / 100.0
+
+    # ------------------------------------------------------------ state
+
+    def state(self) -> State:
+        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        if not hasattr(self, "ranker_"):
+            raise ValueError("this Reranker has not learned anything; fit it before it is saved")
+        about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")}
+        return join_states(self.tagger_.state(), self.ranker_.state(), about, self.features, self._structure)
+
+    @classmethod
+    def from_state(cls, state: State, functions: Any = None) -> Reranker:
+        """What `state` gave; raises ValueError where the parts do not fit together."""
+        parts = part_states(state, functions)
+        own: dict[str, Any] = {name: state.meta[name] for name in OWN}
+        kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker
+        tagger, ranker = SequenceTagger.from_state(parts.tagger), kind.from_state(parts.ranker, parts.functions)
+        if kind is KernelRanker:
+            own["kernel"] = ranker.kernel.k2.k  # what was added to the features, of the second part of a candidate
+            own["structure"] = parts.structure
+        model = cls(clone(tagger), ranker=clone(ranker), features=parts.features, **own)
+        model._check_parameters()
+        model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, number_or_nan(state.meta, "oracle_")
+        return model

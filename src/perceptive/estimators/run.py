@@ -1,18 +1,24 @@
-"""What every estimator tells of its run."""
+"""What every estimator tells of its run, and how it goes into a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.training import History
+from perceptive.certificates import Certificate
+from perceptive.state import State, plain_values, whole
+from perceptive.training.loop import History
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
+Learner = TypeVar("Learner", bound=Any)
+KINDS = "biufUO"  # of labels
+LONGEST = 2**20  # characters of a label
 
 
 def nothing_half_learned(fit: Fit) -> Fit:
@@ -33,51 +39,125 @@ def nothing_half_learned(fit: Fit) -> Fit:
     return fit_or_not  # type: ignore[return-value]
 
 
-class RunMixin:
-    """The history of the passes as attributes, as scikit-learn names them."""
+class RunMixin(Generic[Learner]):
+    """The history of the epochs as attributes, as scikit-learn names them; and the estimator as a state."""
 
-    learner_: Any
+    learner_: Learner
+    certificate_: Certificate
     _history: History
+    _learner: ClassVar[Any]  # the class of the learner
+
+    def _note_call(self, learner: Any, before: tuple[int, int, float], first: bool) -> None:
+        """Write down what a call of `partial_fit` did; the certificate is no longer that of the run."""
+        if first:
+            self._history = History()
+        self.learner_ = learner
+        self._history.note(learner, before)
+        self._history.converged = False
+        self.__dict__.pop("certificate_", None)
 
     @property
     def n_iter_(self) -> int:
-        """Passes played."""
+        """Epochs played."""
         check_is_fitted(self)
         return self._history.epochs
 
     @property
     def mistakes_(self) -> NDArray[np.int64]:
-        """Mistakes per pass."""
+        """Mistakes per epoch."""
         check_is_fitted(self)
         return np.array(self._history.mistakes, dtype=np.int64)
 
     @property
     def updates_(self) -> NDArray[np.int64]:
-        """Updates per pass."""
+        """Updates per epoch."""
         check_is_fitted(self)
         return np.array(self._history.updates, dtype=np.int64)
 
     @property
     def loss_(self) -> NDArray[np.float64]:
-        """Perceptron criterion of the mistakes as they happened, per pass."""
+        """Perceptron criterion of the mistakes as they happened, per epoch."""
         check_is_fitted(self)
         return np.array(self._history.loss)
 
     @property
     def held_out_(self) -> NDArray[np.float64]:
-        """Score on the validation part, per pass."""
+        """Score on the held-out part, per epoch."""
         check_is_fitted(self)
         return np.array(self._history.held_out)
 
     @property
     def converged_(self) -> bool:
-        """Whether a pass went by without a mistake or an update."""
+        """Whether an epoch went by without a mistake or an update."""
         check_is_fitted(self)
         return self._history.converged
 
     @property
     def rounds_(self) -> int:
-        """Examples played, over all passes and problems."""
+        """Examples played, over all epochs and problems."""
         check_is_fitted(self)
         rounds: int = self.learner_.rounds
         return rounds
+
+    # ------------------------------------------------------------ state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def state(self) -> State:
+        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        if not self.__sklearn_is_fitted__():
+            raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
+        meta, arrays = self.learner_.state()
+        meta = {**meta, **self._saved_parameters(arrays), "history": asdict(self._history)}
+        classes = getattr(self, "classes_", None)
+        if isinstance(classes, np.ndarray):
+            meta["class_kind"] = classes.dtype.str
+        for name in ("feature_names_in_", "n_features_in_"):
+            if hasattr(self, name):
+                value = getattr(self, name)
+                meta[name] = value.tolist() if isinstance(value, np.ndarray) else int(value)
+        return State(meta, arrays)
+
+    def _saved_parameters(self, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The parameters as plain values, under "estimator"; what is large goes into the arrays."""
+        return {"estimator": plain_values(self.get_params(deep=False))}  # type: ignore[attr-defined]
+
+    @classmethod
+    def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
+        """What `_saved_parameters` gave."""
+        parameters = dict(state.meta["estimator"])
+        if isinstance(parameters.get("class_weight"), list):
+            parameters["class_weight"] = dict(parameters["class_weight"])
+        return parameters
+
+    @classmethod
+    def from_state(cls, state: State, functions: Any = None) -> Self:
+        """What `state` gave; raises ValueError where the parts do not fit together."""
+        learner = cls._learner.from_state(state, functions)
+        model: Any = cls(**cls._loaded_parameters(state, learner, functions))
+        model._check_parameters()
+        model.learner_ = learner
+        meta = state.meta
+        model._history = History.from_meta(meta["history"])
+        if "class_kind" in meta:
+            model.classes_ = np.array(learner.classes, dtype=_label_type(meta["class_kind"]))
+        if "n_features_in_" in meta:
+            model.n_features_in_ = whole(meta, "n_features_in_")
+        if "feature_names_in_" in meta:
+            model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
+        return model  # type: ignore[no-any-return]
+
+
+def _label_type(text: Any) -> np.dtype[Any]:
+    """The type of labels from a file."""
+    kind: np.dtype[Any] = np.dtype(text)
+    if kind.kind not in KINDS or kind.itemsize > 4 * LONGEST:
+        raise ValueError("labels of an unknown type")
+    return kind
+
+
+class ClassifierRunMixin(RunMixin[Learner]):
+    """The run of a classifier, which knows its classes."""
+
+    classes_: NDArray[Any]

@@ -95,7 +95,7 @@ class Custom(Kernel):
             ) from None
         if not np.isfinite(value):
             raise ValueError(
-                f"the kernel {self.label} gives {value} for the pair {shown(a)}, {shown(b)}; mend it there"
+                f"the kernel {self.label} gives {value} for the pair {shown(a)}, {shown(b)}; repair it there"
             )
         return value
 
@@ -146,7 +146,7 @@ class Precomputed(Kernel):
             raise ValueError(f"a precomputed Gram matrix has two dimensions, not {rows.ndim}")
         if not np.isfinite(rows).all():
             i, j = np.argwhere(~np.isfinite(rows))[0]
-            raise ValueError(f"the Gram matrix has {rows[i, j]} at [{i}, {j}]; mend the kernel that made it")
+            raise ValueError(f"the Gram matrix has {rows[i, j]} at [{i}, {j}]; repair the kernel that made it")
         return Parts([Dense(rows), numbers(np.arange(len(rows)))])
 
     def compare(self, A: Parts, B: Parts) -> Values:

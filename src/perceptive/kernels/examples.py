@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.errors import ExampleError
 from perceptive.kernels.content import FLAT, SIZE, digest, shown
 
 FEW = 128  # rows that are in the cache while they are looked at twice
@@ -354,9 +355,11 @@ def columns_of(X: Any, columns: Any) -> Any:
             else:
                 picked.append(x[columns])
         except (KeyError, IndexError, TypeError) as error:
-            raise ValueError(
-                f"example {i} has no part {columns!r} ({type(error).__name__}: {error}); give tuples, dicts or rows "
-                "with such parts"
+            raise ExampleError(
+                f"it has no part {columns!r} ({type(error).__name__}: {error}); give tuples, dicts or rows with such "
+                "parts",
+                i,
+                kind="example",
             ) from None
     return picked
 

@@ -43,8 +43,8 @@ def _tile(kernel: Kernel, A: Any, B: Any, dtype: Any, row: int = 0, column: int 
     if not good:
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(
-            f"K[{row + i}, {column + j}] is {K[i, j]}: {shown(kernel)} of these examples is beyond all numbers of "
-            f"{np.dtype(dtype)}; rescale them, or take normalized()"
+            f"K[{row + i}, {column + j}] is {K[i, j]}: {shown(kernel)} of these examples overflows "
+            f"{np.dtype(dtype)}; rescale them, or use normalized()"
         )
     return K
 

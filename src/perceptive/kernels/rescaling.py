@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.errors import ExampleError
 from perceptive.kernels.algebra import factor
 from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Parts, as_list, copied, in_double, numbers
@@ -46,7 +47,8 @@ class ScaledBy(Kernel):
             except (TypeError, ValueError, OverflowError):
                 factors.append(np.nan)
             if not np.isfinite(factors[-1]):
-                raise ValueError(f"example {i}: f gives {shown(found)}; scaled_by needs finite numbers")
+                said = f"f gives {shown(found)}; scaled_by needs finite numbers"
+                raise ExampleError(said, i, kind="example")
         return factors
 
     def compare(self, A: Parts, B: Parts) -> Values:
@@ -184,7 +186,7 @@ def _scale(K: Values, left: Values, right: Values) -> Values:
         for part, mine, theirs in _in_cache(K, left.astype(K.dtype), right.astype(K.dtype)):
             part *= mine * theirs
         return K
-    (left, up), (right, more) = np.frexp(left), np.frexp(right)  # the products alone may be beyond all numbers
+    (left, up), (right, more) = np.frexp(left), np.frexp(right)  # the products alone may overflow
     for (part, mine, theirs), (_, e, f) in zip(_in_cache(K, left, right), _in_cache(K, up, more), strict=True):
         part *= mine * theirs
         np.ldexp(part, e + f, out=part)

@@ -243,7 +243,7 @@ def _check_numbers(examples: Any) -> None:
         raise ValueError("supports that should be rows of numbers, and are not")
     values = examples.array if isinstance(examples, Dense) else examples.matrix.data
     if values.dtype not in (np.float32, np.float64) or not np.isfinite(values).all():
-        raise ValueError("supports with numbers that are none")
+        raise ValueError("the supports contain NaN or inf")
 
 
 def _item_to_plain(item: Any, i: int) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.errors import ExampleTypeError
 from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Objects, as_list, in_double, sparse_dots
 from perceptive.kernels.kernel import Kernel, Values, number
@@ -109,11 +110,12 @@ def _symbols(item: Any, i: int, kernel: Kernel) -> tuple[Hashable, ...]:
             hash(symbols)
         except TypeError:
             wrong = next(symbol for symbol in symbols if not _is_hashable(symbol))
-            raise TypeError(
-                f"example {i}: {kernel!r} takes sequences of hashable symbols, not of {shown(wrong)}"
+            raise ExampleTypeError(
+                f"{kernel!r} takes sequences of hashable symbols, not of {shown(wrong)}", i, kind="example"
             ) from None
         return symbols
-    raise TypeError(f"example {i} is a {type(item).__name__}; {kernel!r} takes strings, or lists of symbols")
+    said = f"it is a {type(item).__name__}; {kernel!r} takes strings, or lists of symbols"
+    raise ExampleTypeError(said, i, kind="example")
 
 
 def _is_hashable(symbol: Any) -> bool:

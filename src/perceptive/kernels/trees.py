@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.errors import ExampleError, ExampleTypeError
 from perceptive.kernels.content import digest, shown
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
@@ -78,7 +79,7 @@ def parse_trees(X: Any) -> Trees:
             try:
                 parsed.add(tree)
             except ValueError as error:
-                raise ValueError(f"tree {i}: {error}; write it as in '(NP (D the) (N dog))'") from None
+                raise ExampleError(f"{error}; write it as in '(NP (D the) (N dog))'", i, kind="tree") from None
             continue
         kinds, texts = _parts(tree, i)
         parsed.add_parts(kinds, texts)
@@ -94,14 +95,15 @@ def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
     waiting: list[Any] = [tree]
     while waiting:
         if len(kinds) > MOST_PARTS:
-            raise ValueError(f"tree {number} has more than {MOST_PARTS:,} nodes and words, or contains itself")
+            said = f"it has more than {MOST_PARTS:,} nodes and words, or contains itself"
+            raise ExampleError(said, number, kind="tree")
         node = waiting.pop()
         if node is None:
             kinds.append("c")
             continue
         if isinstance(node, str):
             if not kinds:
-                raise ValueError(f"tree {number}: {node!r} is a word, not a tree")
+                raise ExampleError(f"{node!r} is a word, not a tree", number, kind="tree")
             kinds.append("w")
             texts.append(node)
             continue
@@ -133,9 +135,11 @@ def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:
         return str(node.label()), list(node)
     if isinstance(node, tuple | list) and len(node) and isinstance(node[0], str) and None not in node:
         return node[0], node[1:]
-    raise TypeError(
-        f"tree {number}: {reprlib.repr(node)[:60]} is no tree; give brackets as in '(NP (D the) (N dog))', nested "
-        "tuples ('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees"
+    raise ExampleTypeError(
+        f"{reprlib.repr(node)[:60]} is no tree; give brackets as in '(NP (D the) (N dog))', nested tuples "
+        "('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees",
+        number,
+        kind="tree",
     )
 
 

@@ -241,7 +241,7 @@ class Gaussian(VectorKernel):
         if sigma is not None:
             _check_positive(sigma, "sigma")
             if not 1e-150 <= sigma <= 1e150:
-                raise ValueError(f"sigma={shown(sigma)}: γ = 1/(2σ²) is beyond all numbers; give 1e-150 to 1e150")
+                raise ValueError(f"sigma={shown(sigma)}: γ = 1/(2σ²) overflows; give 1e-150 to 1e150")
         elif gamma is not None and gamma != "scale":
             _check_positive(gamma, "gamma")
 
@@ -264,7 +264,7 @@ class Gaussian(VectorKernel):
         sizes = [rate * Z.norms2 for Z in (A, B)]
         longest = max(size.max(initial=0.0) for size in sizes)
         if not longest < math.inf:
-            raise ValueError(f"γ‖x‖² of an example is beyond all numbers for {self!r}; rescale X, or take a smaller γ")
+            raise ValueError(f"γ‖x‖² of an example overflows for {self!r}; rescale X, or choose a smaller γ")
         if single and longest > FAR:
             one = in_double(A)
             return self.compare(one, one if A is B else in_double(B)).astype(np.float32)
@@ -338,7 +338,7 @@ def scale_of(X: Any) -> float:
             rows = prepared.array
             variance = float(rows.var())
     if not math.isfinite(variance):
-        raise ValueError("X is too large for gamma='scale', as its variance is beyond all numbers; rescale X")
+        raise ValueError("X is too large for gamma='scale', as its variance overflows; rescale X")
     return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
 
 

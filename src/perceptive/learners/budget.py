@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.kernels.examples import in_double
+from perceptive.state import whole
 
 if TYPE_CHECKING:
-    from perceptive.learners.dual import Dual, Weights
+    from perceptive.learners.dual import Dual
+    from perceptive.learners.dual_journal import Floats
 
 RIDGE = 1e-8  # of the largest K(x, x): keeps the supports' Gram matrix invertible
 
@@ -24,8 +26,14 @@ class Forgetting(Protocol):
     def added(self) -> None:
         """Note a support that came while there was room."""
 
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Weights) -> Weights:
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> Floats:
         """Learn example i of a block though the budget is used up; returns the change in the scores after it."""
+
+    def state(self) -> dict[str, Any] | None:
+        """What a model file must hold to go on forgetting as before."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
 
 
 class ForgetOne:
@@ -40,31 +48,33 @@ class ForgetOne:
     def added(self) -> None:
         """Nothing to note."""
 
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Weights) -> Weights:
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> Floats:
         """Replace one support."""
         x, others = block.take(slice(i, i + 1)), block.take(slice(i + 1, None))
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         self.next = (slot + 1) % self.budget
-        lost = dual.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
+        lost = dual.K.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
         dual.replace(slot, x, number, step)
-        return np.asarray(dual.row(x, others)[:, None] * step - lost)
+        return np.asarray(dual.K.row(x, others)[:, None] * step - lost)
 
     def state(self) -> dict[str, Any]:
-        """What a model file must know to go on forgetting as before."""
+        """Whose turn it is to be forgotten, and the state of the random numbers."""
         whole = self.rng.bit_generator.state
         numbers = (*whole["state"].values(), whole["has_uint32"], whole["uinteger"])
         return {"next": self.next, "random": [str(number) for number in numbers]}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from there."""
-        self.next = int(state["next"]) % self.budget
-        inner, increment, half, rest = (int(number) for number in state["random"])
-        self.rng.bit_generator.state = {
-            **self.rng.bit_generator.state,
-            "state": {"state": inner, "inc": increment},
-            "has_uint32": half,
-            "uinteger": rest,
-        }
+        self.next = whole(state, "next", high=self.budget - 1)
+        limits = {"state": 2**128, "inc": 2**128, "has_uint32": 2, "uinteger": 2**32}
+        numbers = state["random"]
+        if not isinstance(numbers, list) or len(numbers) != len(limits):
+            raise ValueError(f"random must be {len(limits)} numbers")
+        found = {name: int(number) for name, number in zip(limits, numbers, strict=True)}
+        if not all(0 <= found[name] < limit for name, limit in limits.items()):
+            raise ValueError("random is no state of a random generator")
+        inner = {name: found.pop(name) for name in ("state", "inc")}
+        self.rng.bit_generator.state = {**self.rng.bit_generator.state, "state": inner, **found}
 
 
 class Projectron:
@@ -90,18 +100,25 @@ class Projectron:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Weights) -> Weights:
+    def state(self) -> None:
+        """Nothing: the supports say it all."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Nothing to go on from."""
+
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> Floats:
         """Spread the step over the supports."""
         if self._double is None:
             self._double = dual.in_double()
-            G = self._double.values(self._double.supports, self._double.supports)
+            G = self._double.K(self._double.supports, self._double.supports)
             self._inverse = np.linalg.inv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)))
-        d = self._inverse @ self._double.row(in_double(block.take(slice(i, i + 1))), self._double.supports)
+        d = self._inverse @ self._double.K.row(in_double(block.take(slice(i, i + 1))), self._double.supports)
         spread = np.outer(d, step)
         dual.alpha[:] += spread
         dual.sums[:] += dual.rounds * spread
         if self._block is not block:  # the supports stay, so that a block is compared with them once
-            self._block, self._table = block, dual.table(block)
+            table = dual.K(block, dual.supports).T if dual.kernel.one_way else dual.K(dual.supports, block)
+            self._block, self._table = block, np.ascontiguousarray(table)
         change = np.zeros((len(block), len(step)))
         _core.dual_scores(self._table, spread, change)
         return change[i + 1 :]

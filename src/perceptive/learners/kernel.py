@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels import Kernel, as_kernel
-from perceptive.kernels.examples import check_alike, listed
-from perceptive.learners.dual import Dual, Weights
-from perceptive.learners.fingerprint import combine, hash_examples
-from perceptive.learners.lesson import Labels, plain_label
-from perceptive.learners.linear import as_floats, in_order_of_labels
-from perceptive.learners.passes import Passes
+from perceptive.data.fingerprint import hash_examples
+from perceptive.data.labels import Labels, announced_classes, check_lengths, in_order_of_labels
+from perceptive.data.sample_weights import as_floats, check_weights
+from perceptive.errors import Parameter, ParameterError
+from perceptive.kernels.examples import listed
+from perceptive.kernels.storage import Functions, kernel_from_plain
+from perceptive.learners.dual import Dual
+from perceptive.learners.dual_journal import Floats
+from perceptive.learners.dual_learner import DualLearner
+from perceptive.learners.kernel_dataset import KernelDataset
+from perceptive.learners.learner import learn_all
+from perceptive.learners.multiclass import decide_argmax, decide_binary
 from perceptive.parameters import KernelParameters
-from perceptive.streams.reading import Reading
-
-ONE_SET = "a precomputed Gram matrix is about one set of examples"
+from perceptive.state import State, check_labels
 
 
-class KernelLearner:
+class KernelLearner(DualLearner):
     """An on-line learner of anything that a kernel compares.
 
     Two classes that are announced are one problem with signed α; otherwise all classes compete with α_{i,y}
@@ -50,31 +51,24 @@ class KernelLearner:
     [0, 1, 1, 0]
     """
 
+    learned_names = (*DualLearner.learned_names, "classes", "index")
+
     def __init__(self, classes: Sequence[Any] | None = None, **parameters: Any) -> None:
-        self.parameters = KernelParameters(**parameters)
-        self.asked_kernel = as_kernel(self.parameters.kernel)
-        self.kernel: Kernel = self.asked_kernel
+        super().__init__(KernelParameters(**parameters))
         self.announced = classes is not None
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
-        self.dual: Dual | None = None
-        self.n_features: int | None = None
-        self.seen = 0  # examples so far, which numbers them
-        self.played = 0  # the same, counted once for each time they were played
-        self.fingerprint = 0
-        self.first_pass: tuple[int, int] | None = None
         self.temperature: float | None = None  # scores are not calibrated
-        self.reading: Reading | None = None  # how files become rows, where it learned from files
-        self.takes_objects = False  # whether these were JSON lines
+        self.takes_objects = False  # whether the files that it learned from were JSON lines
         if classes is not None:
-            labels = [plain_label(label) for label in classes]
-            if len(set(labels)) < max(2, len(labels)):
-                raise ValueError(f"classes={list(classes)!r}: give at least two classes, each once")
-            self._set_classes(labels)
+            self._set_classes(announced_classes(classes))
         elif self.parameters.multiclass == "ovr":
-            raise ValueError("multiclass='ovr' needs the classes to be announced; give classes, or take 'joint'")
+            raise ParameterError(
+                "{} needs the classes to be announced; give classes, or choose {}",
+                Parameter("multiclass", "ovr"), Parameter("multiclass", "joint"),
+            )  # fmt: skip
         if self.parameters.ties == "positive" and not self.binary:
-            raise ValueError("ties='positive' is about two classes; announce two")
+            raise ParameterError("{} is about two classes; announce two", Parameter("ties", "positive"))
 
     @property
     def binary(self) -> bool:
@@ -84,7 +78,11 @@ class KernelLearner:
     @property
     def task(self) -> str:
         """ "binary", "joint" or "ovr"."""
-        return "binary" if self.binary else self.parameters.multiclass
+        return "binary" if self.binary else str(self.parameters.multiclass)
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if self.binary else max(1, len(self.classes))
 
     def _set_classes(self, labels: list[Any]) -> None:
         self.classes = labels
@@ -92,56 +90,42 @@ class KernelLearner:
 
     # ------------------------------------------------------------ learning
 
-    def prepare(
-        self, X: Any, y: Any, weights: Any = None, *, several: bool = False, alpha_init: Any = None
-    ) -> KernelLesson:
-        """Check examples and make them ready to be played, once or several times."""
-        X = listed(X)
-        labels, which = Labels.of(y)
-        new = [label for label in labels if label not in self.index]
-        if new and self.announced:
-            raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
-        fresh = self.dual is None
-        if self.asked_kernel.one_way:
-            check_gram(X, fresh)
-        kernel = self.asked_kernel.resolved(X) if fresh else self.kernel
-        examples = kernel.prepare(X, np.dtype(self.parameters.dtype))
-        if len(examples) != len(which):
-            raise ValueError(f"X has {len(examples)} rows, but y has {len(which)} labels; give one label per row")
-        if len(examples) == 0:
-            raise ValueError("X has 0 rows; a minimum of 1 is required")
-        if self.dual is not None and self.dual.supports is not None:
-            check_alike(self.dual.supports, examples)
-        checked = check_weights(weights, len(which))
-        self._check_features(X)
-        if fresh:
-            self.kernel = kernel
-        if self.dual is None:
-            outputs = 1 if self.binary else max(1, len(self.classes))
-            self.dual = Dual(kernel, self.task, outputs, self.parameters)
-        if alpha_init is not None:
-            self._start(examples, alpha_init)
-        return KernelLesson(self, examples, labels, which, checked, several, hash_examples(X))
+    def dataset(
+        self,
+        X: Any,
+        y: Any,
+        weights: Any = None,
+        *,
+        epochs: int | None = None,
+        grow: bool = True,
+        alpha_init: Any = None,
+    ) -> KernelDataset:
+        """Check examples and make them ready to be learned from; see `Learner.dataset`.
 
-    def _check_features(self, X: Any) -> None:
-        shape = getattr(X, "shape", None)
-        if not self.kernel.vectors or shape is None or len(shape) != 2:
-            return
-        if self.n_features is not None and shape[1] != self.n_features:
-            raise ValueError(f"X has {shape[1]} features, but this model expects {self.n_features} features as input")
-        self.n_features = int(shape[1])
-
-    def _start(self, examples: Any, alpha_init: Any) -> None:
-        assert self.dual is not None
-        alpha = as_floats(alpha_init, "alpha_init")
-        if alpha.ndim == 1 and self.dual.n_outputs == 1:
-            alpha = alpha[:, None]
-        wanted = (len(examples), self.dual.n_outputs)
-        if alpha.shape != wanted or not np.isfinite(alpha).all():
-            raise ValueError(f"alpha_init must hold finite numbers in the shape {wanted}, one row per example")
-        if len(self.dual) or self.dual.forgetting is not None:
-            raise ValueError("alpha_init is for a learner that has learned nothing, and without a budget")
-        self.dual.start(examples, alpha, self.seen)
+        ``alpha_init`` are signed coefficients to start from, one for each example (and class), of a learner that has
+        learned nothing.
+        """
+        X = self.as_rows(listed(X))
+        labels = Labels.of(y)
+        new = [label for label in labels.values if label not in self.index]
+        if new and (self.announced or not grow):
+            cure = "; announce all classes, or none" if self.announced else ""
+            raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}{cure}")
+        kernel, examples = self.prepared(X, grow)
+        n = len(labels.which)
+        check_lengths(len(examples), n)
+        checked = check_weights(weights, n, self.parameters.rule)
+        hashes = hash_examples(X)
+        if not grow:
+            return KernelDataset(self, examples, labels, checked, hashes)
+        dual = Dual(kernel, self.task, self._n_outputs, self.parameters) if self.dual is None else self.dual
+        alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
+        dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
+        self.kernel, self.dual = kernel, dual
+        self.n_features = self.check_features(X)
+        if alpha is not None:
+            dual.start(examples, alpha, dataset.first_id)
+        return dataset
 
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its coefficients start at zero."""
@@ -158,34 +142,18 @@ class KernelLearner:
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
-        self.prepare(X, y, weights).play_as_they_come()
-
-    def snapshot(self) -> tuple[Dual, int, int]:
-        """What learning changes, as it is now."""
-        kept = copy.deepcopy(self.dual, {id(self.kernel): self.kernel})
-        assert kept is not None
-        return kept, self.played, self.fingerprint
-
-    def restore(self, snapshot: tuple[Dual, int, int]) -> None:
-        """Go back there; lessons that were begun cannot be played on."""
-        self.dual, self.played, self.fingerprint = snapshot
+        learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
-    def examples(self, X: Any) -> Any:
-        """Check examples that are to be predicted."""
-        if self.dual is None:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
-        X = listed(X)
-        self._check_features(X)
-        return self.kernel.prepare(X, self.dual.predictor().dtype)
-
-    def scores(self, X: Any, hypothesis: str | None = None, normalized: bool | None = None) -> Weights:
+    def scores(self, X: Any, hypothesis: str | None = None, normalized: bool | None = None) -> Floats:
         """Scores of many examples: one per row for two classes, else one per row and class."""
-        examples = self.examples(X)
-        assert self.dual is not None
+        predictor = self.learned().predictor()
+        X = listed(X)
+        self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
-        scores = self.dual.predictor().scores(examples, hypothesis or self.parameters.hypothesis, normalized)
+        examples = self.kernel.prepare(X, predictor.K.dtype)
+        scores = predictor.scores(examples, hypothesis or self.parameters.hypothesis, normalized)
         return scores[:, 0] if self.binary else scores
 
     def score(self, x: Any, hypothesis: str | None = None) -> Any:
@@ -193,12 +161,9 @@ class KernelLearner:
         scores = self.scores(_one(x), hypothesis)[0]
         return scores if isinstance(scores, np.ndarray) else float(scores)
 
-    def decide(self, scores: Weights) -> NDArray[np.int64]:
+    def decide(self, scores: Floats) -> NDArray[np.int64]:
         """From scores to indices of classes; ties go to the lowest index."""
-        if self.binary:
-            positive = scores >= 0 if self.parameters.ties == "positive" else scores > 0
-            return positive.astype(np.int64)
-        return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+        return decide_binary(scores, self.parameters.ties) if self.binary else decide_argmax(scores)
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """The label of each example."""
@@ -208,126 +173,42 @@ class KernelLearner:
         """The label of x."""
         return self.predict_many(_one(x), hypothesis)[0]
 
-    # ------------------------------------------------------------ the run so far
+    # ------------------------------------------------------------ files
 
-    @property
-    def mistakes(self) -> int:
-        """Mistakes so far, over all problems."""
-        return 0 if self.dual is None else int(self.dual.mistakes.sum())
+    def state(self) -> State:
+        """All that it is, as plain values and arrays."""
+        meta, arrays = self._state()
+        more = {"classes": check_labels(self.classes), "announced": self.announced, "takes_objects": self.takes_objects}
+        return State(meta | more, arrays)
 
-    @property
-    def updates(self) -> int:
-        """Updates so far, over all problems."""
-        return 0 if self.dual is None else self.dual.updates
-
-    @property
-    def rounds(self) -> int:
-        """Examples played so far, over all problems."""
-        return 0 if self.dual is None else self.dual.rounds * len(self.dual.runs)
-
-    @property
-    def loss(self) -> float:
-        """The perceptron criterion of the mistakes as they happened."""
-        return 0.0 if self.dual is None else float(self.dual.criterion.sum())
-
-
-class KernelLesson:
-    """Examples with their labels, ready to be played by a `KernelLearner`."""
-
-    def __init__(
-        self,
-        learner: KernelLearner,
-        examples: Any,
-        labels: list[Any],
-        which: NDArray[np.int64],
-        weights: Weights | None,
-        several: bool,
-        hashes: NDArray[np.uint64],
-    ) -> None:
-        self.learner, self.examples, self.weights, self.several = learner, examples, weights, several
-        self._labels, self._which, self._hashes = labels, which, hashes
-        self._first_id = learner.seen
-        learner.seen += len(which)
-        self._passes: Passes | None = None
-
-    def __len__(self) -> int:
-        return len(self._which)
-
-    def targets(self) -> NDArray[np.int32]:
-        """±1 for two classes, else the class; −1 for a class that has not joined yet."""
-        index = np.array([self.learner.index.get(label, -1) for label in self._labels], dtype=np.int32)
-        y = index[self._which]
-        return np.where(y == 1, 1, -1).astype(np.int32) if self.learner.binary else y
-
-    def play(self, order: NDArray[np.int64], report: Any = None) -> None:
-        """One pass over all examples, whose classes are all known."""
-        assert self.learner.dual is not None
-        if self._passes is None:
-            self._passes = Passes(
-                self.learner.dual, self.examples, self.targets(), self.weights, self._first_id, self.several
-            )
-        self._passes.play(order, report)
-        self.record()
-
-    def play_as_they_come(self) -> None:
-        """One pass in the order given; a class that nobody announced joins with its first example."""
-        learner = self.learner
-        new = [
-            (int(np.argmax(self._which == i)), label)
-            for i, label in enumerate(self._labels)
-            if label not in learner.index
-        ]
-        new.sort(key=lambda arrival: arrival[0])
-        borders = [0, *(at for at, _ in new), len(self)]
-        for k, (begin, end) in enumerate(pairwise(borders)):
-            if k:
-                learner.meet_class(new[k - 1][1])
-            if begin < end:
-                assert learner.dual is not None
-                part = slice(begin, end)
-                weights = None if self.weights is None else self.weights[part]
-                passes = Passes(
-                    learner.dual, self.examples.take(part), self.targets()[part], weights, self._first_id + begin, False
-                )
-                passes.play(np.arange(end - begin))
-        self.record()
-
-    @property
-    def n_played(self) -> int:
-        """Examples that a pass plays: those with a weight."""
-        return len(self) if self.weights is None else int(np.count_nonzero(self.weights))
-
-    def fingerprint(self) -> int:
-        """An order-free hash of the examples, their labels and weights."""
-        return combine(self._hashes, self._which, self._labels, self.weights)
-
-    def record(self) -> None:
-        """Note that every example has been played once more."""
-        learner = self.learner
-        learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
-        learner.played += self.n_played
+    @classmethod
+    def from_state(cls, state: State, functions: Functions | None = None) -> Self:
+        """What `state` gave; raises ValueError where the parts do not fit together."""
+        meta = state.meta
+        classes, announced, takes_objects = meta["classes"], meta["announced"], meta["takes_objects"]
+        if not isinstance(classes, list) or len(set(check_labels(classes))) != len(classes):
+            raise ValueError("classes must be labels, each once")
+        if not isinstance(announced, bool) or not isinstance(takes_objects, bool):
+            raise ValueError("announced and takes_objects must be true or false")
+        kernel = kernel_from_plain(meta["kernel"], state.arrays, functions or {})
+        learner = cls(classes if announced else None, kernel=kernel, **meta["parameters"])
+        learner._set_classes(classes)
+        learner.takes_objects = takes_objects
+        learner._read_state(state, learner.task, learner._n_outputs)
+        return learner
 
 
-def check_gram(X: Any, fresh: bool) -> None:
-    """Raise ValueError where this cannot be the Gram matrix of all examples that there will be."""
-    if not fresh:
-        raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")
-    shape = np.shape(X) if isinstance(X, np.ndarray) else ()
-    if len(shape) == 2 and shape[0] != shape[1]:
-        raise ValueError(f"the precomputed Gram matrix should be square, not {shape[0]} × {shape[1]}")
-
-
-def check_weights(given: Any, n: int) -> Weights | None:
-    """Sample weights; None where all are 1."""
-    if given is None:
-        return None
-    weights = as_floats(given, "sample_weight")
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} rows")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        row = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
-        raise ValueError(f"sample_weight[{row}] is {weights[row]}; weights must be finite and not negative")
-    return None if (weights == 1).all() else weights
+def _check_alpha(alpha_init: Any, n: int, dual: Dual) -> Floats:
+    """Coefficients to start from: a row per example, a column per output."""
+    alpha = as_floats(alpha_init, "alpha_init")
+    if alpha.ndim == 1 and dual.n_outputs == 1:
+        alpha = alpha[:, None]
+    wanted = (n, dual.n_outputs)
+    if alpha.shape != wanted or not np.isfinite(alpha).all():
+        raise ValueError(f"alpha_init must hold finite numbers in the shape {wanted}, one row per example")
+    if len(dual) or dual.forgetting is not None:
+        raise ValueError("alpha_init is for a learner that has learned nothing, and without a budget")
+    return alpha
 
 
 def _one(x: Any) -> Any:

@@ -7,12 +7,19 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from perceptive.conlleval import Evaluation, evaluate, filled
+from perceptive import _core
+from perceptive.data.sentences import as_lists, check_length
+from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
+from perceptive.evaluation.conlleval import Evaluation, evaluate, filled
 from perceptive.features import schemes
+from perceptive.learners.label_numbers import different_labels, in_order, numbered, only_labels
+from perceptive.state import Meta, whole_or_none
 
 Labels = list[Any]
 CURE = "repair the labels"
-LOOSE = ", or turn the constraints off (constraints=None)"
+FORCED = "forced, "
+LOOSE = ", or turn the constraints off ({})"
+NO_CONSTRAINTS = [Parameter("constraints", None)]
 
 
 @dataclass
@@ -29,12 +36,14 @@ class Labelling:
     """
 
     wanted: str | None  # a scheme, "auto", or none
-    fixed: bool = False  # whether constraints cannot be turned off
+    segments: bool = False  # whether whole segments have features; then constraints cannot be turned off
     encoding: str | None = None  # the scheme within, where BIO and IOB1 are to be written otherwise
+    max_segment: int | None = None
     scheme: str | None = None  # that labels within keep to
     given: str | None = None  # that of the user's labels, where those within are another's
     recognised: bool = False
     settled: bool = False  # recognised in a whole training set: what breaks the scheme is refused
+    longest: int | None = None  # tokens of the longest segment, where segments have features
 
     def check(self, y: Sequence[Sequence[Any]]) -> None:
         """Raise where labels break the scheme that is wanted."""
@@ -46,9 +55,57 @@ class Labelling:
         for i, labels in enumerate(y):
             t = schemes.violation(scheme, labels)
             if t is not None:
-                raise ValueError(
-                    f"sentence {i}, token {t}: {misfit(labels[t], scheme)}; {CURE}{'' if self.fixed else LOOSE}"
-                )
+                broken = f"{misfit(labels[t], scheme)}; {CURE}"
+                if self.segments:
+                    raise ExampleError(broken, i, t)
+                raise ExampleError(literal(broken) + LOOSE, i, t, parameters=NO_CONSTRAINTS)
+
+    def meet(
+        self, y: list[Any], known: Labels, whole: bool, classes: Iterable[Any] = ()
+    ) -> tuple[list[Any], dict[Any, None]]:
+        """Labels to learn from as they are within, and all that have to be known for them.
+
+        Settles the scheme and the longest segment; ``known`` are the labels so far, and ``classes`` more of them.
+        ``whole``: y is a whole training set.
+        """
+        partial = [i for i, mine in enumerate(y) if None in mine]
+        y, more = self.encode(y, known)
+        said = only_labels(different_labels(y))
+        labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
+        self.keep_to(y, whole)
+        if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
+            labels["O"] = None  # else a sentence of one token could not be labelled
+        if self.segments:
+            longest = longest_segment(y, self.max_segment)
+            self.longest = self.max_segment or max(self.longest or 1, longest)
+            labels.setdefault("O", None)
+        if self.scheme is not None and partial:
+            every = list(dict.fromkeys([*known, *labels]))
+            new = schemes.completed(self.scheme, every)
+            labels |= dict.fromkeys(new)
+            paths = schemes.Paths(self.scheme, [*every, *new], self.longest)
+            for i in partial:
+                if not paths.fit(y[i]):
+                    raise ExampleError(
+                        f"no labels fit between those given in the scheme {self.scheme!r}; repair them", i
+                    )
+        return y, labels
+
+    def look_up(self, y: list[Any], known: dict[Any, int]) -> list[Any]:
+        """Labels to be looked at as they are within; raises where one is not known, or breaks the scheme."""
+        if self.given is not None:
+            y, _ = self.encode(y, known)
+        for i, labels in enumerate(y):
+            for t, label in enumerate(labels):
+                if label is not None and label not in known and not isinstance(label, schemes.Choice):
+                    raise ExampleError(f"the learner has never met the label {label!r}", i, t)
+            if self.given is not None or self.scheme is None:
+                continue
+            if (wrong := schemes.violation(self.scheme, labels)) is not None:
+                raise ExampleError(misfit(labels[wrong], self.scheme), i, wrong)
+        if self.segments:
+            longest_segment(y, self.longest)
+        return y
 
     def keep_to(self, y: Sequence[Sequence[Any]], whole: bool = False) -> None:
         """Recognise the scheme of labels; in the end every sequence of y is allowed.
@@ -87,9 +144,8 @@ class Labelling:
         for i, labels in enumerate(y):
             t = schemes.violation(self.given, labels)
             if t is not None:
-                raise ValueError(
-                    f"sentence {i}, token {t}: {misfit(labels[t], self.given)}; repair them, or leave out encoding"
-                )
+                broken = literal(misfit(labels[t], self.given))
+                raise ExampleError(broken + "; repair them, or leave out {}", i, t, parameters=["encoding"])
         within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
         partial = [i for i, labels in enumerate(y) if None in labels]
         if not partial:
@@ -128,6 +184,51 @@ class Labelling:
             return labels
         names = schemes.convert(labels, "iob1", "bio")
         return [None if label is None else name for label, name in zip(labels, names, strict=True)]
+
+    def forced(self, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None, within: list[Any]) -> _core.Forced:
+        """Labels of the user's that predictions have to obey, as the core takes them.
+
+        Parameters
+        ----------
+        X : list of sentences
+        forced : list of label sequences, or None
+            Labels that are None are free.
+        within : list
+            The labels that the core knows, in order.
+        """
+        if forced is None:
+            return _core.Forced()
+        index = {label: i for i, label in enumerate(within)}
+        given = as_lists(forced)
+        if len(given) != len(X):
+            raise ValueError(
+                f"X has {len(X)} sentences, but forced has {len(given)}; give one list of labels per sentence"
+            )
+        for i, labels in enumerate(given):
+            check_length(X[i], labels, i, FORCED)
+            for t, label in enumerate(labels):
+                if label is not None and not self.knows(label, index):
+                    known = in_order(dict.fromkeys(self.names(within)))
+                    raise ExampleError(f"{label!r} is none of the labels {known!r}", i, t, about=FORCED)
+        if self.given is not None:
+            given = [self.choices(labels, within) for labels in given]
+        return _core.Forced(given, *numbered(different_labels(given), index))
+
+    def state(self) -> Meta:
+        """What was found out about the labels."""
+        return {name: getattr(self, name) for name in ("longest", "scheme", "given", "recognised", "settled")}
+
+    def restore(self, meta: Meta) -> None:
+        """Take what `state` gave; raises ValueError where it cannot be."""
+        scheme, given = meta["scheme"], meta["given"]
+        if scheme not in (*schemes.SCHEMES, None) or given not in ("bio", "iob1", None):
+            raise ValueError("an unknown scheme")
+        recognised, settled = meta["recognised"], meta.get("settled", False)  # older files do not say
+        if not isinstance(recognised, bool) or not isinstance(settled, bool):
+            raise ValueError("recognised and settled must be true or false")
+        self.scheme, self.given, self.recognised = scheme, given, recognised
+        self.settled = settled and scheme is not None
+        self.longest = whole_or_none(meta, "longest", 1, 2**16 - 1)
 
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """Count as `conlleval` does, the segments of BIOES too; labels of the truth that are None are free."""
@@ -176,9 +277,10 @@ def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int
     longest = max((end - begin for _, (begin, end, _) in spans), default=1)
     if bound is not None and longest > bound:
         i, (begin, end, kind) = max(spans, key=lambda one: one[1][1] - one[1][0])
-        raise ValueError(
-            f"sentence {i}: the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; "
-            f"set max_segment={longest}"
+        raise ExampleError(
+            literal(f"the segment {kind!r} of tokens {begin} to {end - 1} is longer than {bound}; set ") + "{}",
+            i,
+            parameters=[Parameter("max_segment", longest)],
         )
     return longest
 
@@ -194,7 +296,5 @@ def _warn(y: Sequence[Sequence[Any]], scheme: str | None) -> None:
     broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
     i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
     if t is not None and scheme is not None:
-        warnings.warn(
-            f"sentence {i}, token {t}: {misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}{LOOSE}",
-            stacklevel=2,
-        )
+        wrong = literal(f"{misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}")
+        warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)

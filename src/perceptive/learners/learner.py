@@ -33,12 +33,18 @@ class Learner(Protocol):
         Rounds and mistakes of the first epoch, where training made more.
     """
 
-    parameters: Any
-    played: int
-    fingerprint: int
-    ids: int
     first_epoch: tuple[int, int] | None
 
+    def __init__(self, **parameters: Any) -> None: ...
+
+    @property
+    def parameters(self) -> Any: ...
+    @property
+    def played(self) -> int: ...
+    @property
+    def fingerprint(self) -> int: ...
+    @property
+    def ids(self) -> int: ...
     @property
     def rounds(self) -> int: ...
     @property
@@ -102,3 +108,5 @@ def learn_all(dataset: Dataset) -> None:
     """Play a dataset once, as it lies."""
     for _ in dataset.epoch():
         pass
+    if len(dataset) > 1:  # between two examples of a stream there is no end of learning
+        dataset.learner.finish()

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.learners.calibration import fit_temperature
+
 Path = NDArray[np.int64]
 Scores = NDArray[np.float64]  # tokens × labels
+IMPOSSIBLE = -1e6  # what stands for −∞ where probabilities are made
 
 
 def merged(path: Path, scores: Scores, names: Sequence[Any], classes: Sequence[Any]) -> tuple[Path, Scores]:
@@ -37,3 +40,20 @@ def lost_by_others(path: Path, scores: Scores) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore"):
         lost: NDArray[np.float64] = np.maximum(0.0, best - others.max(axis=1, initial=-np.inf))
     return lost
+
+
+def below_best(scores: Scores) -> Scores:
+    """How far the labels of each token are below its best, in finite numbers."""
+    below: Scores = np.maximum(scores - scores.max(axis=1, keepdims=True), IMPOSSIBLE)
+    return below
+
+
+def temperature_of(found: Sequence[Scores], truth: Sequence[int]) -> float:
+    """The temperature that calibrates max-marginals; ``truth`` numbers the right label of each token, −1 for none."""
+    scores, right = np.concatenate([below_best(one) for one in found]), np.asarray(truth)
+    possible = right >= 0
+    possible[possible] &= scores[possible, right[possible]] > IMPOSSIBLE
+    if not possible.any():
+        return 1.0
+    finite = np.maximum(scores[possible], -1e3 * max(1.0, float(np.median(np.abs(scores[scores > IMPOSSIBLE])))))
+    return float(fit_temperature(finite, right[possible]))

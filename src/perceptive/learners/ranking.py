@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
-from perceptive.features.hashing import HashKernel
-from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.list_game import ListLearner, ListLesson
-from perceptive.learners.lists import candidates, check_grades, starts_of
-from perceptive.learners.problem import BEYOND, Problem
-from perceptive.learners.rows import as_rows, is_dicts
+from perceptive.data.dataset import Problem
+from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.list_dataset import RankedRows
+from perceptive.data.lists import candidates, check_grades, starts_of
+from perceptive.data.sample_weights import check_weights
+from perceptive.errors import ParameterError
+from perceptive.learners.list_learner import ListLearner
+from perceptive.learners.scoring import score_rows, votes_in_lists
+from perceptive.learners.weight_vector import OVERFLOW, WeightVector
+from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
-from perceptive.streams.reading import Reading
+from perceptive.state import State, hash_of, pair_or_none, plain_values, whole
 
 NEARLY = 1e4  # a margin for rounding, and for v = scale·z
-CHUNK = 2_000_000  # entries that one call into the core plays
 
 
 class RankingLearner(ListLearner):
@@ -46,88 +49,57 @@ class RankingLearner(ListLearner):
     ValueError: X holds dicts, but this model was trained on columns; give an array or sparse matrix
     """
 
+    takes_objects = False
+
     def __init__(self, **parameters: Any) -> None:
         super().__init__()
         self.parameters = RankingParameters(**parameters)
-        self.vocabulary: Vocabulary | None = None
-        self.kernel = HashKernel(self.parameters.bits) if self.parameters.bits is not None else None
-        self.reading: Reading | None = None  # how files become rows, where it learned from files
-        self.idf: NDArray[np.float32] | None = None  # of the features of texts, where that is part of the reading
-        self.n_features: int | None = self.parameters.n_features if self.kernel is None else self.kernel.width
-        self.problem: Problem | None = None
+        self.space = FeatureSpace.declared(self.parameters.bits, self.parameters.n_features)
+        self._vector: WeightVector | None = None
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns so far."""
+        return self.space.n_features
+
+    @property
+    def vector(self) -> WeightVector:
+        """The weights."""
+        if self._vector is None:
+            raise ValueError("this learner has learned nothing yet; let it learn first")
+        return self._vector
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether there are weights."""
+        return self._vector is not None
 
     # ------------------------------------------------------------ learning
 
-    @property
-    def grows(self) -> bool:
-        """Whether features may appear at any time: those with names, and numbered ones of files."""
-        return self.vocabulary is not None or (self.reading is not None and self.reading.width is None)
+    def dataset(
+        self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None, epochs: int | None = None, grow: bool = True
+    ) -> RankedRows:
+        """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
+        X, y, sizes = self._lists(X, y, sizes)
+        if not grow:
+            return self._checked(self.space.rows(X, fingerprint=True), y, sizes, weights)
+        with self.space.meeting(X, first=not self.has_learned) as rows:
+            dataset = self._checked(rows, y, sizes, weights)
+        n_features = self.space.n_features
+        assert n_features is not None
+        if self._vector is None:
+            self._vector = WeightVector(n_features, None, self.parameters)
+        elif n_features > self._vector.n_features:
+            self._vector.grow_features(n_features)
+        self._vector.begin(rows)
+        return dataset
 
-    def prepare(self, X: Any, grades: Any, sizes: Any, weights: Any = None) -> RankingLesson:
-        """Check lists and make them ready to be played; nothing is changed before all is checked.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, list of dicts, or checked rows
-            The candidates of all lists, one list after the other.
-        grades : array
-            How good each candidate is: the more, the better.
-        sizes : array of int
-            How many candidates each list has.
-        weights : array or None
-            Of the lists.
-        """
-        first = self.vocabulary is None and self.kernel is None and self.problem is None and is_dicts(X)
-        vocabulary = Vocabulary() if first else self.vocabulary
-        known = 0 if vocabulary is None else len(vocabulary)
-        try:
-            rows = as_rows(X, self.kernel or vocabulary, grow=True, fingerprint=True)
-            lesson = self._lesson(rows, grades, sizes, weights, vocabulary is not None or self.grows)
-        except BaseException:
-            if vocabulary is not None:
-                vocabulary.forget(known)
-            raise
-        self.vocabulary = vocabulary
-        self._meet_features(rows.d)
-        if self.problem is None:
-            assert self.n_features is not None
-            self.problem = Problem(self.n_features, None, self.parameters)
-        self.problem.begin(rows)
-        return lesson
-
-    def lesson(self, X: Any, grades: Any, sizes: Any, weights: Any = None) -> RankingLesson:
-        """Lists that are to be looked at and not learned from."""
-        rows = as_rows(X, self.kernel or self.vocabulary, fingerprint=True)
-        return self._lesson(rows, grades, sizes, weights, self.grows)
-
-    def _lesson(self, rows: _core.Rows, grades: Any, sizes: Any, weights: Any, grows: bool) -> RankingLesson:
-        if rows.n == 0 or (rows.d == 0 and not grows):
-            raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
+    def _checked(self, rows: _core.Rows, grades: Any, sizes: Any, weights: Any) -> RankedRows:
         starts = starts_of(sizes, rows.n)
-        grades = check_grades(grades, rows.n)
-        self._check_features(rows.d, grows)
-        return RankingLesson(self, rows, starts, grades, self.check_weights(weights, len(starts) - 1))
-
-    def _check_features(self, n_features: int, grows: bool) -> None:
-        known = self.n_features
-        if known is None or n_features == known:
-            return
-        if not grows or (n_features > known and self.parameters.n_features is not None):
-            raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
-
-    def _meet_features(self, n_features: int) -> None:
-        if self.n_features is None or n_features > self.n_features:
-            self.n_features = n_features
-            if self.problem is not None:
-                self.problem.grow_features(n_features)
+        weights = check_weights(weights, len(starts) - 1, self.parameters.rule, "list")
+        return RankedRows(self, rows, starts, check_grades(grades, rows.n), weights)
 
     # ------------------------------------------------------------ predicting
-
-    def rows(self, X: Any) -> _core.Rows:
-        """Check rows that are to be scored; unknown names are left out."""
-        rows = as_rows(X, self.kernel or self.vocabulary)
-        self._check_features(rows.d, self.grows)
-        return rows
 
     def candidates(self, xs: Any) -> Any:
         """One list as rows."""
@@ -135,28 +107,26 @@ class RankingLearner(ListLearner):
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
-        rows = self.rows(X)
+        rows = self.space.rows(X)
         return self.scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
 
     def scores_of(
         self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None = None
     ) -> NDArray[np.float64]:
         """Scores of rows that have been checked."""
-        if self.problem is None:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
-        hypothesis = hypothesis or self.parameters.hypothesis
-        self.problem.check_hypothesis(hypothesis)
+        vector, hypothesis = self.vector, hypothesis or self.parameters.hypothesis
+        vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
-            return self.problem.votes_in_lists(rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
-        scores = self.problem.scores(rows, hypothesis)[:, 0]
+            return votes_in_lists(vector, rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
+        scores = score_rows(vector, rows, hypothesis)[:, 0]
         if not np.isfinite(scores).all():
-            raise ValueError(BEYOND)
+            raise ParameterError(*OVERFLOW)
         return scores
 
     # ------------------------------------------------------------ the run so far
 
     def _number(self, name: str) -> Any:
-        return getattr(self.problem.run, name) if self.problem is not None else 0
+        return getattr(self._vector.run, name) if self._vector is not None else 0
 
     @property
     def mistakes(self) -> int:
@@ -183,80 +153,71 @@ class RankingLearner(ListLearner):
         """The perceptron criterion of the mistakes as they happened: Σ best rival − best."""
         return float(self._number("criterion"))
 
+    def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
+        """The sequence v₀, v₁, … as theorems see it."""
+        return [problem_of(self.vector, witness, mean_of_pairs=self.parameters.pairs == "all")]
+
     def check_growth(self) -> None:
         """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
-        if self.problem is None:
+        if self._vector is None:
             return
-        run, most = self.problem.run, float(np.finfo(self.problem.dtype).max)
+        run, most = self._vector.run, float(np.finfo(self._vector.dtype).max)
         with np.errstate(over="ignore"):
             length = np.sqrt(run.norm2) * max(1.0, run.clock)  # no weight is larger, and no sum of an average
         if not (length * NEARLY < most and np.isfinite(run.criterion)):
             self.check_finite()
 
     def check_finite(self) -> None:
-        """Raise ValueError where the weights have grown beyond all numbers."""
-        if self.problem is not None:
+        """Raise ValueError where the weights have overflowed."""
+        if self._vector is not None:
             wanted = self.parameters.hypothesis
             for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
-                self.problem.vector(hypothesis)
+                self._vector.vector(hypothesis)
 
     def finish(self) -> None:
         """Learning is over for now; predictions may write vectors out."""
-        if self.problem is not None:
-            self.problem.finish()
+        if self._vector is not None:
+            self._vector.finish()
             self.check_growth()
+
+    # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
-        assert self.problem is not None
         names = ("fingerprint", "played", "ids")
-        return {"problem": self.problem.snapshot(), **{name: getattr(self, name) for name in names}}
+        return {"vector": self.vector.snapshot(), **{name: getattr(self, name) for name in names}}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot."""
-        assert self.problem is not None
-        self.problem.restore(state["problem"])
+        self.vector.restore(state["vector"])
         self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
 
+    def state(self) -> State:
+        """All that it is, as plain values and arrays."""
+        self.check_finite()
+        space = self.space.state()
+        vector = State({}, {}) if self._vector is None else self._vector.state()
+        meta = {
+            **space.meta,
+            "parameters": plain_values(asdict(self.parameters)),
+            "fingerprint": str(self.fingerprint),
+            "first_pass": self.first_epoch,
+            "problem": vector.meta or None,
+            "played": self.played,
+            "ids": self.ids,
+        }
+        return State(meta, {**vector.arrays, **space.arrays})
 
-class RankingLesson(ListLesson):
-    """Checked lists, ready to be played."""
-
-    def __init__(
-        self,
-        learner: RankingLearner,
-        rows: _core.Rows,
-        starts: NDArray[np.int64],
-        grades: NDArray[np.float64],
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        super().__init__(learner, starts, grades, weights)
-        self.learner: RankingLearner = learner
-        self.rows = rows
-
-    @property
-    def problem(self) -> Problem:
-        """The problem that it is played by."""
-        assert self.learner.problem is not None
-        return self.learner.problem
-
-    @property
-    def hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each candidate."""
-        return np.asarray(self.rows.hashes)
-
-    def chunks(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """The order in parts of some 20 ms each, between which Ctrl-C is answered and progress shown."""
-        size = max(1, int(CHUNK / max(1.0, self.rows.stored / len(self))))
-        for begin in range(0, len(order), size):
-            yield order[begin : begin + size]
-
-    def play_as_they_come(self, order: NDArray[np.int64] | None = None) -> None:
-        """Play the lists once; raises ValueError where the weights have grown beyond all numbers."""
-        super().play_as_they_come(order)
-        self.learner.check_growth()
-
-    def play(self, order: NDArray[np.int64]) -> None:
-        """Play the lists in this order, all in one go."""
-        pairs = self.learner.parameters.pairs
-        self.problem.learn_lists(self.rows, order, self.starts, self.grades, self.gains, self.weights, pairs)
+    @classmethod
+    def from_state(cls, state: State, functions: Any = None) -> Self:
+        """What `state` gave; raises ValueError where the parts do not fit together."""
+        meta, arrays = state
+        learner = cls(**meta["parameters"])
+        learner.space.restore(state)
+        if meta["problem"] is not None:
+            n_features = whole(meta, "n_features")
+            vector = State(meta["problem"], arrays)
+            learner._vector = WeightVector.from_state(vector, n_features, None, learner.parameters)
+        learner.fingerprint, learner.first_epoch = hash_of(meta), pair_or_none(meta, "first_pass")
+        learner.played, learner.ids = whole(meta, "played"), whole(meta, "ids")
+        return learner

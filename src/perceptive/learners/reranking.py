@@ -1,50 +1,90 @@
-"""Reranking (Collins 2002): a tagger proposes label sequences, a ranker that sees them whole chooses."""
+"""`RerankingLearner` (Collins 2002): a tagger proposes label sequences, a ranker that sees them whole chooses."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from perceptive.conlleval import Evaluation, segments
+from perceptive import _core
+from perceptive.data.dataset import Dataset, Problem
+from perceptive.data.sample_weights import check_weights
+from perceptive.data.sentences import as_lists
+from perceptive.errors import ExampleWarning, Parameter, ParameterError, renumbered
+from perceptive.evaluation.conlleval import Evaluation
+from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
-from perceptive.kernels import Kernel, Linear
-from perceptive.learners.kernel_ranking import KernelRankingLearner
+from perceptive.learners.candidates import (
+    BATCH,
+    Candidate,
+    CandidateLists,
+    Features,
+    Structure,
+    describe,
+    graded_lists,
+    structure_of,
+)
+from perceptive.learners.label_numbers import different_labels
+from perceptive.learners.learner import learn_all
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.sentences import as_lists
+from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
+from perceptive.state import State, number_or_nan, plain
 
-Candidate = tuple[list[Any], float]  # labels and score
-Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]
-Structure = Callable[[Sequence[Any], Sequence[Any]], Any]
-BATCH = 64  # sentences whose candidates are in memory
-BITS = 20
-OUTSIDE = "O"
-Piece = tuple[int, int, str]  # begin, end, kind  # of hashed features
-KERNEL_BITS = 18  # fewer: every comparison of sparse rows walks over the columns
+if TYPE_CHECKING:
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+
+BITS = 20  # of hashed features
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
+OWN = ("k", "folds", "target")
+FitTagger = Callable[[list[Any], list[Any]], SequenceLearner]
 
 
 class RerankingLearner:
     """A tagger that proposes the k best label sequences of a sentence, and a ranker that chooses among them.
 
-    It is used as a tagger is: `predict_many`, `k_best`, `compare`. Learning it is `training.train_reranker`.
+    The tagger stays as it is; what is learned is the order. Rounds, mistakes and updates are the ranker's.
 
     Parameters
     ----------
     tagger : SequenceLearner
-        That has learned.
+        What proposes.
     ranker : RankingLearner or KernelRankingLearner
-        That has learned to order what `describe` gives.
+        What learns the order of `candidates.describe`.
     k : int
         How many sequences are proposed.
+    folds : int
+        Parts of a training set, each of which is tagged by a tagger that learned from the others (cross-fitting), so
+        that the candidates to learn from look like those at test time.
+    target : {"f1", "exact"}
+        Candidates are graded by F to the truth, or only the truth itself is good.
     features : callable or None
         ``features(sentence, labels)`` gives further features of a candidate.
     structure : {None, "tree", "tags"} or callable
-        What the kernel of the ranker compares beside features: see `structure_of`.
+        What the kernel of the ranker compares beside features: see `candidates.structure_of`.
+    fit_tagger : callable or None
+        ``fit_tagger(X, y)`` gives a tagger that has learned from some sentences, for cross-fitting. None: one with the
+        parameters of ``tagger``, which plays them in the order given, as many epochs as that one made.
+
+    Examples
+    --------
+    >>> from perceptive.learners import RankingLearner, SequenceLearner
+    >>> X = [s.split() for s in ("Ann met Bob", "we saw Eve", "Dan left", "they met Ann", "Bob saw Dan", "we left")]
+    >>> y = [["B", "O", "B"], ["O", "O", "B"], ["B", "O"], ["O", "O", "B"], ["B", "O", "B"], ["O", "O"]]
+    >>> def fit(X, y):
+    ...     tagger = SequenceLearner(template=["shape", "@label[-1]"])
+    ...     tagger.learn_many(X, y)
+    ...     return tagger
+    >>> learner = RerankingLearner(fit(X, y), RankingLearner(bits=12), k=3, folds=2, fit_tagger=fit)
+    >>> learner.learn(X[1], y[1])
+    True
+    >>> learner.predict(["we", "met", "Eve"])
+    ['O', 'O', 'B']
     """
 
     def __init__(
@@ -53,11 +93,152 @@ class RerankingLearner:
         ranker: RankingLearner | KernelRankingLearner,
         *,
         k: int = 20,
+        folds: int = 5,
+        target: str = "f1",
         features: Features | None = None,
         structure: str | Structure | None = None,
+        fit_tagger: FitTagger | None = None,
     ) -> None:
-        self.tagger, self.ranker, self.k, self.features, self.structure = tagger, ranker, k, features, structure
+        check_reranking(k, folds, target, structure)
+        self.tagger, self.ranker = tagger, ranker
+        self.k, self.folds, self.target = int(k), int(folds), target
+        self.features, self.structure, self.fit_tagger = features, structure, fit_tagger
         self.oracle = math.nan  # F of the best candidates that it learned from
+
+    # ------------------------------------------------------------ learning
+
+    def dataset(
+        self,
+        X: Sequence[Any],
+        y: Sequence[Sequence[Any]],
+        weights: Any = None,
+        *,
+        epochs: int | None = None,
+        grow: bool = True,
+    ) -> Dataset:
+        """The ranker's dataset of what is proposed for sentences: see `Learner.dataset`.
+
+        With ``epochs`` the sentences are a training set, and their candidates come from cross-fitting; else from the
+        tagger itself. With ``grow=False`` they come as those did that it has learned from. Weights are those of the
+        lists: the taggers of cross-fitting learn from every sentence.
+        """
+        X, y = self._checked(X, y)
+        weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
+        whole = epochs is not None or (not grow and not math.isnan(self.oracle))
+        lists = self.lists(X, y) if whole else self._graded(X, y, self.tagger.k_best(X, self.k), whole)
+        rows = lists.rows
+        if self.hashing is not None:
+            indptr, indices, data = rows
+            rows = _core.csr_rows(indptr, indices, data, self.hashing.width, True)
+        weights = None if weights is None else weights[lists.sentences]
+        dataset = self.ranker.dataset(rows, lists.grades, weights, sizes=lists.sizes, epochs=epochs, grow=grow)
+        if grow and epochs is not None:
+            self.oracle = lists.oracle
+        return dataset
+
+    def _checked(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+        X, y = self.tagger.check(X, y)
+        different_labels(y)  # raises where one is none
+        return X, y
+
+    def lists(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> CandidateLists:
+        """The candidates of a training set by cross-fitting: sentence i is in fold i mod ``folds``."""
+        X, y = self._checked(X, y)
+        if len(X) < self.folds:
+            raise ValueError(f"{len(X)} sentences are too few for {self.folds} folds; give more")
+        fit_tagger = self.fit_tagger or fit_like(self.tagger, max(1, round(self.tagger.rounds / len(X))))
+        self._check_labels(y)
+        new_like(self.tagger).dataset(X, y, epochs=1)  # what cannot be read is told before anything is learned
+        proposed: list[list[Candidate]] = [[] for _ in X]
+        for fold in range(self.folds):
+            rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
+            with warnings.catch_warnings(), renumbered(rest):
+                warnings.simplefilter("ignore", ExampleWarning)  # said of all sentences before
+                tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest])
+            with renumbered(kept):
+                proposed[fold :: self.folds] = tagger.k_best([X[i] for i in kept], self.k)
+        return self._graded(X, y, proposed, whole=True)
+
+    @property
+    def hashing(self) -> HashKernel | None:
+        """How the features of candidates are hashed; None where they are not."""
+        bits = getattr(self.ranker.parameters, "bits", None)
+        return None if bits is None else HashKernel(bits)
+
+    def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
+        """``whole``: of a training set, from which lists are left out in which nobody is better than another."""
+        seen = self.features, self.structure
+        return graded_lists(X, y, proposed, self.target, *seen, hashing=self.hashing, only_telling=whole)
+
+    def _check_labels(self, y: list[Any]) -> None:
+        """Raise ValueError where the tagger can never propose the truth."""
+        if not self.tagger.labels:
+            return
+
+        def kind(label: Any) -> Any:  # labels within may be another scheme's
+            prefix, kind = schemes.split(label)
+            return label if self.tagger.scheme is None else (prefix == "O", kind)
+
+        known = set(map(kind, self.tagger.labels))
+        every = dict.fromkeys(label for labels in y for label in labels if label is not None)
+        strange = [label for label in every if kind(label) not in known]
+        if strange:
+            names = ", ".join(map(repr, strange[:5])) + (", …" if len(strange) > 5 else "")
+            raise ValueError(f"the tagger does not know the labels {names}; give one that has learned from such data")
+
+    def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
+        """Be told the labels of a sentence; learn the order of what the tagger proposes for it, if that is wanted.
+
+        Returns whether it was a mistake.
+        """
+        before = self.mistakes
+        self.learn_many([x], [y])
+        return self.mistakes > before
+
+    def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None) -> None:
+        """Learn from many sentences, in the order given."""
+        learn_all(self.dataset(X, y, weights))
+
+    # ------------------------------------------------------------ predicting
+
+    def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
+        """The candidates of each sentence with the ranker's scores, the best first; ties as the tagger has them."""
+        X = as_lists(X)
+        return [found for i in range(0, len(X), BATCH) for found in self._ranked(X[i : i + BATCH], hypothesis)]
+
+    def _ranked(self, X: list[Any], hypothesis: str | None) -> list[list[Candidate]]:
+        proposed = self.tagger.k_best(X, self.k)
+        several = [i for i, found in enumerate(proposed) if len(found) > 1]
+        ordered = [[(labels, 0.0) for labels, _ in found] for found in proposed]
+        if not several:
+            return ordered
+        lists = [describe(X[i], proposed[i], self.features, self.structure) for i in several]
+        sizes = np.array([len(one) for one in lists], np.int64)
+        scores = self.ranker.scores([row for one in lists for row in one], sizes, hypothesis)
+        for i, mine in zip(several, np.split(scores, np.cumsum(sizes)[:-1]), strict=True):
+            order = np.argsort(-mine, kind="stable").tolist()
+            ordered[i] = [(proposed[i][j][0], float(mine[j])) for j in order]
+        return ordered
+
+    def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> list[Any]:
+        """The labels of a sentence; ``hypothesis`` is the ranker's."""
+        return self.predict_many([x], hypothesis)[0]
+
+    def predict_many(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
+        """The labels of each sentence; ``hypothesis`` is the ranker's."""
+        return [found[0][0] for found in self.ranked(X, hypothesis)]
+
+    def k_best(self, X: Sequence[Any], k: int, hypothesis: str | None = None) -> list[list[Candidate]]:
+        """The k best of the candidates of each sentence and the ranker's scores."""
+        if k > self.k:
+            raise ValueError(f"this reranker chooses among {self.k} label sequences; ask for {self.k} at most")
+        return [found[:k] for found in self.ranked(X, hypothesis)]
+
+    def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> Any:
+        """Not here: a ranker looks at whole sequences."""
+        raise ValueError("a reranker gives no margins of tokens; ask its tagger, or for the k best")
+
+    # ------------------------------------------------------------ the tagger's labels
 
     @property
     def classes(self) -> list[Any]:
@@ -88,206 +269,124 @@ class RerankingLearner:
         """What is right of what was predicted, as `conlleval` counts."""
         return self.tagger.compare(truth, predicted)
 
-    def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
-        """The candidates of each sentence with the ranker's scores, the best first; ties as the tagger has them."""
-        X = as_lists(X)
-        return [found for i in range(0, len(X), BATCH) for found in self._ranked(X[i : i + BATCH], hypothesis)]
+    # ------------------------------------------------------------ the ranker's run
 
-    def _ranked(self, X: list[Any], hypothesis: str | None) -> list[list[Candidate]]:
-        proposed = self.tagger.k_best(X, self.k)
-        several = [i for i, found in enumerate(proposed) if len(found) > 1]
-        ordered = [[(labels, 0.0) for labels, _ in found] for found in proposed]
-        if not several:
-            return ordered
-        lists = [describe(X[i], proposed[i], self.features, self.structure) for i in several]
-        sizes = np.array([len(one) for one in lists], np.int64)
-        scores = self.ranker.scores([row for one in lists for row in one], sizes, hypothesis)
-        for i, mine in zip(several, np.split(scores, np.cumsum(sizes)[:-1]), strict=True):
-            order = np.argsort(-mine, kind="stable").tolist()
-            ordered[i] = [(proposed[i][j][0], float(mine[j])) for j in order]
-        return ordered
+    @property
+    def parameters(self) -> Any:
+        """The ranker's: rule, hypothesis, …"""
+        return self.ranker.parameters
 
-    def predict_many(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
-        """The labels of each sentence; ``hypothesis`` is the ranker's."""
-        return [found[0][0] for found in self.ranked(X, hypothesis)]
+    @property
+    def rounds(self) -> int:
+        """Lists played so far."""
+        return self.ranker.rounds
 
-    def k_best(self, X: Sequence[Any], k: int, hypothesis: str | None = None) -> list[list[Candidate]]:
-        """The k best of the candidates of each sentence and the ranker's scores."""
-        if k > self.k:
-            raise ValueError(f"this reranker chooses among {self.k} label sequences; ask for {self.k} at most")
-        return [found[:k] for found in self.ranked(X, hypothesis)]
+    @property
+    def mistakes(self) -> int:
+        """Lists whose best did not win."""
+        return self.ranker.mistakes
 
-    def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> Any:
-        """Not here: a ranker looks at whole sequences."""
-        raise ValueError("a reranker gives no margins of tokens; ask its tagger, or for the k best")
+    @property
+    def updates(self) -> int:
+        """Updates so far."""
+        return self.ranker.updates
 
+    @property
+    def loss(self) -> float:
+        """The perceptron criterion of the mistakes as they happened."""
+        return self.ranker.loss
 
-# ---------------------------------------------------------------- grades
+    @property
+    def played(self) -> int:
+        """Lists recorded by datasets."""
+        return self.ranker.played
 
+    @property
+    def fingerprint(self) -> int:
+        """The sum of the hashes of these lists."""
+        return self.ranker.fingerprint
 
-def f1(truth: Sequence[Any], labels: Sequence[Any]) -> float:
-    """F of whole segments, between 0 and 1; 1 where there are none and none are found."""
-    there, found = set(segments(truth)), set(segments(labels))
-    return 2.0 * len(there & found) / (len(there) + len(found)) if there or found else 1.0
+    @property
+    def ids(self) -> int:
+        """Id features that the Δ-trick has handed out."""
+        return self.ranker.ids
 
+    @property
+    def first_epoch(self) -> tuple[int, int] | None:
+        """Rounds and mistakes of the first epoch, where training made more."""
+        return self.ranker.first_epoch
 
-def grade(truth: Sequence[Any], labels: Sequence[Any], target: str) -> float:
-    """How good a candidate is: F to the truth, or ("exact") whether it is the truth."""
-    return float(list(truth) == list(labels)) if target == "exact" else f1(truth, labels)
+    @first_epoch.setter
+    def first_epoch(self, value: tuple[int, int] | None) -> None:
+        self.ranker.first_epoch = value
 
+    def finish(self) -> None:
+        """Learning is over for now."""
+        self.ranker.finish()
 
-# ---------------------------------------------------------------- what a ranker sees
+    def snapshot(self) -> Any:
+        """Everything that learning changes: the ranker, copied."""
+        return self.ranker.snapshot()
 
+    def restore(self, state: Any) -> None:
+        """Go back to a snapshot."""
+        self.ranker.restore(state)
 
-def describe(
-    x: Sequence[Any], found: list[Candidate], features: Features | None, structure: str | Structure | None
-) -> list[Any]:
-    """The candidates of a sentence as the ranker sees them: dicts of features, or pairs of such with a structure.
+    def problems(self, witness: Any = None) -> Sequence[Problem]:
+        """The ranker's run as theorems see it."""
+        return self.ranker.problems(witness)
 
-    What all of them share cancels out, and is left out of the features.
-    """
-    pieces = [_pieces(labels) for labels, _ in found]
-    shared = set.intersection(*map(set, pieces))
-    columns = [[column.lower() for column in _columns(token)] for token in x]
-    best = found[0][1]
-    rows: list[Any] = []
-    for place, ((labels, score), mine) in enumerate(zip(found, pieces, strict=True)):
-        row = {"place": math.log(place + 1.0), "score": score - best}
-        kinds = ["^", "^", *(kind for _, _, kind in mine), "$"]
-        for at, (begin, end, kind) in enumerate(mine):
-            *_, before, _, after = around = kinds[at : at + 4]
-            names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
-            if (begin, end, kind) not in shared:
-                names += (
-                    _of_token(columns[begin], before, after)
-                    if kind == OUTSIDE
-                    else _of_segment(x, columns, begin, end, kind)
-                )
-            for name in names:
-                row[name] = row.get(name, 0.0) + 1.0
-        if features is not None:
-            more = features(x, labels)
-            if not isinstance(more, Mapping):
-                raise ValueError(
-                    f"features gave a {type(more).__name__} for {labels!r}; give a dict of numbers by name"
-                )
-            row |= more
-        rows.append(row)
-    if structure is None:
-        return rows
-    view = structure_of(structure)
-    seen = [view(x, labels) for labels, _ in found]
-    for (labels, _), one in zip(found, seen, strict=True):
-        if one is None:
-            raise ValueError(f"structure gave None for {labels!r}; give what the kernel compares")
-    return list(zip(rows, seen, strict=True))
+    def state(self) -> State:
+        """All that it is, as plain values and arrays."""
+        about = {name: plain(getattr(self, name)) for name in OWN}
+        about["oracle_"] = None if math.isnan(self.oracle) else self.oracle
+        return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)
+
+    @classmethod
+    def from_state(cls, state: State, functions: Any = None) -> Self:
+        """What `state` gave; raises ValueError where the parts do not fit together."""
+        parts = part_states(state, functions)
+        ranker = ranker_class(parts.ranker).from_state(parts.ranker, parts.functions)
+        own = {name: state.meta[name] for name in OWN if name in state.meta}  # learners of old knew k only
+        tagger = SequenceLearner.from_state(parts.tagger)
+        learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
+        learner.oracle = number_or_nan(state.meta, "oracle_")
+        return learner
 
 
-def kernel_of(kernel: Kernel) -> Kernel:
-    """x·x' of the features plus a kernel of the structures."""
-    return Linear().after(hashed).on(0) + kernel.on(1)
+def ranker_class(state: State) -> Any:
+    """The class of a ranker that a state is of."""
+    if "kernel" not in state.meta:
+        return RankingLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+
+    return KernelRankingLearner
 
 
-def hashed(row: Mapping[str, float]) -> Any:
-    """Features as a sparse row."""
-    import scipy.sparse as sp
-
-    kernel = HashKernel(KERNEL_BITS)
-    indptr, indices, data = kernel.encode([row])
-    return sp.csr_array((data, indices, indptr), shape=(1, kernel.width))
-
-
-def structure_of(structure: str | Structure) -> Structure:
-    """What a kernel compares of a candidate: "tree" is `to_tree`, "tags" the labels; or a function of one's own."""
-    if callable(structure):
-        return structure
-    if structure not in STRUCTURES:
-        raise ValueError(f"structure={structure!r}: choose 'tree', 'tags', or a function of sentence and labels")
-    return STRUCTURES[structure]
+def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
+    """Raise ValueError for parameters that cannot be."""
+    if target not in ("f1", "exact"):
+        raise ParameterError("{}: choose 'f1' or 'exact'", Parameter("target", target))
+    for name, value in (("k", k), ("folds", folds)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
+            raise ParameterError("{}: it must be a whole number of at least 2", Parameter(name, value))
+    if structure is not None:
+        structure_of(structure)
 
 
-def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
-    """A labelled sentence as a tree of segments, for kernels of trees.
+def fit_like(tagger: SequenceLearner, epochs: int) -> FitTagger:
+    """What gives taggers of the same parameters that have played sentences so many times, in the order given."""
 
-    Words stand under their second column (the part of speech, say), or under their shape where there is none.
+    def fit(X: list[Any], y: list[Any]) -> SequenceLearner:
+        learner = new_like(tagger)
+        dataset = learner.dataset(X, y, epochs=epochs)
+        for _ in range(epochs):
+            learn_all(dataset)
+        return learner
 
-    Examples
-    --------
-    >>> to_tree([("the", "DT"), ("dog", "NN"), ("ran", "VB")], ["B-NP", "I-NP", "O"])
-    ('S', ('NP', ('DT', 'the'), ('NN', 'dog')), ('VB', 'ran'))
-    """
-    words = []
-    for token in x:
-        columns = _columns(token)
-        words.append((columns[1] if len(columns) > 1 else shape(columns[0]) or "_", columns[0] or "_"))
-    nodes: list[Any] = []
-    at = 0
-    for begin, end, kind in segments(labels):
-        nodes += [*words[at:begin], (kind or "segment", *words[begin:end])]
-        at = end
-    return ("S", *nodes, *words[at:])
+    return fit
 
 
-def _tags(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(labels)
-
-
-STRUCTURES: dict[str, Structure] = {"tree": to_tree, "tags": _tags}
-
-
-def shape(word: str) -> str:
-    """Capitals, small letters and digits, runs of a kind as one: New-York → X-X, U.S. → X.X., 1,200 → 0,0."""
-    kinds = re.sub(r"[^\W\d_a-z]+[a-z]*", "X", word)
-    return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "x", kinds))
-
-
-def _columns(token: Any) -> list[str]:
-    return [token] if isinstance(token, str) else [str(column) for column in token]
-
-
-def _pieces(labels: Sequence[Any]) -> list[Piece]:
-    """The segments and, one by one, the tokens outside, in order."""
-    pieces: list[Piece] = []
-    at = 0
-    for begin, end, kind in [*sorted(segments(labels)), (len(labels), len(labels), OUTSIDE)]:
-        pieces += [(t, t + 1, OUTSIDE) for t in range(at, begin)]
-        if begin < end:
-            pieces.append((begin, end, kind))
-        at = end
-    return pieces
-
-
-def _of_token(columns: list[str], before: str, after: str) -> list[str]:
-    """Features of a token outside: each column, alone and with the kinds around it."""
-    return [f"{OUTSIDE} {c} {text}" for c, value in enumerate(columns) for text in (value, f"{before} {value} {after}")]
-
-
-def _of_segment(x: Sequence[Any], columns: list[list[str]], begin: int, end: int, kind: str) -> list[str]:
-    """Features of one segment: each column as a whole, its ends, its shape, its length, and what surrounds it."""
-    shapes = " ".join(shape(_columns(token)[0]) for token in x[begin:end])
-    names = [f"{kind} length {min(end - begin, 8)}", f"{kind} shape {shapes}"]
-    for c in range(len(columns[begin])):
-        outer = [*("^" * 2), *(row[c] for row in columns), *("$" * 2)]
-        inside = outer[begin + 2 : end + 2]
-        first, last, (left, before), (after, right) = (
-            inside[0],
-            inside[-1],
-            outer[begin : begin + 2],
-            outer[end + 2 : end + 4],
-        )
-        names += [
-            f"{kind} {c} {what}"
-            for what in (
-                f"all {' '.join(inside)}",
-                f"first {first}",
-                f"last {last}",
-                f"before {before}",
-                f"after {after}",
-                f"around {before} {after}",
-                f"begins {before} {first}",
-                f"begins {left} {before} {first}",
-                f"ends {last} {after}",
-                f"ends {last} {after} {right}",
-            )
-        ]
-    return names
+def new_like(tagger: SequenceLearner) -> SequenceLearner:
+    """A tagger of the same parameters that has learned nothing."""
+    return SequenceLearner(**{f.name: getattr(tagger.parameters, f.name) for f in fields(tagger.parameters)})

@@ -13,8 +13,20 @@ from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
 
+def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
+    """The templates that fit the tokens."""
+    token = X[0][0]
+    if isinstance(token, dict):
+        return "@label[-1]"
+    if isinstance(token, list | tuple) and len(token) > 1:
+        return "chunking"
+    return "ner" if schemes.recognise(y) else "pos"
+
+
 def new_model(templates: Templates, parameters: SequenceParameters) -> _core.SequenceModel:
     """A model that knows no labels; where segments have features, the templates get their columns."""
+    if templates.empty:
+        raise ValueError(f"{templates.where}: there are no templates; write at least one, such as word or @label[-1]")
     columns = -1, -1
     if templates.phrases and not parameters.segments:
         raise ValueError(
@@ -35,12 +47,10 @@ def new_model(templates: Templates, parameters: SequenceParameters) -> _core.Seq
     return model
 
 
-def tell_labels(
-    model: _core.SequenceModel, templates: Templates, labels: Sequence[Any], labelling: Labelling, longest: int | None
-) -> None:
+def tell_labels(model: _core.SequenceModel, templates: Templates, labels: Sequence[Any], labelling: Labelling) -> None:
     """Tell a model how many labels there are, which may follow which, and which share weights.
 
-    Labels in templates are the user's. ``longest``: the tokens of the longest segment, where segments have features.
+    Labels in templates are the user's.
     """
     model.set_labels(len(labels))
     model.set_constraints(*schemes.constraints(labelling.scheme, labels))
@@ -54,8 +64,8 @@ def tell_labels(
             if label_set is not None:
                 sets.append(_members(names, *label_set, pairs=which == 1))
     model.set_label_sets(numbers[0], numbers[1], sets)
-    if longest:
-        _tell_segments(model, labels, longest)
+    if labelling.segments and labelling.longest:
+        _tell_segments(model, labels, labelling.longest)
 
 
 def warn_of_labels(templates: Templates, labels: Sequence[Any]) -> None:

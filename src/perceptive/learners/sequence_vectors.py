@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from perceptive import _core
+from perceptive.data.dataset import Witness
+from perceptive.errors import Parameter, ParameterError
+from perceptive.hypotheses import check_name, choose_voter
 from perceptive.parameters import SequenceParameters
 
 State = tuple[_core.SequenceModel, int, int]  # a model, its rounds and labels
 
 
 class Vectors:
-    """The last, averaged and best vector, each made once for the state that the model is in."""
+    """The last, averaged, best and drawn vector, each made once for the state that the model is in."""
 
     def __init__(self, parameters: SequenceParameters) -> None:
         self._parameters = parameters
@@ -19,6 +24,7 @@ class Vectors:
 
     def of(self, core: _core.SequenceModel, hypothesis: str) -> _core.SequenceVector | None:
         """The vector of a hypothesis; None is the last one."""
+        check_name(hypothesis)
         if hypothesis == "last":
             return None
         if hypothesis == "voted":
@@ -31,20 +37,28 @@ class Vectors:
             return None  # nothing was learned since the vector was loaded
         if hypothesis == "averaged":
             vector = core.average()
-        elif hypothesis == "best":
-            need_log(self._parameters)
-            vector = core.voter(int(np.argmax(core.survival)))
         else:
-            raise ValueError(f"hypothesis={hypothesis!r}: choose last, averaged, best or voted")
+            need_log(self._parameters, hypothesis)
+            survival = np.array(core.survival, np.int64)
+            vector = core.voter(choose_voter(hypothesis, survival, self._parameters.random_state))
         self._made[hypothesis] = now, vector
         return vector
+
+    def witnesses(self, core: _core.SequenceModel) -> dict[str, Witness]:
+        """The vectors that a theorem may call upon; those of length 0 say nothing."""
+        names = ("last", "averaged", "best") if self._parameters.keeps_log else ("last", "averaged")
+        found = {name: self.of(core, name) for name in names}
+        lengths = {name: math.sqrt(core.squared_norm(vector)) for name, vector in found.items()}
+        return {name: Witness(found[name], length) for name, length in lengths.items() if length}
 
     def clear(self) -> None:
         """Forget them: the model has changed."""
         self._made.clear()
 
 
-def need_log(parameters: SequenceParameters) -> None:
+def need_log(parameters: SequenceParameters, hypothesis: str) -> None:
     """Raise where not every update is kept."""
     if not parameters.keeps_log:
-        raise ValueError("this needs every update: create the learner with keep='all'")
+        raise ParameterError(
+            "{} needs every update; train with {}", Parameter("hypothesis", hypothesis), Parameter("keep", "all")
+        )

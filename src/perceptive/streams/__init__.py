@@ -22,14 +22,14 @@ from numpy.typing import DTypeLike, NDArray
 from perceptive.streams.blocks import STDIN, Paths, expand
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
+from perceptive.streams.file_format import FileFormat, Meaningless, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
-from perceptive.streams.reading import Meaningless, Reading, check_meaning
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["Meaningless", "Reading", "Stream", "from_dicts", "load", "open"]
+__all__ = ["FileFormat", "Meaningless", "Stream", "from_dicts", "load", "open"]
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class Stream:
 
     Attributes
     ----------
-    reading : Reading
+    format : FileFormat
         How they are read.
     log : Log
         Lines, bytes and what was skipped in the latest iteration.
     """
 
     files: tuple[str, ...]
-    reading: Reading
+    format: FileFormat
     batch: int
     dtype: np.dtype[Any]
     threads: int
@@ -55,7 +55,7 @@ class Stream:
     log: Log = field(default_factory=Log)
 
     def __iter__(self) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
-        width = self.reading.width or 0
+        width = self.format.width or 0
         for examples in batches(self.blocks(), self.batch, self.dtype):
             width = max(width, examples.width())
             yield examples.X(width), examples.y()
@@ -63,11 +63,11 @@ class Stream:
     @cached_property
     def idf(self) -> NDArray[np.float32] | None:
         """How rare the features of the texts are, where that is asked for: the files are read for it once."""
-        if not self.reading.has_idf or self.known_idf is not None:
+        if not self.format.has_idf or self.known_idf is not None:
             return self.known_idf
         if STDIN in self.files:
             raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
-        return learn_idf(self.files, self.reading, threads=self.threads, skip=self.skip)
+        return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
 
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
@@ -75,7 +75,7 @@ class Stream:
         self.log.__init__()  # type: ignore[misc]
         return parse(
             self.files,
-            self.reading,
+            self.format,
             self.dtype,
             threads=self.threads,
             skip=self.skip,
@@ -88,14 +88,13 @@ class Stream:
 def open(
     path_or_paths: Paths,
     *,
-    format: str | None = None,
+    format: str | FileFormat | None = None,
     batch: int = 4096,
     dtype: DTypeLike = np.float64,
     threads: int | None = None,
     on_error: str = "stop",
     remember_names: bool = False,
     idf: NDArray[np.float32] | None = None,
-    reading: Reading | None = None,
     **how: Any,
 ) -> Stream:
     r"""Read files as a stream of batches.
@@ -105,9 +104,9 @@ def open(
     path_or_paths : path, glob, "-" or a sequence of these
         Files to read one after the other, "-" being standard input. gzip and zstd are known by the first bytes; zstd
         needs Python 3.14 or the package backports.zstd.
-    format : {"svmlight", "vw", "text", "csv", "tsv", "json", "arrow"}, optional
-        Else the name of the file says it (.svm, .libsvm, .vw, .csv, .tsv, .jsonl, .parquet, …, also with .gz or .zst
-        behind), or its first lines do.
+    format : {"svmlight", "vw", "text", "csv", "tsv", "json", "arrow"} or FileFormat, optional
+        Its name, or how the files are read, all in one. Else the name of the file says it (.svm, .libsvm, .vw, .csv,
+        .tsv, .jsonl, .parquet, …, also with .gz or .zst behind), or its first lines do.
     batch : int
         Examples in a batch; the last one may hold fewer.
     dtype : {float64, float32}
@@ -120,10 +119,8 @@ def open(
         Keep the names of hashed features in ``stream.log.names``.
     idf : array of float32, optional
         2^bits factors of an earlier stream's ``idf``, where texts have idf; else they come of a pass over the files.
-    reading : Reading, optional
-        How the files are read, all in one; or:
     **how
-        What `Reading` takes: ``bits``, ``label``, ``text``, ``interactions``, …
+        What `FileFormat` takes: ``bits``, ``label``, ``text``, ``interactions``, …
 
     Returns
     -------
@@ -155,11 +152,11 @@ def open(
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype is {dtype}; choose float32 or float64")
     files = tuple(expand(path_or_paths))
-    if reading is None:
-        reading = Reading(format=guess(files) if format is None else format, **how)
-        check_meaning(reading, how)
+    if not isinstance(format, FileFormat):
+        format = FileFormat(name=guess(files) if format is None else format, **how)
+        check_meaning(format, how)
     threads = default_threads() if threads is None else threads
-    return Stream(files, reading, batch, dtype, threads, on_error == "skip", remember_names, idf)
+    return Stream(files, format, batch, dtype, threads, on_error == "skip", remember_names, idf)
 
 
 @overload
@@ -197,6 +194,6 @@ def load(path_or_paths: Paths, *, query_id: bool = False, **options: Any) -> tup
     """
     stream = open(path_or_paths, **options)
     examples = join(list(stream.blocks()), stream.dtype)
-    X, y = examples.X(max(stream.reading.width or 0, examples.width())), examples.y()
+    X, y = examples.X(max(stream.format.width or 0, examples.width())), examples.y()
     qid = np.full(len(examples), -1) if examples.qid is None else examples.qid
     return (X, y, qid) if query_id else (X, y)

@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from perceptive.streams.blocks import STDIN, Block, shown
-from perceptive.streams.reading import Header, Reading
+from perceptive.streams.file_format import FileFormat, Header
 
 ROWS = 4096  # at a time
 
 
-def open(path: str, reading: Reading) -> tuple[Iterator[Block], Header, int]:
+def open(path: str, format: FileFormat) -> tuple[Iterator[Block], Header, int]:
     """The rows as blocks of comma-separated values; their columns; how many lines of header there are: none."""
     pa = _module("pyarrow", path)
     schema, batches = _table(path)
     try:
-        reading.check_columns(schema.names)
+        format.check_columns(schema.names)
     except ValueError as error:
         raise ValueError(f"{shown(path)}: {error}") from None
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
-    kept = [name for name in schema.names if reading.kind(name) != "ignored"]
+    kept = [name for name in schema.names if format.kind(name) != "ignored"]
     if not kept:
         raise ValueError(f"{shown(path)}: all columns are ignored; keep at least one")
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)

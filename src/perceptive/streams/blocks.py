@@ -144,6 +144,14 @@ def repeatable(path: str) -> bool:
     return path != STDIN and not (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
+def file_signature(path: str) -> Any:
+    """What tells a file from others: its name, size and time; what comes but once equals nothing."""
+    if not repeatable(path):
+        return os.urandom(8).hex()
+    status = os.stat(path)
+    return [os.path.abspath(path), status.st_size, status.st_mtime_ns]
+
+
 @contextmanager
 def _plain(path: str) -> Iterator[Any]:
     """Open a file and unpack it, whatever its name says: compression is known by the first bytes."""
@@ -220,7 +228,8 @@ _opened: dict[str, _Once] = {}
 
 def _once(path: str) -> _Once:
     """The one reader of standard input or of a pipe."""
-    if path not in _opened:
+    known = _opened.get(path)
+    if known is None or (path == STDIN and sys.stdin is not None and known._raw is not sys.stdin.buffer):
         if path == STDIN and sys.stdin is None:
             raise ValueError("standard input is closed; name a file")
         _opened[path] = _Once(sys.stdin.buffer if path == STDIN else Path(path).open("rb"))  # noqa: SIM115

@@ -26,26 +26,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import __version__
-from perceptive.streams.blocks import BLOCK, repeatable
+from perceptive.streams.blocks import BLOCK, file_signature
 from perceptive.streams.examples import Examples
-from perceptive.streams.reading import Reading
+from perceptive.streams.file_format import FileFormat
 
-MAGIC = b"PCPTVE1\n"
+MAGIC = b"PCPTVE2\n"
 END = 8 + 4 + len(MAGIC)
 WEIGHTED, GROUPED = 1, 2  # what a block has beside
 
 
-def signature(files: Iterable[str], reading: Reading, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
+def signature(files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
     """What a cache depends on: the files, their sizes and times, and how they are read."""
-    known: list[Any] = []
-    for path in files:
-        if repeatable(path):
-            status = os.stat(path)
-            known.append([os.path.abspath(path), status.st_size, status.st_mtime_ns])
-        else:
-            known.append(os.urandom(8).hex())  # comes but once, and equals nothing
-    how = {"reading": reading.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
-    return {"files": known, **how, **options}
+    how = {"format": format.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
+    return {"files": list(map(file_signature, files)), **how, **options}
 
 
 class Cache:
@@ -61,7 +54,7 @@ class Cache:
 
     def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
         self.path, self.made_from = path, made_from
-        self.blocks: list[list[int]] = []  # offset, examples, entries, WEIGHTED + GROUPED, CRC-32 where kept
+        self.blocks: list[list[int]] = []  # offset, examples, entries, WEIGHTED + GROUPED, CRC-32 where kept, file
         self.labels: list[Any] = []
         self.left_out = [0, 0]  # examples without a label, lines that were skipped
         self._index: dict[Any, int] = {}
@@ -84,7 +77,11 @@ class Cache:
             file = io.FileIO(path, "r")
         except FileNotFoundError:
             return None
-        if os.fstat(file.fileno()).st_size and os.pread(file.fileno(), len(MAGIC), 0) != MAGIC:
+        start = os.pread(file.fileno(), len(MAGIC), 0)
+        if start != MAGIC and start.startswith(MAGIC[:6]):
+            file.close()
+            raise ValueError(f"{path}: a cache of another version of perceptive; delete it")
+        if start and start != MAGIC:
             file.close()
             raise ValueError(f"{path}: is no cache, and would be lost; give the cache another name")
         try:
@@ -101,8 +98,8 @@ class Cache:
             file.close()
             raise
 
-    def append(self, examples: Examples) -> None:
-        """Write a block; all its examples must have labels."""
+    def append(self, examples: Examples, file: int = 0) -> None:
+        """Write a block of a file; all its examples must have labels."""
         place = []
         for label in examples.labels:
             if label not in self._index:
@@ -120,7 +117,7 @@ class Cache:
                 crc = zlib.crc32(view, crc)
             self._end += len(view)
             self._write(view)
-        self.blocks.append([offset, len(examples), len(examples.data), kind, crc])
+        self.blocks.append([offset, len(examples), len(examples.data), kind, crc, file])
 
     def _write(self, view: memoryview) -> None:
         while len(view):
@@ -147,7 +144,7 @@ class Cache:
 
     def read(self, number: int, dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
         """One block, and the memory it lies in, which is to be given back by `release`."""
-        offset, n, stored, kind, crc = self.blocks[number]
+        offset, n, stored, kind, crc, _ = self.blocks[number]
         size = _size(n, stored, kind, dtype.itemsize)
         buffer = self._free.pop() if self._free else bytearray()
         if len(buffer) < size:
@@ -175,6 +172,10 @@ class Cache:
         if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
             raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
         return Examples(self.labels, which, weight, qid, indptr, indices, data), buffer
+
+    def file_of(self, number: int) -> int:
+        """The number of the file that a block came from."""
+        return self.blocks[number][5]
 
     def release(self, buffer: bytearray) -> None:
         """Let a later block have the memory."""
@@ -204,7 +205,7 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
         itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
         if not all(isinstance(count, int) for count in index["left_out"]) or len(index["left_out"]) != 2:
             return None
-        for offset, n, stored, kind, _ in index["blocks"]:
+        for offset, n, stored, kind, _, _ in index["blocks"]:
             ends = offset + _size(n, stored, kind, itemsize)
             if min(offset, n, stored) < 0 or kind not in range(4) or ends > size - END - length:
                 return None

@@ -51,18 +51,27 @@ def read(
         if label is None:
             X.append(rows)
             continue
-        at = label_at(rows, label, places[-1])
-        for row in rows:
-            if row not in tokens:
-                tokens[row] = row[:at] + row[at + 1 :]
-        X.append([tokens[row] for row in rows])
-        y.append([row[at] for row in rows])
-        if "" in y[-1]:
-            path, line = places[-1]
-            raise ValueError(f"{path}:{line + y[-1].index('')}: the label is missing; say it in column {label}")
-        if len(tokens) > REMEMBERED:
-            tokens.clear()
+        sentence, labels = split_labels(rows, label, places[-1], tokens)
+        X.append(sentence)
+        y.append(labels)
     return X, y
+
+
+def split_labels(
+    rows: list[Token], label: int, place: Place, tokens: dict[Token, Token] | None = None
+) -> tuple[list[Token], list[str]]:
+    """A sentence without the column of its labels, and the labels; equal rows share their token in ``tokens``."""
+    tokens = {} if tokens is None else tokens
+    at = label_at(rows, label, place)
+    for row in rows:
+        if row not in tokens:
+            tokens[row] = row[:at] + row[at + 1 :]
+    sentence, labels = [tokens[row] for row in rows], [row[at] for row in rows]
+    if "" in labels:
+        raise ValueError(f"{place[0]}:{place[1] + labels.index('')}: the label is missing; say it in column {label}")
+    if len(tokens) > REMEMBERED:
+        tokens.clear()
+    return sentence, labels
 
 
 def label_at(rows: list[Token], label: int, place: Place) -> int:
@@ -75,12 +84,13 @@ def label_at(rows: list[Token], label: int, place: Place) -> int:
 
 
 def sentences(
-    paths: Paths, places: list[Place] | None = None, separators: list[str] | None = None
+    paths: Paths, places: list[Place] | None = None, separators: list[str] | None = None, live: bool = False
 ) -> Iterator[list[Token]]:
     """The sentences of files one by one, all columns of each token; ``places`` as in `read`.
 
     Columns are separated by tabs where the first line has one, else by spaces and tabs; other white space is text.
-    ``separators`` is filled with a tab or a space for each sentence, whichever it is.
+    ``separators`` is filled with a tab or a space for each sentence, whichever it is. With ``live`` sentences are given
+    as soon as they are there.
     """
     places = [] if places is None else places
     separators = [] if separators is None else separators
@@ -90,7 +100,7 @@ def sentences(
         number = 0
         known: dict[str, Token] = {}
         begin = 0  # line of the sentence's first token
-        for block in blocks(path):
+        for block in blocks(path, live=live):
             raw = bytes(block.text)
             block.release()
             try:

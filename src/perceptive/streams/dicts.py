@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from perceptive.streams.examples import Examples
-from perceptive.streams.reading import Reading
+from perceptive.streams.file_format import FileFormat
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -22,7 +22,7 @@ def from_dicts(
     *,
     batch: int = 4096,
     dtype: DTypeLike = np.float64,
-    **reading: Any,
+    **how: Any,
 ) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
     """Make batches of ``(X, y)`` of dicts, or of pairs of a dict and a label, however many come.
 
@@ -37,8 +37,8 @@ def from_dicts(
     batch : int
         Examples in a batch; the last one may hold fewer.
     dtype : {float64, float32}
-    **reading
-        What `Reading` takes for JSON lines: ``bits``, ``label``, ``text``, ``interactions``, …
+    **how
+        What `FileFormat` takes for JSON lines: ``bits``, ``label``, ``text``, ``interactions``, …
 
     Raises
     ------
@@ -51,22 +51,22 @@ def from_dicts(
     >>> [(X.shape, X.nnz, y.tolist()) for X, y in from_dicts(pairs, bits=10)]
     [((2, 1024), 3, ['apple', 'plum'])]
     """
-    how = Reading(format="json", **reading)
+    format = FileFormat(name="json", **how)
     if batch < 1:
         raise ValueError(f"batch is {batch}; it must be at least 1")
-    if how.has_idf:
+    if format.has_idf:
         raise ValueError("idf reads the texts twice, an iterator gives them once; write them to a file")
-    assert how.width is not None
-    parser = how.parser()
+    assert format.width is not None
+    parser = format.parser()
     rows = iter(dicts)
     begin = 0
     while some := list(islice(rows, batch)):
-        text = b"\n".join(_line(begin + i, row, how.label) for i, row in enumerate(some))
+        text = b"\n".join(_line(begin + i, row, format.label) for i, row in enumerate(some))
         *arrays, _, _, complaints, _ = parser.parse(text, np.dtype(dtype) == np.float32, False)
         for line, _, _, message in complaints:
             raise ValueError(f"row {begin + line}: {message}")
         examples = Examples(*arrays)
-        yield examples.X(how.width), examples.y()
+        yield examples.X(format.width), examples.y()
         begin += len(some)
 
 

@@ -58,6 +58,8 @@ class CandidateLists:
         The query of each list; None where lists have no names.
     skipped : list of int
         For each list that was left out, how many of these stand before it.
+    file : int
+        The number of their file.
     """
 
     examples: Examples
@@ -65,6 +67,7 @@ class CandidateLists:
     grades: NDArray[np.float64]
     names: list[Any]
     skipped: list[int] = field(default_factory=list)
+    file: int = 0
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -76,54 +79,56 @@ class CandidateLists:
         sizes = np.diff(self.starts)[which]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         rows = np.arange(starts[-1]) + np.repeat(self.starts[which] - starts[:-1], sizes)
-        return CandidateLists(self.examples.take(rows), starts, self.grades[rows], [self.names[t] for t in which])
+        names = [self.names[t] for t in which]
+        return CandidateLists(self.examples.take(rows), starts, self.grades[rows], names, file=self.file)
 
 
-def read_lists(stream: Stream) -> Iterator[CandidateLists]:
-    """The lists of some files, block by block."""
-    if stream.reading.format == "json":
-        return _json_lists(stream)
-    if stream.reading.format != "svmlight":
+def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
+    """The lists of some files, block by block; with ``live`` as soon as they are there."""
+    if stream.format.name == "json":
+        return _json_lists(stream, live)
+    if stream.format.name != "svmlight":
         raise ValueError(
-            f"{stream.reading.format} files have no lists; give svmlight with qid:, or JSON lines with candidates"
+            f"{stream.format.name} files have no lists; give svmlight with qid:, or JSON lines with candidates"
         )
-    return _query_lists(stream)
+    return _query_lists(stream, live)
 
 
 # ---------------------------------------------------------------- svmlight
 
 
-def _query_lists(stream: Stream) -> Iterator[CandidateLists]:
+def _query_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
     stream.log.__init__()  # type: ignore[misc]
-    for path in stream.files:  # with a file its last list ends
+    for file, path in enumerate(stream.files):  # with a file its last list ends
         waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
         seen: set[int] = set()
         before = stream.log.lines
-        for examples in _query_blocks(stream, path):
+        for examples in _query_blocks(stream, path, live):
             if len(examples) == 0:
                 continue
             assert examples.qid is not None
             goes_on = bool(waiting) and waiting[-1].qid is not None and waiting[-1].qid[-1] == examples.qid[0]
             if waiting and not goes_on:
-                yield _as_lists(stream, path, before, waiting, seen)
+                yield replace(_as_lists(stream, path, before, waiting, seen), file=file)
                 waiting = []
             breaks = np.flatnonzero(np.diff(examples.qid)) + 1
             last = int(breaks[-1]) if len(breaks) else 0
             if last:
-                yield _as_lists(stream, path, before, [*waiting, examples.cut(0, last)], seen)
+                whole = [*waiting, examples.cut(0, last)]
+                yield replace(_as_lists(stream, path, before, whole, seen), file=file)
                 waiting = []
             waiting.append(examples.cut(last, len(examples)))
             if sum(map(len, waiting)) > MAX_LIST:
                 place = f"by line {stream.log.lines - before:,} of {shown(path)}"
                 raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates {place}; break it up")
         if waiting:
-            yield _as_lists(stream, path, before, waiting, seen)
+            yield replace(_as_lists(stream, path, before, waiting, seen), file=file)
 
 
-def _query_blocks(stream: Stream, path: str) -> Iterator[Examples]:
+def _query_blocks(stream: Stream, path: str, live: bool) -> Iterator[Examples]:
     """The lines of a file; broken ones that are skipped stand as candidates of weight 0."""
     single, log = stream.dtype == np.float32, stream.log
-    parser = stream.reading.parser(limit=MAX_FEATURES, idf=stream.idf, queries=True)
+    parser = stream.format.parser(limit=MAX_FEATURES, idf=stream.idf, queries=True)
 
     def work(block: Block) -> tuple[Any, ...]:
         try:
@@ -137,7 +142,9 @@ def _query_blocks(stream: Stream, path: str) -> Iterator[Examples]:
             block.release()
 
     line, last, stray = 0, None, False
-    for examples, strays, lines, complaints, offset, size in in_order(work, blocks(path), stream.threads):
+    for examples, strays, lines, complaints, offset, size in in_order(
+        work, blocks(path, live=live), 1 if live else stream.threads
+    ):
         said = [
             f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
             for at, byte, column, message in complaints
@@ -261,12 +268,12 @@ def _comes_back(path: str, query: int) -> int | None:
 # ---------------------------------------------------------------- JSON lines
 
 
-def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
+def _json_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
     stream.log.__init__()  # type: ignore[misc]
-    log, parser = stream.log, replace(stream.reading, label=NO_LABEL).parser(idf=stream.idf)
-    for path in stream.files:
+    log, parser = stream.log, replace(stream.format, label=NO_LABEL).parser(idf=stream.idf)
+    for file, path in enumerate(stream.files):
         line, seen = 0, set[str]()
-        for block in blocks(path):
+        for block in blocks(path, live=live):
             text = bytes(block.text)
             log.bytes += len(text)
             block.release()
@@ -306,7 +313,7 @@ def _json_lists(stream: Stream) -> Iterator[CandidateLists]:
             grades = np.array([grade for _, given, _ in kept for grade in given])
             there = np.array([one is not None for one in lists])
             skipped = (np.cumsum(there) - there)[~there].tolist()
-            yield CandidateLists(examples, starts, grades, [name for _, _, name in kept], skipped)
+            yield CandidateLists(examples, starts, grades, [name for _, _, name in kept], skipped, file)
 
 
 def _parsed(

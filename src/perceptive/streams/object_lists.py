@@ -11,15 +11,15 @@ A line is as `perceptive.streams.lists` has it, but a candidate is any JSON that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.errors import ExampleError
 from perceptive.streams.blocks import blocks, shown
 from perceptive.streams.lists import complain, list_of, note_query
 from perceptive.streams.parsing import Log
@@ -45,6 +45,8 @@ class ObjectLists:
         For each list that was left out, how many of these stand before it.
     made : object
         What was made of the candidates where they were tried.
+    file : int
+        The number of their file.
     """
 
     candidates: list[Any]
@@ -53,6 +55,7 @@ class ObjectLists:
     names: list[Any]
     skipped: list[int] = field(default_factory=list)
     made: Any = None
+    file: int = 0
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -81,7 +84,7 @@ def read_object_lists(
     attempt : callable
         Is given candidates and the sizes of their lists, and raises where they cannot be taken.
     """
-    for path in files:
+    for file, path in enumerate(files):
         line, seen = 0, set[str]()
         for block in blocks(path):
             text = bytes(block.text)
@@ -106,7 +109,7 @@ def read_object_lists(
                         log.remark("keys", f"{place}: {', '.join(strange)}: this is not heeded")
             log.lines += len(text.splitlines())
             if lists:
-                yield _sound(lists, log, skip, attempt)
+                yield replace(_sound(lists, log, skip, attempt), file=file)
 
 
 def _sound(lists: list[_Line | None], log: Log, skip: bool, attempt: Attempt) -> ObjectLists:
@@ -124,8 +127,7 @@ def _sound(lists: list[_Line | None], log: Log, skip: bool, attempt: Attempt) ->
             raise ValueError(error)
         for t, one in enumerate(lists):
             if one is not None and id(one) in faults:
-                said = re.sub(r"^(?:example|tree|candidate) (\d+)", r"candidate \1", faults[id(one)])
-                complain(log, skip, f"{one.place}: {said}")
+                complain(log, skip, f"{one.place}: {faults[id(one)]}")
                 lists[t] = None
     there = np.array([one is not None for one in lists])
     return ObjectLists(
@@ -143,5 +145,7 @@ def _tried(attempt: Attempt, lists: list[_Line]) -> tuple[str | None, Any]:
     sizes = np.array([len(one.candidates) for one in lists], np.int64)
     try:
         return None, attempt([x for one in lists for x in one.candidates], sizes)
+    except ExampleError as error:
+        return error.worded(lambda i, _: f"candidate {i}"), None
     except (TypeError, ValueError) as error:
         return str(error) or type(error).__name__, None

@@ -17,7 +17,7 @@ from perceptive import _core
 from perceptive.streams import tables
 from perceptive.streams.blocks import Block, shown
 from perceptive.streams.examples import Examples
-from perceptive.streams.reading import Reading
+from perceptive.streams.file_format import FileFormat
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -87,7 +87,7 @@ def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Itera
 
 def parse(
     files: Iterable[str],
-    reading: Reading,
+    format: FileFormat,
     dtype: np.dtype[Any],
     *,
     threads: int = 1,
@@ -100,14 +100,14 @@ def parse(
     log: Log | None = None,
     limit: int | None = None,
     queries: bool = False,
-    prepare: Callable[[Examples, int], Any] = lambda examples, number: examples,
+    prepare: Callable[[Examples, int, int], Any] = lambda examples, number, file: examples,
 ) -> Iterator[Any]:
     """Parse files, block by block, each in order.
 
     Parameters
     ----------
     files : iterable of paths
-    reading : Reading
+    format : FileFormat
     dtype : float32 or float64
     threads : int
         Parse in so many threads; the result does not depend on it.
@@ -120,7 +120,7 @@ def parse(
     block : int or None
         Bytes at a time.
     idf : array of float32 or None
-        2^bits factors, where ``reading.has_idf``: what `learn_idf` gives.
+        2^bits factors, where ``format.has_idf``: what `learn_idf` gives.
     only_text : bool
         Leave out all features but those of texts.
     log : Log or None
@@ -130,26 +130,26 @@ def parse(
     queries : bool
         svmlight: whether every line must name its query.
     prepare : callable
-        What the threads also do with the examples of a block and its number.
+        What the threads also do with the examples of a block, its number and that of its file.
     """
     log = Log() if log is None else log
     single = dtype == np.float32
-    if reading.has_idf and idf is None:
+    if format.has_idf and idf is None:
         raise ValueError("idf needs the document frequencies; count them first, with learn_idf")
     number = 0
-    for path in files:
-        source, header, line = tables.open(path, reading, block, live)
-        parser = reading.parser(remember, limit, idf, header, only_text, queries)
+    for file, path in enumerate(files):
+        source, header, line = tables.open(path, format, block, live)
+        parser = format.parser(remember, limit, idf, header, only_text, queries)
         log.columns = [] if header is None else list(header.columns)
 
-        def work(numbered: tuple[int, Block], parser: Any = parser) -> tuple[Any, ...]:
+        def work(numbered: tuple[int, Block], parser: Any = parser, file: int = file) -> tuple[Any, ...]:
             number, one = numbered
             size = len(one.text)
             try:
                 *arrays, lines, skipped, complaints, names = parser.parse(one.text, single, skip)
             finally:
                 one.release()
-            return prepare(Examples(*arrays), number), size, one.offset, lines, skipped, complaints, names
+            return prepare(Examples(*arrays), number, file), size, one.offset, lines, skipped, complaints, names
 
         for parsed, size, offset, lines, skipped, complaints, names in in_order(
             work, enumerate(source, number), 1 if live else threads
@@ -172,19 +172,19 @@ def parse(
             log.complaints += said[: max(0, 10 - len(log.complaints))]
 
 
-def learn_idf(files: Iterable[str], reading: Reading, **options: Any) -> NDArray[np.float32]:
+def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
     """Read texts to count how many hold each bucket: idf[h] = ln((1 + n) / (1 + df[h])) + 1.
 
     Parameters
     ----------
     files : iterable of paths
-    reading : Reading
+    format : FileFormat
     **options
         Those of `parse`.
     """
-    assert reading.bits is not None
-    n, df = 0, np.zeros(1 << reading.bits, np.int64)
-    raw = replace(reading, text={**reading.text, "idf": False, "normalize": False}, interactions=())
+    assert format.bits is not None
+    n, df = 0, np.zeros(1 << format.bits, np.int64)
+    raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=())
     for examples in parse(files, raw, np.dtype(np.float64), only_text=True, **options):
         n += len(examples)
         np.add.at(df, examples.indices, 1)

@@ -8,7 +8,7 @@ from itertools import chain
 from perceptive import _core
 from perceptive.streams import arrow
 from perceptive.streams.blocks import Block, blocks, shown
-from perceptive.streams.reading import Header, Reading
+from perceptive.streams.file_format import FileFormat, Header
 
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
 
@@ -26,15 +26,15 @@ class Cutter:
             return 0 if self.delimiter is None else _core.csv_whole(text, self.delimiter)
 
 
-def open(path: str, reading: Reading, size: int | None, live: bool) -> tuple[Iterator[Block], Header | None, int]:
+def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[Iterator[Block], Header | None, int]:
     """Blocks of a file below its header, if the format has one; the header; how many lines it takes."""
-    if reading.format == "arrow":
-        return arrow.open(path, reading)
-    if reading.interactions:
+    if format.name == "arrow":
+        return arrow.open(path, format)
+    if format.interactions:
         size = min(size or SMALL, SMALL)
-    if reading.format != "csv":
+    if format.name != "csv":
         return blocks(path, size, live=live), None, 0
-    cutter = Cutter(reading.delimiter)
+    cutter = Cutter(format.delimiter)
     source = blocks(path, size, cutter, live)
     first = next(source, None)
     if first is None:
@@ -45,7 +45,7 @@ def open(path: str, reading: Reading, size: int | None, live: bool) -> tuple[Ite
     except ValueError as error:
         raise ValueError(f"{shown(path)}:{error}") from None
     try:
-        reading.check_columns(columns)
+        format.check_columns(columns)
     except ValueError as error:
         raise ValueError(f"{shown(path)}:1: {error}") from None
     lines = bytes(first.text[:end]).count(b"\n")

@@ -1,86 +1,89 @@
-"""Files as passes over blocks of examples: parsed in the first pass, from the cache in later ones."""
+"""`FileSource`: files as epochs over blocks, parsed in the first epoch, read from the cache in later ones."""
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.lesson import Labels
+from perceptive.data.dataset import Dataset, Order
+from perceptive.data.labels import in_order_of_labels
+from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.calibration import fit_temperature
+from perceptive.learners.linear import LinearLearner
 from perceptive.streams import Stream
-from perceptive.streams.blocks import repeatable
+from perceptive.streams.blocks import STDIN, repeatable
 from perceptive.streams.cache import Cache, signature
-from perceptive.streams.examples import UNLABELLED, Examples
 from perceptive.streams.parsing import in_order
-
-MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A block of labelled examples, checked and ready for a learner."""
-
-    number: int
-    rows: _core.Rows
-    labels: Labels
-    weights: NDArray[np.float64] | None
-    _cache: Cache | None = None
-    _buffer: bytearray | None = None
-
-    def release(self) -> None:
-        """Say that it has been played."""
-        if self._cache is not None and self._buffer is not None:
-            self._cache.release(self._buffer)
+from perceptive.training.blocks import Blocks, Read, held_out_scores
+from perceptive.training.holdout import HoldOut
+from perceptive.training.loop import Run, hash_seed
 
 
-def as_batch(examples: Examples, number: int, width: int | None) -> Batch:
-    """Check examples; ``width`` is the number of columns, None as many as they need."""
-    rows = _core.csr_rows(
-        examples.indptr, examples.indices, examples.data, examples.width() if width is None else width, True
-    )
-    assert rows is not None  # parsers sort
-    return Batch(number, rows, Labels(examples.labels, examples.which.astype(np.int64)), examples.weight)
-
-
-class Source:
-    """Labelled examples from a stream of files, as many passes as are wanted.
+class FileSource:
+    """Examples from a stream of files, as many epochs as are wanted.
 
     Parameters
     ----------
     stream : Stream
-    passes : int
+    kind : Blocks
+        `RowBlocks()` or `ListBlocks()`.
+    epochs : int
         Where there are several, the first one writes the cache.
     cache : path or None
         Where the cache is kept, and looked for; one that was made from other files, or otherwise, is made anew.
     holdout : float
-        Part of the examples that is held out, chosen at random.
+        Part of the examples that is held out.
     seed : int
         Of that choice.
+    shuffle : bool
+        Whether the examples of a block, and from the second epoch on the blocks of rows, are played in random order.
+
+    Attributes
+    ----------
+    examples, unanswered, skipped : int
+        What the first epoch met: examples or lists with an answer (those held out, too), those without, and broken
+        lines that were skipped.
+    rows : int
+        Rows of the examples: as many as there are examples, or all candidates of the lists.
+    done : float
+        How much of the present epoch is done, in bytes of the files.
     """
 
     def __init__(
-        self, stream: Stream, *, passes: int = 1, cache: str | None = None, holdout: float = 0.0, seed: int = 0
+        self,
+        stream: Stream,
+        kind: Blocks,
+        *,
+        epochs: int = 1,
+        cache: str | None = None,
+        holdout: float = 0.0,
+        seed: int = 0,
+        shuffle: bool = True,
     ) -> None:
-        self.stream, self.holdout, self.seed = stream, holdout, seed
-        self.examples = self.unlabelled = self.skipped = 0  # of the first pass; those held out are examples too
+        self.stream, self.kind, self.shuffle = stream, kind, shuffle
+        self.holdout = HoldOut(holdout, seed)
+        self.examples = self.unanswered = self.skipped = self.rows = 0
+        self.done = 0.0
         options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
-        self._made_from = signature(stream.files, stream.reading, stream.dtype, **options)
-        self._path, self._wanted = cache, passes > 1 or cache is not None
+        self._made_from = signature(stream.files, stream.format, stream.dtype, unit=kind.unit, **options)
+        self._path, self._wanted = cache, epochs > 1 or cache is not None
         self._cache: Cache | None = None
         if cache is not None:
             kept = Cache.open(cache, self._made_from)
             self._cache = None if stream.remember_names else kept
+        self._held: list[NDArray[np.uint8]] = []  # of each block, what is held out, as bits
         self.held_out: Cache | None = None
 
     @property
     def signature(self) -> dict[str, Any]:
         """What the examples depend on."""
-        return {**self._made_from, "holdout": self.holdout, "seed": self.seed}
+        return {**self._made_from, "holdout": self.holdout.fraction, "seed": self.holdout.seed}
 
     @property
     def repeatable(self) -> bool:
@@ -93,11 +96,12 @@ class Source:
         return self._cache is not None
 
     @property
-    def ready(self) -> bool:
-        """Whether a first pass has been made, so that later ones find all they need."""
-        return self.cached and (self.held_out is not None or not self.holdout)
+    def n_blocks(self) -> int:
+        """Blocks in the cache."""
+        assert self._cache is not None
+        return len(self._cache.blocks)
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> FileSource:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -105,97 +109,226 @@ class Source:
             if cache is not None:
                 cache.close()
 
-    def first(self) -> Iterator[Batch | None]:
-        """The first pass: blocks in the order of the files; None for one of which nothing is to be learned."""
-        held_out = Cache(None, {}) if self.holdout else None
-        self.examples = self.unlabelled = 0
-        cached = self._cache is not None
-        try:
-            for n, batch, held in self._read_again(np.arange(self.n_blocks)) if cached else self._parse():
-                self.examples += n
-                if held_out is not None and held is not None and len(held):
-                    held_out.append(replace(held, qid=None))
-                yield batch
-        except BaseException:
-            if held_out is not None:
-                held_out.close()
-            raise
-        self.held_out = held_out
-        assert self._cache is not None or not self._wanted
-        if self._cache is not None:
-            self.unlabelled, self.skipped = self._cache.left_out
+    # ------------------------------------------------------------ what the loop asks for
 
-    def again(self, order: NDArray[np.int64]) -> Iterator[Batch | None]:
-        """A later pass: blocks from the cache, in any order."""
-        return (batch for _, batch, _ in self._read_again(order))
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """The present epoch. The first one takes the blocks in the order of the files."""
+        learner, seed = run.learner, hash_seed(run.learner.parameters.random_state, run.epoch)
+        if run.training.epochs > 1 and learner.parameters.delta:
+            raise ParameterError(
+                "{} needs the examples in memory for more than one epoch; train for one epoch, or set {}",
+                "delta", Parameter("delta", 0),
+            )  # fmt: skip
+        skip = run.block
+        if run.epoch == 0:
+            found: Iterator[Any] = self._first()
+        else:
+            self._be_ready()
+            order, skip = np.arange(self.n_blocks), 0
+            if self.shuffle and self.kind.shuffles_blocks:
+                _core.shuffle(order, seed)
+            found = self._again(order[run.block :])
+        for at, (number, ready, release) in enumerate(found):
+            if at < skip:
+                continue
+            if ready is None:
+                yield None, np.empty(0, np.int64)
+                continue
+            dataset = self.kind.dataset(learner, ready)
+            play = np.arange(len(dataset))
+            if self.shuffle:
+                _core.shuffle(play, hash_seed(seed, number))
+            yield dataset, play
+            release()
+        self._check(run)
 
-    def batches(self) -> Iterator[Batch]:
-        """All that is to be learned from, once more, in the order of the files."""
-        all_of_it = self.again(np.arange(self.n_blocks)) if self.cached else self.first()
-        return (batch for batch in all_of_it if batch is not None)
+    def score(self, learner: Any) -> float | None:
+        """The score on the held-out part."""
+        if not self.holdout:
+            return None
+        learner.finish()
+        return self.kind.score(learner, self.kept())
 
-    def _parse(self) -> Iterator[tuple[int, Batch | None, Examples | None]]:
-        cache = Cache(self._path, self._made_from) if self._wanted else None
-        try:
-            for examples, unlabelled, batch, held in self.stream.blocks(prepare=self._prepare, limit=MAX_FEATURES):
-                self.unlabelled += unlabelled
-                if cache is not None:
-                    cache.append(examples if examples.qid is None else replace(examples, qid=None))  # of no use here
-                yield len(examples), batch, held
-            self.skipped = self.stream.log.skipped
-            if cache is not None:
-                cache.left_out = [self.unlabelled, self.skipped]
-                cache.finish()
-        except BaseException:
-            if cache is not None:
-                cache.close()
-            raise
-        self._cache = cache
-
-    def _read_again(self, order: NDArray[np.int64]) -> Iterator[tuple[int, Batch | None, Examples | None]]:
-        cache = self._cache
-        assert cache is not None
-        dtype = self.stream.dtype
-
-        def read(number: int) -> tuple[int, Batch | None, Examples | None]:
-            examples, buffer = cache.read(number, dtype)
-            taught, held = self._split(examples, number)
-            batch = as_batch(taught, number, self.stream.reading.width) if len(taught) else None
-            if taught is not examples or batch is None:
-                cache.release(buffer)
-            else:
-                batch = replace(batch, _cache=cache, _buffer=buffer)
-            return len(examples), batch, held
-
-        return in_order(read, order.tolist(), 2 if self.stream.threads > 1 else 1)
-
-    def kept(self, n_features: int) -> Iterator[Batch]:
-        """What was held out, in the order of the files, with as many columns as a model has."""
+    def kept(self) -> Iterator[Any]:
+        """What was held out, in the order of the files."""
         held_out = self.held_out
         for number in range(len(held_out.blocks) if held_out is not None else 0):
             assert held_out is not None
-            examples, _ = held_out.read(number, self.stream.dtype)
-            yield as_batch(examples.narrow(n_features), number, n_features)
+            yield self.kind.from_cache(held_out.read(number, self.stream.dtype)[0])
 
-    @property
-    def n_blocks(self) -> int:
-        """Blocks in the cache."""
-        assert self._cache is not None
-        return len(self._cache.blocks)
+    def datasets(self, learner: Any) -> Iterator[Dataset]:
+        """All that is to be learned from, once more, to be looked at; columns never met are left out."""
+        all_of_it = self._again(np.arange(self.n_blocks), learner) if self.cached else self._first(learner)
+        return (self.kind.dataset(learner, ready, grow=False) for _, ready, _ in all_of_it if ready is not None)
 
-    def _prepare(self, examples: Examples, number: int) -> tuple[Examples, int, Batch | None, Examples | None]:
-        """What the parsing threads also do: leave out what has no label, hold out a part, and check the rows."""
-        missing = examples.which == UNLABELLED
-        unlabelled = int(np.count_nonzero(missing))
-        if unlabelled:
-            examples = examples.take(np.flatnonzero(~missing))
-        taught, held = self._split(examples, number)
-        batch = as_batch(taught, number, self.stream.reading.width) if len(taught) else None
-        return examples, unlabelled, batch, held
+    def first_labels(self) -> list[Any]:
+        """The labels of the first block that has some."""
+        return next((ready[1].values for _, ready, _ in self._first() if ready is not None), [])
 
-    def _split(self, examples: Examples, number: int) -> tuple[Examples, Examples | None]:
+    # ------------------------------------------------------------ reading
+
+    def _be_ready(self) -> None:
+        """Read the files as the first epoch does, where a resumed run needs what that finds."""
+        if self._cache is None or (self.examples == 0 or (self.holdout and self.held_out is None)):
+            for _ in self._first():
+                pass
+
+    def _first(self, learner: Any = None) -> Iterator[tuple[int, Any, Any]]:
+        """Blocks in the order of the files; None for one of which nothing is to be learned."""
+        self.examples = self.unanswered = self.rows = 0
+        self._held = []
+        self.holdout = HoldOut(self.holdout.fraction, self.holdout.seed)
+        held_out = Cache(None, {}) if self.holdout else None
+        cache = Cache(self._path, self._made_from) if self._wanted and self._cache is None else None
+        number = 0
+        try:
+            for read, ready, kept in self._split(self._all(learner), self._width(learner)):
+                self.unanswered += read.unanswered
+                if read.block is None:
+                    continue
+                self.examples += len(read.block)
+                self.rows += self.kind.count_rows(read.block)
+                if cache is not None:
+                    cache.append(self.kind.for_cache(read.block), read.file)
+                if held_out is not None and kept is not None:
+                    held_out.append(self.kind.for_cache(kept))
+                self._note_progress(number)
+                yield number, ready, _nothing
+                number += 1
+            if cache is not None:
+                cache.left_out = [self.unanswered, self.stream.log.skipped]
+                cache.finish()
+        except BaseException:
+            for unfinished in (held_out, cache):
+                if unfinished is not None:
+                    unfinished.close()
+            raise
+        if cache is not None:
+            self._cache = cache
+        if self._cache is not None:
+            self.unanswered, self.skipped = self._cache.left_out
+        else:
+            self.skipped = self.stream.log.skipped
+        self.held_out = held_out
+
+    def _all(self, learner: Any) -> Iterator[tuple[Read, Any]]:
+        """Every block, with what `Blocks.ready` makes of it where nothing is held out: then threads do that."""
+        width, ready = self._width(learner), not self.holdout
+
+        def then(read: Read) -> tuple[Read, Any]:
+            if read.block is None:
+                return read, None
+            block = self._narrowed(read.block, learner)
+            return read._replace(block=block), self.kind.ready(block, width) if ready and len(block) else None
+
+        if self._cache is None:
+            yield from self.kind.parse(self.stream, then)
+            return
+        cache = self._cache
+        for number in range(len(cache.blocks)):
+            examples, _ = cache.read(number, self.stream.dtype)
+            yield then(Read(self.kind.from_cache(examples), cache.file_of(number), 0))
+
+    def _split(self, blocks: Iterator[tuple[Read, Any]], width: int | None) -> Iterator[tuple[Read, Any, Any]]:
+        """Blocks, what is to be learned of each, and what is held out: that is decided in the order of the files."""
         if not self.holdout:
-            return examples, None
-        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
-        held = rng.random(len(examples)) < self.holdout
-        return examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
+            yield from ((read, ready, None) for read, ready in blocks)
+            return
+
+        def decided() -> Iterator[tuple[Read, NDArray[np.bool_]]]:
+            file = 0
+            for read, _ in blocks:
+                if read.block is None:
+                    yield read, np.zeros(0, bool)
+                    continue
+                if read.file != file:
+                    self.holdout.next_file()
+                    file = read.file
+                held = self.kind.choose(self.holdout, read.block)
+                self._held.append(np.packbits(held))
+                yield read, held
+
+        def split(one: tuple[Read, NDArray[np.bool_]]) -> tuple[Read, Any, Any]:
+            read, held = one
+            if read.block is None:
+                return read, None, None
+            taught = read.block.take(np.flatnonzero(~held))
+            kept = read.block.take(np.flatnonzero(held)) if held.any() else None
+            return read, self.kind.ready(taught, width) if len(taught) else None, kept
+
+        yield from in_order(split, decided(), 2 if self.stream.threads > 1 else 1)
+
+    def _again(self, order: Order, learner: Any = None) -> Iterator[tuple[int, Any, Any]]:
+        """Blocks from the cache, in any order."""
+        cache, width = self._cache, self._width(learner)
+        assert cache is not None
+
+        def read(number: int) -> tuple[int, Any, Any]:
+            examples, buffer = cache.read(number, self.stream.dtype)
+            block = self._narrowed(self.kind.from_cache(examples), learner)
+            if self.holdout:
+                held = np.unpackbits(self._held[number], count=len(block)).astype(bool)
+                block = block.take(np.flatnonzero(~held))
+            ready = self.kind.ready(block, width) if len(block) else None
+            return number, ready, lambda: cache.release(buffer)
+
+        for at, found in enumerate(in_order(read, order.tolist(), 2 if self.stream.threads > 1 else 1)):
+            self._note_progress(at)
+            yield found
+
+    def _narrowed(self, block: Any, learner: Any) -> Any:
+        """Without the columns that a learner has never met, where it only looks."""
+        return block if learner is None or learner.n_features is None else self.kind.narrow(block, learner.n_features)
+
+    def _width(self, learner: Any) -> int | None:
+        return self.stream.format.width if learner is None else learner.n_features
+
+    def _note_progress(self, number: int) -> None:
+        if self._cache is None:
+            self.done = float(self.stream.log.bytes)
+        else:
+            size = sum(os.path.getsize(path) for path in self.stream.files if path != STDIN)
+            self.done = size * (number + 1) / max(1, len(self._cache.blocks))
+
+    def _check(self, run: Run) -> None:
+        """Raise where there was nothing to learn from."""
+        format, columns = self.stream.format, self.stream.log.columns
+        if self.examples == 0 and columns and format.label not in columns:
+            there = ", ".join(map(repr, columns))
+            raise ParameterError(
+                f"there is no column {format.label!r} for the label but {there}; say which with " + "{}", "label"
+            )
+        if self.examples == 0:
+            raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
+        self.holdout.check(self.kind.unit)
+        if run.learner.rounds == run.rounds_before and self.kind.unit == "lists":
+            raise ValueError("no list has a candidate that is better than another; check the files and the format")
+
+
+def _nothing() -> None:
+    """No memory is to be given back."""
+
+
+def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: Any) -> LinearLearner:
+    """A learner for the files of a source.
+
+    Where the classes are not given and the first block has two, they are one binary problem, until a third class is
+    met. Standard input cannot be read twice: there all classes compete from the start.
+    """
+    format, guessed = source.stream.format, None
+    if classes is None and source.repeatable:
+        found = source.first_labels()
+        guessed = in_order_of_labels(found) if len(found) == 2 else None
+    parameters["n_features"] = format.width
+    learner = LinearLearner(classes or guessed, provisional=guessed is not None, **parameters)
+    learner.space.reads(format, source.stream.idf)
+    return learner
+
+
+def calibrate(learner: LinearLearner, source: FileSource) -> None:
+    """Fit the probabilities on what was held out."""
+    found = [held_out_scores(learner, block) for block in source.kept()]
+    truth = np.concatenate([np.empty(0, np.int64), *(one for one, _ in found)])
+    known = truth >= 0
+    if known.any():
+        learner.temperature = fit_temperature(np.concatenate([scores for _, scores in found])[known], truth[known])

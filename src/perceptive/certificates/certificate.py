@@ -1,0 +1,274 @@
+"""Margins and mistake bounds: what the theorem allows a run, and by which witness.
+
+For any unit vector u and any γ > 0, with d_t = max(0, γ − u·δ_t) over the rounds played and D = √Σ d_t²,
+
+    the perceptron makes   k ≤ ((R + D)/γ)²   updates                 (Freund & Schapire 1999; D = 0: Novikoff 1962)
+
+where R is the largest ‖δ‖ over the updates made. An example that is played E times counts E times in D. The bound
+holds for every u; we try the normalised last, averaged and best vectors of the run and any that is given, search γ, and
+report the smallest. Other rules have bounds of their own: see `theorems`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from perceptive.certificates.margins import join
+from perceptive.certificates.theorems import TRIVIAL, Game, theorem_for
+from perceptive.data.dataset import Dataset, Margins, Problem
+from perceptive.learners.learner import Learner
+
+ROUNDING = 1e-6  # counts are exact, margins are not
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How many mistakes a run made, how many the theorem allows, and why.
+
+    Attributes
+    ----------
+    mistakes, updates, rounds : int
+        Of the run; margin rules update on right answers too.
+    bound : float
+        What the theorem allows; inf where none is known.
+    bounds : {"updates", "mistakes"}
+        Which of the two counts the theorem is about.
+    theorem : str
+        Its formula and source.
+    radius : float
+        R, the largest ‖δ‖ over the updates.
+    margin : float
+        γ, the margin that the witness is credited with.
+    deviation : float
+        D: how much the rounds fall short of that margin, in all.
+    witness : str
+        Which vector u was: "last", "averaged", "best", or "given".
+    separable : bool
+        True: a vector that was tried separates the data (a proof). False: none does.
+    hypothetical : bool
+        True where the data are not those of the run: then the bound is about a run on these data.
+    first_epoch_error : float
+        k/m of the first epoch: the estimate of the ``random`` hypothesis' error on new examples (nan if unknown).
+    problems : tuple of Certificate
+        One for each binary problem of ovr and ovo; the fields above are then sums (radius: largest, margin: smallest).
+
+    Examples
+    --------
+    >>> from perceptive import LinearClassifier
+    >>> clf = LinearClassifier(bias=0.0, shuffle=False, certify=True).fit([[1, 0], [0, 1], [-1, -2]], [1, 1, 0])
+    >>> print(clf.certificate_)  # doctest: +NORMALIZE_WHITESPACE
+    2 updates, and the theorem allows 2: the vector "last" separates the examples with margin γ = 0.707,
+    and no update was longer than R = 1, so k ≤ ((R + D)/γ)² with D = 0
+    (Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999).
+    """
+
+    mistakes: int
+    updates: int
+    rounds: int
+    bound: float
+    bounds: str
+    theorem: str
+    radius: float
+    margin: float
+    deviation: float
+    witness: str
+    separable: bool
+    hypothetical: bool = False
+    first_epoch_error: float = math.nan
+    problems: tuple[Certificate, ...] = field(default=(), repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the run kept to the bound. It always does; a hypothetical one may not."""
+        count = self.updates if self.bounds == "updates" else self.mistakes
+        return count <= self.bound * (1 + ROUNDING) + ROUNDING
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound allows a mistake in every round: no vector that was tried has margin enough."""
+        return self.bound >= self.rounds * (1 - ROUNDING)
+
+    def __str__(self) -> str:
+        count = self.updates if self.bounds == "updates" else self.mistakes
+        about = "On data other than the run's: " if self.hypothetical else ""
+        said = f"{about}{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
+        if not self.theorem:
+            return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
+        if self.problems:
+            return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
+        if self.vacuous:
+            return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
+        if self.separable and self.deviation == 0.0:
+            why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
+        elif math.isinf(self.margin):
+            why = "the id features alone tell the examples apart (γ and D grow without end, and D/γ tends to a limit)"
+        else:
+            why = (
+                f'the vector "{self.witness}", credited with margin γ = {self.margin:.3g}, '
+                f"falls short of it by D = {self.deviation:.3g} in all"
+            )
+        end = f" with D = {self.deviation:.3g}" if "D" in self.theorem and self.deviation == 0.0 else ""
+        formula, _, source = self.theorem.partition(" — ")
+        return (
+            f"{said}, and the theorem allows {_count(self.bound)}: {why}, and no update was longer than "
+            f"R = {self.radius:.4g}, so {formula}{end} ({source})."
+        )
+
+
+def _count(bound: float) -> str:
+    return "any number" if math.isinf(bound) else f"{math.floor(bound * (1 + ROUNDING) + ROUNDING):,}"
+
+
+def certify(
+    learner: Learner, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, witness: Any = None, **how: Any
+) -> Certificate:
+    """Make the certificate of a run.
+
+    Parameters
+    ----------
+    learner : any learner of `perceptive.learners`
+        That has learned.
+    X, y : the data it learned from
+        As for its `dataset`. Other data make the certificate hypothetical: what the theorem would allow a run on them.
+    sample_weight : array or None
+        As in training.
+    witness : array of shape (n_features,) or (n_classes, n_features), bias last if it has one more column; or None
+        A vector u to try beside those of the run (linear classifiers of one problem, and rankers).
+    **how
+        What else the learner's `dataset` takes: ``sizes`` of lists, say.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from perceptive import certify
+    >>> from perceptive.learners import LinearLearner, RankingLearner
+    >>> X, y = [[2.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [1, 1, 0]
+    >>> L = LinearLearner(classes=[0, 1], bias=0.0)
+    >>> L.learn_many(X, y)
+    >>> certificate = certify(L, X, y)
+    >>> certificate.updates, certificate.holds, certificate.separable
+    (2, True, True)
+    >>> ranker = RankingLearner()
+    >>> ranker.learn_many([[[1.0, 0.0], [0.0, 1.0]]], [0])
+    >>> round(certify(ranker, [[[1.0, 0.0], [0.0, 1.0]]], [0]).bound, 6)
+    1.0
+    """
+    problems = learner.problems(witness)
+    dataset = learner.dataset(X, y, sample_weight, grow=False, **how)
+    return _certify(learner, problems, [dataset])
+
+
+def certify_datasets(learner: Learner, datasets: Iterable[Dataset], *, witness: Any = None) -> Certificate:
+    """Make the certificate of a run on data that come in parts; no part is kept longer than it is looked at.
+
+    Parameters
+    ----------
+    learner : Learner
+    datasets : iterable of Dataset
+        From the learner's `dataset`, with ``grow=False``.
+    witness : array or None
+        As for `certify`.
+    """
+    return _certify(learner, learner.problems(witness), datasets)
+
+
+def _certify(learner: Learner, problems: Any, datasets: Iterable[Dataset]) -> Certificate:
+    parts: list[list[Margins]] = [[] for _ in problems]
+    n_played = fingerprint = 0
+    for dataset in datasets:
+        for mine, margins in zip(parts, dataset.margins(problems), strict=True):
+            mine.append(margins)
+        n_played += dataset.n_played
+        fingerprint += dataset.fingerprint()
+    epochs = max(1, -(-learner.played // max(1, n_played)))
+    same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
+    copies = max(1, -(-learner.ids // max(1, n_played)))
+    made = [
+        _certify_problem(problem, join(mine), epochs, copies, hypothetical=not same)
+        for problem, mine in zip(problems, parts, strict=True)
+    ]
+    if len(made) > 1:
+        return _add_up(made)
+    rounds, mistakes = learner.first_epoch or (learner.rounds if epochs == 1 else 0, learner.mistakes)
+    return replace(made[0], first_epoch_error=mistakes / rounds if rounds else math.nan)
+
+
+def _certify_problem(p: Problem, found: Margins, epochs: int, copies: int, hypothetical: bool) -> Certificate:
+    """The smallest bound over all witnesses."""
+    radius = math.sqrt(found.radius2 if hypothetical and len(found.lengths2) else p.radius2)
+    nothing = Certificate(
+        mistakes=p.mistakes,
+        updates=p.updates,
+        rounds=p.rounds,
+        bound=math.inf,
+        bounds="updates" if p.rule == "perceptron" else "mistakes",
+        theorem="",
+        radius=radius,
+        margin=0.0,
+        deviation=math.inf,
+        witness="",
+        separable=False,
+        hypothetical=hypothetical,
+    )
+    weights = found.weights
+    theorem = theorem_for(p, weighted=weights is not None and bool((weights != 1).any()))
+    if theorem is None or not found.certified:
+        return nothing
+    candidates = []
+    for name, margins in found.margins.items():
+        if not np.isfinite(margins).all():
+            continue
+        game = Game(
+            problem=p,
+            epochs=epochs,
+            radius=radius,
+            margins=margins,
+            lengths2=found.lengths2,
+            weights=weights,
+            copies=copies,
+            start_length=(p.start_length or 0.0) / p.learning_rate,
+            start_along=p.witnesses[name].along / p.learning_rate,
+        )
+        formula, bound, q, deviation = theorem(game)
+        candidates.append(
+            replace(
+                nothing,
+                bound=bound,
+                theorem=formula,
+                margin=1 / q if q else math.inf,
+                deviation=0.0 if deviation * q <= ROUNDING else deviation,
+                witness=name,
+                separable=len(margins) > 0 and float(margins.min()) > 0,
+            )
+        )
+    if not candidates:
+        return replace(nothing, bound=float(nothing.rounds), theorem=TRIVIAL)
+    best = min(candidates, key=lambda c: c.bound)
+    return replace(best, separable=any(c.separable for c in candidates))
+
+
+def _add_up(made: list[Certificate]) -> Certificate:
+    """One certificate for several binary problems."""
+    return replace(
+        made[0],
+        mistakes=sum(c.mistakes for c in made),
+        updates=sum(c.updates for c in made),
+        rounds=sum(c.rounds for c in made),
+        bound=sum(c.bound for c in made),
+        radius=max(c.radius for c in made),
+        margin=min(c.margin for c in made),
+        deviation=math.sqrt(sum(c.deviation**2 for c in made)),
+        witness="each problem has its own",
+        separable=all(c.separable for c in made),
+        theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),
+        problems=tuple(made),
+    )

@@ -1,0 +1,236 @@
+"""Options as declarations: the parser adds what a group declares, and a task takes what its groups declare."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+from perceptive.cli.options import duration, option_of, span, whole, words
+from perceptive.parameters import (
+    KernelParameters,
+    KernelRankingParameters,
+    LinearParameters,
+    RankingParameters,
+    SequenceParameters,
+    TrainingParameters,
+)
+
+Declaration = Mapping[str, Any]  # what argparse is told of an option
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some options: by the name of each in the namespace, what argparse is told of it."""
+
+    title: str
+    options: Mapping[str, Declaration]
+
+    def only(self, *names: str) -> Group:
+        """These options of the group."""
+        return Group(self.title, {name: self.options[name] for name in names})
+
+    def without(self, *names: str) -> Group:
+        """The other options of the group."""
+        return Group(self.title, {name: how for name, how in self.options.items() if name not in names})
+
+
+def names_of(groups: Iterable[Group]) -> set[str]:
+    """The options of some groups."""
+    return {name for group in groups for name in group.options}
+
+
+def add_groups(parser: argparse.ArgumentParser, groups: Iterable[Group]) -> None:
+    """Add options, each once, under the title where it comes first."""
+    titled: dict[str, Any] = {}
+    for group in groups:
+        new = group.without(*(action.dest for action in parser._actions))
+        if new.options:
+            if group.title not in titled:
+                titled[group.title] = parser.add_argument_group(group.title)
+            add_options(titled[group.title], new)
+
+
+def add_options(container: Any, group: Group) -> None:
+    """Add the options of a group to a parser, or to a group of one."""
+    for name, how in group.options.items():
+        container.add_argument(option_of(name), dest=name, **how)
+
+
+def parameters(title: str, kind: type, *without: str) -> Group:
+    """Options of declared parameters; one that is not given is None, so that a model's own value can stand."""
+    return Group(title, {f.name: _declared(f) for f in fields(kind) if f.name not in without})
+
+
+def _declared(f: Field[Any]) -> Declaration:
+    kind, help = str(f.type).removesuffix(" | None"), f.metadata["help"].replace("%", "%%")
+    if kind == "bool":
+        shown = "yes" if f.default else "no"
+        return {"action": argparse.BooleanOptionalAction, "default": None, "help": f"{help} (default: {shown})"}
+    choices = [c for c in f.metadata["choices"] or () if c is not None] or None
+    return {
+        "type": {"float": float, "int": int}.get(kind, str),
+        "choices": choices,
+        "metavar": None if choices else kind.upper(),
+        "help": help if f.default is None else f"{help} (default: {f.default})",
+    }
+
+
+def _flag(help: str) -> Declaration:
+    return {"action": "store_true", "help": help}
+
+
+def _switch(help: str) -> Declaration:
+    return {"action": argparse.BooleanOptionalAction, "default": None, "help": help}
+
+
+FILES = Group(
+    "files",
+    {
+        "format": {"help": "of the files, where name and first bytes do not tell"},
+        "on_error": {"choices": ["stop", "skip"], "default": "stop", "help": "at a broken line (default: stop)"},
+        "threads": {"type": whole(1), "help": "that parse; results do not depend on it (default: all)"},
+    },
+)
+FEATURES = Group(
+    "features",
+    {
+        "bits": {"type": whole(1), "help": "hash the features into 2^BITS columns"},
+        "hash_seed": {"type": whole(0), "help": "where the hash begins (default: 0)"},
+        "invert_hash": _flag("remember the names of hashed features, for inspect"),
+        "interactions": {
+            "type": words,
+            "metavar": "PAIRS",
+            "help": "products of features: all, or pairs of namespaces a:b,a:c",
+        },
+        "zero_based": {"action": "store_const", "const": True, "help": "svmlight: the first feature is 0, not 1"},
+        "n_features": {"type": whole(1), "help": "svmlight: number of features, if known"},
+    },
+)
+TABLES = Group(
+    "tables (csv, tsv, parquet) and JSON lines",
+    {
+        "label": {"help": "column or key of the label (default: label)"},
+        "categorical": {"type": words, "metavar": "A,B,…", "help": "columns whose numbers are names"},
+        "ignore": {"type": words, "metavar": "A,B,…", "help": "columns to leave out"},
+        "delimiter": {"help": "between columns (default: comma, tab or semicolon, as the header has it)"},
+        "text_column": {"metavar": "NAME", "help": "column or key whose value is a text"},
+    },
+)
+TEXT = Group(
+    "text",
+    {
+        "text": _flag("the files are texts: label TAB text, or __label__x text"),
+        "words": {"type": span, "metavar": "N[-M]", "help": "n-grams of words, e.g. 1-2 (default: 1); 0 for none"},
+        "chars": {"type": span, "metavar": "N[-M]", "help": "n-grams of characters within words, e.g. 3-5"},
+        "weighting": {"choices": ["binary", "tf", "log-tf"], "help": "of repeated features (default: tf)"},
+        "idf": {
+            "action": "store_const",
+            "const": True,
+            "help": "rare features count more: reads the files once more",
+        },
+        "lowercase": _switch("fold upper case (default: yes)"),
+        "normalize_text": _switch("scale texts to length 1 (default: yes)"),
+    },
+)
+# How features become columns: what is given of it the model remembers.
+ROWS = (FEATURES.without("invert_hash"), TABLES, TEXT)
+LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column"), TEXT.without("text"))
+
+# --cost is the taggers'; --bits and --features are about reading.
+LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference")
+CLASSES = Group(
+    "learner",
+    {
+        "reference": {"help": "ovr: the class that has no problem of its own"},
+        "classes": {"type": words, "metavar": "A,B,…", "help": "all classes, where they are known before"},
+    },
+)
+KERNEL_LEARNER = LEARNER.only(*(f.name for f in fields(KernelParameters) if f.name in LEARNER.options))
+KERNEL = Group(
+    "kernels",
+    {
+        "kernel": {
+            "metavar": "TEXT",
+            "help": "classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*gaussian+spectrum(3)@text (of JSON "
+            "lines: the numbers of each, and its text), …",
+        },
+        "budget": {"type": whole(1), "help": "kernels: how many supports are kept at most"},
+        "forget": {"choices": ["projectron", "oldest", "random"], "help": "kernels: what makes room then"},
+    },
+)
+TRAINING = parameters("training", TrainingParameters, "progress")
+CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
+CACHE = Group("training", {"cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"}})
+CHECKPOINT = Group(
+    "training",
+    {
+        "checkpoint": {"metavar": "FILE", "help": "write down the state now and then, and resume from it"},
+        "every": {
+            "type": duration,
+            "default": 60.0,
+            "metavar": "TIME",
+            "help": "between two checkpoints, e.g. 60s (default), 5m",
+        },
+    },
+)
+FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
+CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
+TAGGER = parameters("tagging (--task tag)", SequenceParameters)
+LABEL_COLUMN = Group(
+    "tagging (--task tag)",
+    {
+        "label_column": {
+            "type": int,
+            "metavar": "N",
+            "help": "that holds the label, from 0 (default: -1, the last); the model remembers it",
+        }
+    },
+)
+STOPPING = Group(
+    "tagging (--task tag)",
+    {
+        "dev": {"metavar": "FILE", "help": "sentences to stop by, instead of --holdout"},
+        "prune": {"type": float, "metavar": "W", "help": "keep only the final weights above W"},
+    },
+)
+_LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidates"
+[_COST] = [f for f in fields(RankingParameters) if f.name == "cost"]
+RANKER = parameters(_LISTS, RankingParameters, "bits", "n_features", "cost")
+KERNEL_RANKER = parameters(_LISTS, KernelRankingParameters, "kernel", "cost", "cache_size")
+PAIR_COST = Group(
+    _LISTS,
+    {"pair_cost": {"choices": [c for c in _COST.metadata["choices"] if c], "help": _COST.metadata["help"]}},
+)
+RERANKER = Group(
+    "reranking (--task rerank): sentences in columns, and a tagger that proposes",
+    {
+        "base": {"metavar": "MODEL", "help": "the tagger, which has learned from the same files"},
+        "candidates": {"type": whole(2), "metavar": "K", "help": "label sequences it proposes (default: 20)"},
+        "folds": {"type": whole(2), "help": "of the cross-fitting (default: 5)"},
+        "base_epochs": {"type": whole(1), "help": "epochs of its taggers (default: as many as the base made)"},
+        "target": {"choices": ["f1", "exact"], "help": "candidates are graded by F, or the truth is best"},
+    },
+)
+HYPOTHESIS = Group(
+    "prediction", {"hypothesis": {"help": "another one than the model was trained with, where it was kept"}}
+)
+SCORES = Group("prediction", {"scores": _flag("add the score, or one for each class or candidate")})
+PROBABILITIES = Group(
+    "prediction",
+    {
+        "proba": _flag("add the probability of each class"),
+        "unlabelled": _flag("text: lines are texts, without a label before them"),
+    },
+)
+PATHS = Group(
+    "prediction",
+    {
+        "text": {"metavar": "TEXT", "help": "a text instead of files, cut into tokens here"},
+        "kbest": {"type": whole(1), "metavar": "K", "help": "the k best label sequences, with their scores"},
+        "margin": _flag("how sure each label is; with an encoding, labels of IOB1 as those of BIO"),
+        "spans": _flag("segments instead of tokens: start, end, type, text"),
+    },
+)
+CLASS = Group("weights", {"class": {"metavar": "CLASS", "help": "show this class only"}})

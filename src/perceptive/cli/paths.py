@@ -1,0 +1,79 @@
+"""The files that a command writes: whether it can, and that none of them is another of its files."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO
+
+
+def check_paths(writes: Iterable[str | None], reads: Iterable[str | None], may_replace: str | None = None) -> None:
+    """Raise where a file could not be written later, or would replace another file of the command.
+
+    Parameters
+    ----------
+    writes, reads : iterable of paths
+        None stands for a file that is not given; what is read may be a glob, or "-".
+    may_replace : path or None
+        A file that is read before anything is written, so that the first of ``writes`` may replace it.
+    """
+    inputs = [one for path in reads if path is not None for one in _expanded(path)]
+    before: list[str] = []
+    for path in filter(None, writes):
+        _check_target(path)
+        first = not before
+        for one in [*inputs, *([] if may_replace is None or first else [may_replace])]:
+            if os.path.isfile(one) and _same(one, path):
+                raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
+        if any(_same(one, path) for one in before):
+            raise ValueError(f"{path}: is to be written twice, and one of the two would be lost; give another name")
+        before.append(path)
+
+
+def _expanded(path: str) -> Iterator[str]:
+    named = "/dev/stdin" if path == "-" else path
+    return itertools.chain([named], glob.iglob(named, recursive=True))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two paths are the same file; those that are not there yet are compared by name."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _check_target(path: str) -> None:
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise ValueError(f"{path}: the folder does not exist; make it first")
+    if os.path.isdir(path):
+        raise ValueError(f"{path}: is a folder; give a file")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise ValueError(f"{path}: cannot be written; check the permissions")
+
+
+@contextmanager
+def output(path: str | None, inputs: Sequence[str], stdout: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Standard output, or a file that gets its name when it is complete, and is none of the inputs."""
+    if path is None:
+        yield stdout
+        return
+    check_paths([path], inputs)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
+        with open(path, "wb") as file:
+            yield file
+        return
+    temporary = os.path.join(os.path.dirname(os.path.abspath(path)), f".perceptive-{os.urandom(8).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,117 @@
+"""What commands tell: JSON of one shape for all tasks (docs/json.md), and the same as a table for people."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import resource
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from perceptive.cli.console import of_epochs, pairs, size
+from perceptive.cli.options import as_json
+from perceptive.cli.tasks import Entry, Evaluation
+from perceptive.inspection import describe
+
+if TYPE_CHECKING:
+    from perceptive.certificates import Certificate
+    from perceptive.training.loop import History
+
+SHOWN_CLASSES = 10
+OF_HISTORY = ("mistakes", "updates")  # facts that are told epoch by epoch
+
+
+def head(options: argparse.Namespace, entry: Entry, model: str) -> dict[str, Any]:
+    """What every report begins with."""
+    return {"command": options.command, "task": entry.name, "model": model}
+
+
+def tell_training(
+    options: argparse.Namespace,
+    entry: Entry,
+    learner: Any,
+    history: History,
+    counts: dict[str, int],
+    metric: str,
+    certificate: Certificate | None,
+    seconds: float,
+) -> None:
+    """What ``train`` did."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    n_bytes, facts = os.path.getsize(options.output), describe(learner)
+    if options.json:
+        training = {"epochs": history.epochs, **asdict(history), "metric": metric if history.held_out else None}
+        told = {
+            **head(options, entry, options.output),
+            "data": counts,
+            "learner": facts,
+            "training": training,
+            "certificate": None if certificate is None else certificate_json(certificate),
+            "seconds": seconds,
+            "memory": memory,
+            "bytes": n_bytes,
+        }
+        print(as_json(told))
+    else:
+        rows = [(NAMES.get(name, name), f"{n:,}") for name, n in counts.items() if n or name not in NAMES]
+        rows += _rows({name: fact for name, fact in facts.items() if name not in OF_HISTORY}, ".2%")
+        rows.append(("mistakes", of_epochs(history.mistakes, converged=history.converged)))
+        rows.append(("updates", of_epochs(history.updates)))
+        if history.held_out:
+            rows.append((f"held-out {metric}", of_epochs(history.held_out, ".2%")))
+        if certificate is not None:
+            rows.append(("certificate", str(certificate)))
+        rows += [("time", f"{seconds:.2f} s"), ("memory", size(memory)), ("bytes", size(n_bytes))]
+        print(pairs([*rows, ("model", options.output)]))
+
+
+NAMES = {"skipped": "skipped", "unanswered": "without answer"}  # are shown where there are some
+
+
+def tell_evaluation(options: argparse.Namespace, entry: Entry, found: Evaluation) -> None:
+    """What ``eval`` found."""
+    told = {
+        **head(options, entry, options.model),
+        "data": found.counts,
+        "metrics": found.metrics,
+        **found.details,
+    }
+    print(as_json(told) if options.json else found.text)
+
+
+def tell_model(options: argparse.Namespace, entry: Entry, learner: Any, weights: dict[str, Any], text: str) -> None:
+    """What ``inspect`` shows."""
+    facts = describe(learner)
+    if options.json:
+        print(as_json({**head(options, entry, options.model), "learner": facts, **weights}))
+        return
+    print(pairs(_rows(facts)) + (f"\n\n{text}" if text else ""))
+
+
+def tell_certificate(options: argparse.Namespace, entry: Entry, certificate: Certificate) -> None:
+    """What ``certify`` found."""
+    told = {**head(options, entry, options.model), "certificate": certificate_json(certificate)}
+    print(as_json(told) if options.json else certificate)
+
+
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as JSON has it: infinity and NaN are null."""
+    values = asdict(certificate)
+    values.pop("problems")
+    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+    return {**plain, "holds": certificate.holds, "text": str(certificate)}
+
+
+def _rows(facts: dict[str, Any], form: str = "") -> list[tuple[str, str]]:
+    """Facts for a table; of many classes the first, and other numbers than counts in a form."""
+    return [(name.replace("_", " "), _shown(value, form)) for name, value in facts.items() if value is not None]
+
+
+def _shown(value: Any, form: str) -> str:
+    if isinstance(value, float):
+        return format(value, form)
+    if isinstance(value, list):
+        return ", ".join(map(str, value[:SHOWN_CLASSES])) + (", …" if len(value) > SHOWN_CLASSES else "")
+    return f"{value:,}" if isinstance(value, int) else str(value)

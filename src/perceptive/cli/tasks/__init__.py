@@ -1,0 +1,273 @@
+"""Tasks of the command line: what each takes, and which module does it.
+
+A command is written once for all tasks and asks a task's adapter (`Task`). Everything that a parser must know stands
+here, so that no adapter is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from perceptive.cli import groups as g
+from perceptive.cli.options import option_of
+
+if TYPE_CHECKING:
+    from perceptive.data.dataset import Dataset
+    from perceptive.parameters import TrainingParameters
+    from perceptive.streams.parsing import Log
+    from perceptive.training.loop import Run, Source
+
+ALWAYS = {"command", "default_of", "data", "output", "task", "json", "quiet", "model", "top"}
+Groups = tuple[g.Group, ...]
+
+
+class Job(Protocol):
+    """What training needs of a task: a learner, and the files of the command as a source.
+
+    Attributes
+    ----------
+    learner : Learner
+        As it is before training: new, or the one that goes on.
+    source : Source
+    metric : str
+        What the held-out part is scored by.
+    files : sequence of str
+    log : Log
+        What was skipped, and what is odd.
+    certifies : bool
+        Whether the certificate costs so little that it is made unasked.
+    """
+
+    learner: Any
+    source: Source
+    metric: str
+    files: Sequence[str]
+    log: Log
+
+    @property
+    def certifies(self) -> bool: ...
+
+    def done(self, run: Run, played: int) -> float:
+        """How much is done, in bytes of the files, where so many examples have been played."""
+
+    def finished(self, learner: Any) -> Any:
+        """What is saved of a learner that has been trained: with probabilities, names, pruned, …"""
+
+    def datasets(self, learner: Any) -> Iterable[Dataset]:
+        """What was learned from, once more, to be looked at."""
+
+    def counts(self) -> dict[str, int]:
+        """What the files held: "examples", "skipped" and "unanswered", and what else there is to count."""
+
+    def close(self) -> None:
+        """Let go of files."""
+
+
+class Opened(NamedTuple):
+    """Files that are read in parts, for a command that uses a model."""
+
+    files: Sequence[str]
+    log: Log
+    parts: Iterator[tuple[int, Any]]  # how many examples a part has, and what is made of it
+
+
+@dataclass
+class Evaluation:
+    """What ``eval`` tells.
+
+    Attributes
+    ----------
+    counts : dict
+        Of the data, as `Job.counts`.
+    metrics : dict
+        Numbers by name; None where one is not defined.
+    details : dict
+        By class or type, for machines.
+    text : str
+        All of it, for people.
+    log : Log
+    """
+
+    counts: dict[str, int]
+    metrics: dict[str, float | None]
+    details: dict[str, Any]
+    text: str
+    log: Log
+
+
+class Task(Protocol):
+    """What an adapter does for the commands; see `Entry` for what it takes.
+
+    Attributes
+    ----------
+    unit : str
+        What an example is called, in the plural.
+    tells_epochs : bool
+        Whether each epoch is told as it ends.
+    """
+
+    unit: str
+    tells_epochs: bool
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> Job:
+        """Open the files for training a new learner (None), or one that goes on."""
+
+    def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
+        """The learner, and datasets as examples arrive."""
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where a model cannot serve files."""
+
+    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """The lines of predictions, as bytes."""
+
+    def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
+        """Compare predictions with the answers of files."""
+
+    def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """The examples of files as datasets, to be looked at."""
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """The heaviest weights, for machines and for people."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a task before it is imported.
+
+    Attributes
+    ----------
+    name : str
+        As ``--task`` has it.
+    kernel : bool
+        Whether ``--kernel`` goes with it.
+    module : str
+        Where its adapter is; the class has the name of the module, in capitals.
+    learner : str
+        The class of its learners.
+    title : str
+        As refusals name it.
+    what : str
+        What its models are called.
+    takes : dict
+        The options of each command.
+    of_objects : tuple of groups
+        What remains of those of ``train`` where a kernel compares strings and trees.
+    """
+
+    name: str
+    module: str
+    learner: str
+    title: str
+    what: str
+    takes: Mapping[str, Groups]
+    kernel: bool = False
+    of_objects: Groups = field(default=())
+
+    def adapter(self) -> Task:
+        """The adapter."""
+        name = "".join(part.capitalize() for part in self.module.split("_"))
+        made: Task = getattr(import_module(f"{__name__}.{self.module}"), name)()
+        return made
+
+    def refuse(self, options: argparse.Namespace, only: Groups | None = None, title: str | None = None) -> None:
+        """Raise where options were given that the task does not take."""
+        command = options.command
+        mine = ALWAYS | g.names_of(self.takes[command] if only is None else only)
+        wrong = [
+            name for name, value in vars(options).items() if name not in mine and value != options.default_of(name)
+        ]
+        if wrong:
+            others = [one for one in TASKS if {*wrong} <= g.names_of(one.takes.get(command, ()))]
+            cure = f"it is for {', '.join(one._called(command) for one in others)}" if others and only is None else ""
+            said = f"{', '.join(map(option_of, wrong))} does not go with {title or self._called(command)}"
+            raise ValueError(f"{said}; {cure or 'leave it out'}")
+
+    def _called(self, command: str) -> str:
+        return self.title if command == "train" else f"{self.what}s"
+
+
+def of_learner(learner: Any, options: argparse.Namespace) -> tuple[Entry, Task]:
+    """The task of a model, checked for whether a command is for it and takes the options that were given."""
+    entry = BY_LEARNER[type(learner).__name__]
+    if options.command not in entry.takes:
+        use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
+        raise ValueError(f"{options.model}: is a {entry.what}; use perceptive {use}")
+    entry.refuse(options)
+    return entry, entry.adapter()
+
+
+_KEPT = (g.CONTINUE, g.CHECKPOINT, g.CERTIFY)
+_EVAL = (g.FILES, g.HYPOTHESIS)
+_RANK = {"rank": (g.FILES, g.SCORES, g.HYPOTHESIS), "eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS,)}
+_TAG = {"tag": (g.PATHS, g.LABEL_COLUMN, g.HYPOTHESIS), "eval": (g.LABEL_COLUMN, g.HYPOTHESIS)}
+_PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
+_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, *_KEPT)
+_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, *_KEPT)
+_OBJECTS = g.FILES.without("threads")
+_EPOCHS = g.TRAINING.without("validation_fraction", "patience")
+TASKS = [
+    Entry(
+        "classify", "classify", "LinearLearner", "--task classify", "classifier",
+        {
+            "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.HYPOTHESIS),
+            **_PREDICT,
+        },
+    ),
+    Entry(
+        "classify", "kernel_classify", "KernelLearner", "--kernel", "kernel classifier",
+        {
+            "train": (*_KERNEL, g.FILES, *g.ROWS),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.HYPOTHESIS),
+            **_PREDICT,
+            "inspect": (g.HYPOTHESIS,),
+        },
+        kernel=True,
+        of_objects=(*_KERNEL, _OBJECTS),
+    ),
+    Entry(
+        "rank", "rank", "RankingLearner", "--task rank", "ranker",
+        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW), **_RANK},
+    ),
+    Entry(
+        "rank", "kernel_rank", "KernelRankingLearner", "--task rank --kernel", "ranker",
+        {"train": (*_KERNEL_RANK, g.FILES, *g.LISTS), **_RANK},
+        kernel=True,
+        of_objects=(*_KERNEL_RANK, _OBJECTS),
+    ),
+    Entry(
+        "tag", "tag", "SequenceLearner", "--task tag", "tagger",
+        {
+            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
+            **_TAG,
+            "certify": (g.LABEL_COLUMN,),
+            "inspect": (g.HYPOTHESIS, g.CLASS),
+        },
+    ),
+    Entry(
+        "rerank", "rerank", "RerankingLearner", "--task rerank", "reranker",
+        {
+            "train": (g.RANKER, g.PAIR_COST, _EPOCHS, g.RERANKER, g.LABEL_COLUMN, g.CHECKPOINT),
+            **_TAG,
+            "inspect": (g.HYPOTHESIS,),
+        },
+    ),
+]  # fmt: skip
+BY_LEARNER = {entry.learner: entry for entry in TASKS}
+
+
+def of_name(name: str, kernel: bool) -> Entry:
+    """The task that ``--task`` names, with a kernel or without."""
+    found = [entry for entry in TASKS if entry.name == name]
+    return next((entry for entry in found if entry.kernel == kernel), found[0])
+
+
+def options_of(command: str) -> Iterator[g.Group]:
+    """All options of a command, of all tasks."""
+    for entry in TASKS:
+        yield from entry.takes.get(command, ())

@@ -1,0 +1,248 @@
+"""Classifying rows by linear learners; and what kernel classifiers share with that."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.cli.console import pairs, table, watched
+from perceptive.cli.options import as_json, given, label
+from perceptive.cli.tasks import Evaluation, Opened
+from perceptive.cli.tasks.rows import (
+    FROM_DICTS,
+    NOTHING,
+    count,
+    known_rows,
+    open_stream,
+    refuse_changes,
+    stream_for,
+)
+from perceptive.data.dataset import Dataset
+from perceptive.evaluation.metrics import Confusion, auc
+from perceptive.learners.calibration import probabilities
+from perceptive.learners.linear import LinearLearner
+from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.streams import Stream
+from perceptive.streams.examples import UNLABELLED, Examples
+
+if TYPE_CHECKING:
+    from perceptive.cli.tasks.files import RowsJob
+    from perceptive.training.source import FileSource
+
+NEVER_MET = "(never met)"  # all labels that the model does not know
+MOST_SHOWN = 20  # classes in the confusion matrix
+NO_EXAMPLES = "there are no labelled examples; check the files and the format"
+OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are no options, or not as they are there
+Then = Callable[[list[Any], NDArray[Any], Any], Any]  # of labels, which of them each example has, and scores
+
+
+class Classify:
+    """The adapter."""
+
+    unit, tells_epochs = "examples", False
+
+    # ------------------------------------------------------------ training
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> RowsJob:
+        """Open the files."""
+        from perceptive.cli.tasks.files import RowsJob
+        from perceptive.training.blocks import RowBlocks
+        from perceptive.training.source import classifier_for
+
+        parameters = given(options, LinearParameters, OWN)
+        LinearParameters(**parameters)  # raises for what cannot be, before anything is read
+        stream = self._stream(options, learner)
+        job = RowsJob(stream, RowBlocks(), options, training, learner)
+        if learner is None:
+            classes, reference = labels_given(options, stream)
+            job.learner = classifier_for(job.source, classes, **parameters, **reference)
+        return job
+
+    def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
+        if options.model:
+            refuse_changes(options, learner, LinearParameters, OWN, "classes", "reference")
+            learner.temperature = None  # it was that of other weights
+        return open_stream(options, learner, LinearParameters)
+
+    def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
+        """Rows as they arrive."""
+        from perceptive.training.blocks import MAX_FEATURES, RowBlocks
+
+        stream, kind = self._stream(options, learner), RowBlocks()
+        if learner is None:
+            classes, reference = labels_given(options, stream)
+            parameters = {**given(options, LinearParameters, OWN), **reference, "n_features": stream.format.width}
+            learner = LinearLearner(classes, **parameters)
+            learner.space.reads(stream.format, stream.idf)
+
+        def datasets() -> Iterator[Dataset]:
+            for examples in stream.blocks(live=True, limit=MAX_FEATURES):
+                labelled = examples.take((examples.which != UNLABELLED).nonzero()[0])
+                if len(labelled):
+                    yield kind.dataset(learner, kind.ready(labelled, stream.format.width))
+                    learner.space.remember(stream.log.names)
+
+        return learner, datasets()
+
+    # ------------------------------------------------------------ using a model
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where the model has learned nothing, or not from rows."""
+        if not learner.vectors:
+            raise ValueError(NOTHING.format(path))
+        if learner.space.vocabulary is not None:
+            raise ValueError(FROM_DICTS.format(path))
+        learner.finish()
+
+    def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
+        """Scores of all examples; the parsing threads compute them, and do ``then`` with them."""
+        width = learner.n_features or 0
+        learner.scores_of(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)  # vectors are made once
+
+        def score(examples: Examples) -> Any:
+            return learner.scores_of(known_rows(examples, width), options.hypothesis)
+
+        return scored_rows(stream_for(learner, options), score, then)
+
+    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """A line for each example: the label first."""
+        voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
+        if options.proba and learner.temperature is None and not voted:
+            raise ValueError(f"{options.model}: was not calibrated; train it with --holdout, or ask for --scores")
+        names = [str(one).encode() for one in learner.classes]
+
+        def lines(labels: list[Any], which: NDArray[Any], scores: Any) -> bytes:
+            decided = learner.decide(scores).tolist()
+            if not (options.scores or options.proba or options.json):
+                return b"".join([names[i] + b"\n" for i in decided])
+            if options.proba:
+                scores = probabilities(scores, None if voted else learner.temperature)
+            numbers = scores if scores.ndim == 2 else scores[:, None]
+            if not options.json:
+                return b"".join(
+                    b"\t".join([names[i], *(b"%.6g" % s for s in row)]) + b"\n"
+                    for i, row in zip(decided, numbers.tolist(), strict=True)
+                )
+            return "".join(
+                as_json({"label": learner.classes[i], **told(row)}) + "\n"
+                for i, row in zip(decided, np.round(numbers, 9).tolist(), strict=True)
+            ).encode()
+
+        def told(row: list[float]) -> dict[str, Any]:
+            if len(row) == 1:
+                return {"score": row[0]}
+            return {"proba" if options.proba else "scores": dict(zip(map(str, learner.classes), row, strict=True))}
+
+        return self.scored(learner, options, lines)
+
+    def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
+        """Accuracy, and precision, recall and F1 of each class."""
+        confusion, index = Confusion(list(learner.classes)), learner.index
+        unanswered, positive, margins = 0, [], []
+
+        def decide(labels: list[Any], which: NDArray[Any], scores: Any) -> Any:
+            two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
+            return labels, which, learner.decide(scores), scores if scores.ndim == 1 else two
+
+        opened = self.scored(learner, options, decide)
+        for labels, which, predicted, margin in watched(opened, not options.json):
+            if len(confusion.labels) == len(index) and any(one not in index for one in labels):
+                confusion.widen(NEVER_MET)
+            known = which != UNLABELLED
+            unanswered += int(np.count_nonzero(~known))
+            truth = np.array([*(index.get(one, len(index)) for one in labels), 0], np.int64)[which]
+            confusion.add(truth[known], predicted[known])
+            if margin is not None:
+                positive.append(truth[known] == 1)
+                margins.append(margin[known])
+        if confusion.total == 0:
+            raise ValueError(NO_EXAMPLES)
+        area = auc(np.concatenate(positive), np.concatenate(margins)) if margins else math.nan
+        reports = confusion.reports()
+        return Evaluation(
+            count(confusion.total, opened.log, unanswered),
+            {"accuracy": confusion.accuracy, "auc": None if math.isnan(area) else area},
+            {"classes": [vars(report) for report in reports], "confusion": confusion.counts.tolist()},
+            _shown(confusion, reports, area, unanswered, opened.log.skipped),
+            opened.log,
+        )
+
+    def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Labelled rows."""
+        from perceptive.training.blocks import RowBlocks
+        from perceptive.training.source import FileSource
+
+        return examined(FileSource(stream_for(learner, options, fixed=True), RowBlocks()), learner)
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """The heaviest features of each class."""
+        from perceptive.inspection import heaviest
+
+        wanted, tops = getattr(options, "class"), heaviest(learner, options.top, options.hypothesis)
+        if wanted is not None:
+            found = {one: top for one, top in tops.items() if str(one) == wanted}
+            if not found:
+                raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, tops))}")
+            tops = found
+        return weights_of(tops)
+
+
+def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[list[Any] | None, dict[str, Any]]:
+    """The classes that were announced, and the reference class, as the files have labels; objects come as JSON."""
+    format = "json" if stream is None else stream.format.name
+    classes = None if options.classes is None else [label(word, format) for word in options.classes]
+    return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
+
+
+def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) -> Opened:
+    """Examples of files with their scores, block by block."""
+
+    def prepare(examples: Examples, number: int, file: int) -> tuple[int, Any]:
+        return len(examples), then(examples.labels, examples.which, score(examples))
+
+    return Opened(stream.files, stream.log, stream.blocks(prepare=prepare))
+
+
+def examined(source: FileSource, learner: Any) -> Opened:
+    """The examples of a source as datasets, to be looked at."""
+
+    def parts() -> Iterator[tuple[int, Dataset]]:
+        with source:
+            yield from ((len(dataset), dataset) for dataset in source.datasets(learner))
+            if source.examples == 0:
+                raise ValueError(f"there are no {source.kind.answered}; check the files and the format")
+
+    return Opened(source.stream.files, source.stream.log, parts())
+
+
+def weights_of(tops: dict[Any, Any]) -> tuple[dict[str, Any], str]:
+    """The heaviest features of each class, for machines and for people."""
+    told = [{"class": one, "features": [f._asdict() for f in top]} for one, top in tops.items()]
+    parts = []
+    for one, top in tops.items():
+        rows = [[f.name or f"#{f.column}", f"{f.weight:+.5g}", _shares(f)] for f in top]
+        parts.append(f"{one}\n{table(rows) if rows else 'no feature has a weight'}")
+    return {"weights": told}, "\n\n".join(parts)
+
+
+def _shares(feature: Any) -> str:
+    return f"shares #{feature.column} with {feature.sharing - 1} more" if feature.sharing > 1 else ""
+
+
+def _shown(confusion: Confusion, reports: list[Any], area: float, unanswered: int, skipped: int) -> str:
+    rows: list[tuple[str, Any]] = [("examples", f"{confusion.total:,}"), ("accuracy", f"{confusion.accuracy:.2%}")]
+    if not math.isnan(area):
+        rows.append(("AUC", f"{area:.4f}"))
+    rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
+    by_class = [[r.label, f"{r.precision:.4f}", f"{r.recall:.4f}", f"{r.f1:.4f}", f"{r.support:,}"] for r in reports]
+    parts = [pairs(rows), table(by_class, ["class", "precision", "recall", "F1", "examples"])]
+    if len(confusion.labels) <= MOST_SHOWN:
+        body = [[one, *row] for one, row in zip(confusion.labels, confusion.counts.tolist(), strict=True)]
+        parts.append(table(body, ["true \\ predicted", *map(str, confusion.labels)]))
+    return "\n\n".join(parts)

@@ -1,0 +1,91 @@
+"""Training of linear learners from files, which are read block by block."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from perceptive.cli.tasks.rows import size_of
+from perceptive.parameters import TrainingParameters
+from perceptive.streams import Stream
+from perceptive.training.blocks import Blocks
+from perceptive.training.loop import Run
+from perceptive.training.source import FileSource, calibrate
+
+
+class FileJob:
+    """Training from a `FileSource`, which reads block by block."""
+
+    certifies = False
+
+    def __init__(
+        self, stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, learner: Any
+    ) -> None:
+        self.stream, self.files, self.log, self.learner = stream, stream.files, stream.log, learner
+        self.source = FileSource(
+            stream,
+            kind,
+            epochs=training.epochs,
+            cache=options.cache,
+            holdout=training.validation_fraction,
+            seed=seed_of(options, learner),
+            shuffle=training.shuffle,
+        )
+        if options.certify and training.epochs == 1 and not self.source.repeatable:
+            raise ValueError("--certify reads the examples twice, a pipe gives them once; write them to a file")
+
+    def done(self, run: Run, played: int) -> float:
+        """The epochs before, and what the source has read of this one."""
+        return run.epoch * sum(map(size_of, self.files)) + self.source.done
+
+    def finished(self, learner: Any) -> Any:
+        """The learner, with the names of hashed features that were met."""
+        learner.space.remember(self.log.names)
+        return learner
+
+    def datasets(self, learner: Any) -> Any:
+        """Read the files, or the cache, once more."""
+        return self.source.datasets(learner)
+
+    def counts(self) -> dict[str, int]:
+        """What the first epoch met."""
+        source = self.source
+        return {"examples": source.examples, "skipped": source.skipped, "unanswered": source.unanswered}
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        self.source.__exit__()
+
+
+class RowsJob(FileJob):
+    """Training from labelled rows."""
+
+    metric = "accuracy"
+
+    @property
+    def certifies(self) -> bool:  # type: ignore[override]
+        """The cache is read once more, which costs little."""
+        return self.source.cached
+
+    def finished(self, learner: Any) -> Any:
+        """With probabilities from the held-out part."""
+        if self.source.holdout and learner.parameters.hypothesis != "voted":
+            calibrate(learner, self.source)
+        return super().finished(learner)
+
+
+class ListsJob(FileJob):
+    """Training from lists."""
+
+    metric = "top-1"
+
+    def counts(self) -> dict[str, int]:
+        """With the candidates of the lists."""
+        return {**super().counts(), "candidates": self.source.rows}
+
+
+def seed_of(options: argparse.Namespace, learner: Any) -> int:
+    """The seed of the hold-out: as told, else as the learner has it."""
+    if options.random_state is not None or learner is None:
+        return options.random_state or 0
+    return int(learner.parameters.random_state)

@@ -1,0 +1,216 @@
+"""Classifying by kernels: the examples are read into memory, since any of them may become a support.
+
+Kernels of vectors take the rows of any format. Kernels of strings and trees take JSON lines: every line is an object,
+``spectrum(3)@text`` compares what stands under "text", and the label stands under "label". Beside such parts, a kernel
+of vectors without "@" sees the other numbers of the line, ``0.5*gaussian(sigma=2)+spectrum(3)@text``: those that the
+first line has, in the order of their names, which the model keeps.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.cli.options import given
+from perceptive.cli.tasks import Opened, of_name
+from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
+from perceptive.cli.tasks.memory import MemoryJob, held_out
+from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
+from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
+from perceptive.data.dataset import Dataset
+from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.kernels import Kernel, as_kernel
+from perceptive.learners.kernel import KernelLearner
+from perceptive.parameters import KernelParameters, TrainingParameters
+from perceptive.streams import Stream
+from perceptive.streams.blocks import shown
+from perceptive.streams.examples import UNLABELLED, join
+from perceptive.streams.parsing import Log
+
+PART = 1024  # objects that are scored at a time
+OWN = {"kernel", "normalized", "cache_size"}  # parameters that are no options, or not as they are there
+
+
+class Labelled(NamedTuple):
+    """The labelled examples of some files, in memory."""
+
+    X: Any
+    y: list[Any]
+    weights: NDArray[np.float64] | None
+    numbers: NDArray[np.int64]  # of their files
+    unanswered: int
+    files: Any
+    log: Log
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[Any, list[Any], Any]:
+        """Some of the examples, their labels and their weights."""
+        X = self.X[rows] if hasattr(self.X, "tocsr") else [self.X[i] for i in rows.tolist()]
+        return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
+
+
+class KernelClassify(Classify):
+    """The adapter."""
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+        """Read the files."""
+        if options.model:
+            refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
+        kernel = kernel_for(options, learner)
+        stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
+        dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
+        if stream is None:
+            kernel, read = _objects(options, kernel, learner, dtype, new=learner is None)
+        else:
+            read = _rows(stream, learner)
+        if learner is None:
+            learner = _new_learner(options, read.y, kernel, stream)
+        held = held_out(training.validation_fraction, learner.parameters.random_state, read.numbers, Labels.of(read.y))
+        taught, kept = read.take(np.flatnonzero(~held)), read.take(np.flatnonzero(held))
+
+        def accuracy() -> float:
+            said = learner.predict_many(kept[0])
+            return float(np.mean([truth == one for truth, one in zip(kept[1], said, strict=True)]))
+
+        return MemoryJob(
+            learner,
+            learner.dataset(*taught, epochs=training.epochs),
+            training.shuffle,
+            "accuracy",
+            accuracy if held.any() else None,
+            read.files,
+            read.log,
+            count(len(read.y), read.log, read.unanswered),
+            lambda learner: learner.dataset(*taught, grow=False),
+        )
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where the model has learned nothing, or files hold no such examples."""
+        if learner.dual is None:
+            raise ValueError(NOTHING.format(path))
+        check_gram(learner, path)
+
+    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """A line for each example: the label first."""
+        options.proba = False
+        return super().predict(learner, options)
+
+    def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
+        """Scores of all examples: of rows block by block, of objects some at a time."""
+        if learner.kernel.vectors:
+            width = learner.n_features or 0
+
+            def score(examples: Any) -> Any:
+                return learner.scores(examples.narrow(width).X(width), options.hypothesis)
+
+            return scored_rows(stream_for(learner, options), score, then)
+        found = Objects(options, labelled=False)
+
+        def parts() -> Iterator[tuple[int, Any]]:
+            lines = iter(found)
+            while part := list(islice(lines, PART)):
+                kept, scores = found.sound(part, lambda X: learner.scores(X, options.hypothesis))
+                if kept:
+                    labels = list(dict.fromkeys(one.label for one in kept if one.label is not None))
+                    place = {label: i for i, label in enumerate(labels)} | {None: UNLABELLED}
+                    yield len(kept), then(labels, np.array([place[one.label] for one in kept], np.int64), scores)
+
+        return Opened(found.files, found.log, parts())
+
+    def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Labelled examples."""
+        if learner.kernel.vectors:
+            read = _rows(stream_for(learner, options, fixed=True), learner)
+        else:
+            _, read = _objects(options, learner.kernel, learner, learner.parameters.dtype, new=False)
+
+        def parts() -> Iterator[tuple[int, Dataset]]:
+            yield len(read.y), learner.dataset(read.X, read.y, read.weights, grow=False)
+
+        return Opened(read.files, read.log, parts())
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """None: there are no weights of features."""
+        return {"weights": []}, ""
+
+
+def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
+    """The kernel of a training run, which files can serve; raises for options that go with rows only."""
+    kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    if kernel.one_way:
+        raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+    if not kernel.vectors:
+        entry = of_name(options.task, kernel=True)
+        entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
+    return kernel
+
+
+def check_gram(learner: Any, path: str) -> None:
+    """Raise where a model compares by a Gram matrix."""
+    if learner.kernel.one_way:
+        raise ValueError(f"{path}: compares by a Gram matrix, which files do not hold; use it from Python")
+
+
+def check_width(stream: Stream, known: int | None, width: int) -> None:
+    """Raise where numbered features go beyond those of a model, whose supports have so many columns."""
+    if known is not None and width > known:
+        files = ", ".join(map(shown, stream.files[:3])) + (", …" if len(stream.files) > 3 else "")
+        raise ValueError(
+            f"{files}: there are {width} features, but the model was trained on {known}, and supports cannot grow; "
+            f"train it anew with --features {width} or more"
+        )
+
+
+def check_idf(stream: Stream) -> None:
+    """Raise where texts are weighed by idf, which kernels do not keep."""
+    if stream.format.has_idf:
+        raise ValueError("--idf does not go with --kernel; leave it out")
+
+
+def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stream: Stream | None) -> KernelLearner:
+    classes = labels_given(options, stream)[0] or in_order_of_labels(dict.fromkeys(y))
+    if len(classes) < 2:
+        raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
+    learner = KernelLearner(classes=classes, kernel=kernel, **given(options, KernelParameters, OWN))
+    if stream is not None:
+        learner.space.reads(stream.format, None)
+    learner.takes_objects = stream is None
+    return learner
+
+
+def _rows(stream: Stream, learner: Any) -> Labelled:
+    check_idf(stream)
+    parts = list(stream.blocks(prepare=lambda examples, number, file: (examples, file)))
+    if not parts:
+        raise ValueError("there are no examples; check the files and the format")
+    examples = join([part for part, _ in parts], stream.dtype)
+    numbers = np.concatenate([np.full(len(part), file) for part, file in parts])
+    labelled = np.flatnonzero(examples.which != UNLABELLED)
+    unanswered = len(examples) - len(labelled)
+    if unanswered:
+        examples, numbers = examples.take(labelled), numbers[labelled]
+    if len(examples) == 0:
+        raise ValueError(NO_EXAMPLES)
+    known = None if learner is None else learner.n_features
+    check_width(stream, known, examples.width())
+    X = examples.X(max(stream.format.width or known or 0, examples.width()))
+    return Labelled(X, examples.y().tolist(), examples.weight, numbers, unanswered, stream.files, stream.log)
+
+
+def _objects(
+    options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
+) -> tuple[Kernel, Labelled]:
+    """Objects and their labels; a new kernel becomes one of their numbers, where it sees these."""
+    objects = Objects(options, labelled=True)
+    lines = list(objects)
+    kernel = with_numbers(kernel, lines) if new else kernel
+    found, _ = objects.sound(lines, lambda X: try_objects(kernel, learner, dtype, X))
+    if not found:
+        raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
+    numbers = np.array([one.file for one in found], np.int64)
+    X, y = [one.x for one in found], [one.label for one in found]
+    return kernel, Labelled(X, y, None, numbers, 0, objects.files, objects.log)

@@ -1,0 +1,186 @@
+"""Ranking by kernels: lists are read into memory, since any candidate may become a support.
+
+Kernels of vectors take the lists that linear rankers take. Kernels of strings and trees take JSON lines: a candidate is
+what the kernel compares, ``spectrum(3)`` strings, ``spectrum(3)@text`` objects with a part of that name.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.cli.options import given
+from perceptive.cli.tasks import Opened
+from perceptive.cli.tasks.kernel_classify import check_gram, check_idf, check_width, kernel_for
+from perceptive.cli.tasks.memory import MemoryJob, held_out
+from perceptive.cli.tasks.objects import object_files, try_objects
+from perceptive.cli.tasks.rank import NO_LISTS, Rank, Scores, refuse_cost, scored_lists
+from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
+from perceptive.data.dataset import Dataset
+from perceptive.data.list_dataset import has_preference
+from perceptive.data.lists import starts_of
+from perceptive.evaluation.metrics import top1
+from perceptive.learners.kernel_ranking import KernelRankingLearner
+from perceptive.parameters import KernelRankingParameters, TrainingParameters
+from perceptive.streams import Stream
+from perceptive.streams.examples import join
+from perceptive.streams.lists import read_lists
+from perceptive.streams.object_lists import read_object_lists
+from perceptive.streams.parsing import Log
+from perceptive.training.blocks import NO_PREFERENCE
+
+OWN = {"kernel", "cost", "cache_size"}  # parameters that are no options, or not as they are there
+
+
+class Answered(NamedTuple):
+    """The lists of some files that have answers, in memory."""
+
+    X: Any
+    grades: Scores
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # of their files
+    unanswered: int
+    files: Any
+    log: Log
+
+    def take(self, which: NDArray[np.int64]) -> tuple[Any, Scores, NDArray[np.int64]]:
+        """Candidates, grades and sizes of some of the lists."""
+        sizes = np.diff(self.starts)
+        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(self.starts[t], self.starts[t + 1]) for t in which)])
+        X = [self.X[i] for i in rows.tolist()] if isinstance(self.X, list) else self.X[rows]
+        return X, self.grades[rows], sizes[which]
+
+
+class KernelRank(Rank):
+    """The adapter."""
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+        """Read the files."""
+        if options.model:
+            refuse_changes(options, learner, KernelRankingParameters, OWN, "kernel")
+            refuse_cost(options, learner)
+        kernel = kernel_for(options, learner)
+        stream = None if not kernel.vectors else open_stream(options, learner, KernelRankingParameters)
+        if learner is None:
+            cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
+            parameters = given(options, KernelRankingParameters, OWN)
+            learner = KernelRankingLearner(kernel=kernel, **parameters, **cost)
+            if stream is not None:
+                learner.space.reads(stream.format, None)
+        lists = _answered(options, stream, learner)
+        held = held_out(training.validation_fraction, learner.parameters.random_state, lists.numbers, unit="lists")
+        taught, kept = lists.take(np.flatnonzero(~held)), lists.take(np.flatnonzero(held))
+        dataset = _dataset(learner, taught, epochs=training.epochs)
+        if not dataset.present.any():
+            raise ValueError("no list has a candidate that is better than another; check the files and the format")
+        starts = starts_of(kept[2], len(kept[1]))
+        if held.any() and not has_preference(kept[1], starts).any():
+            raise ValueError(NO_PREFERENCE)
+
+        def top_of_held_out() -> float:
+            return top1(kept[1], learner.scores(kept[0], kept[2]), starts)
+
+        n = len(lists.starts) - 1
+        return MemoryJob(
+            learner,
+            dataset,
+            training.shuffle,
+            "top-1",
+            top_of_held_out if held.any() else None,
+            lists.files,
+            lists.log,
+            count(n, lists.log, lists.unanswered, candidates=int(lists.starts[-1])),
+            lambda learner: _dataset(learner, taught, grow=False),
+        )
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where the model has learned nothing, or files hold no such lists."""
+        if learner.dual is None:
+            raise ValueError(NOTHING.format(path))
+        check_gram(learner, path)
+
+    def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Lists with the scores of their candidates."""
+        learner.dual.check_hypothesis(options.hypothesis or learner.parameters.hypothesis)
+        if learner.takes_objects:
+            return _scored_objects(learner, options)
+        width = learner.n_features or 0
+
+        def score(part: Any) -> Scores:
+            X, sizes = part.examples.narrow(width).X(width), np.diff(part.starts)
+            scores: Scores = learner.scores(X, sizes, options.hypothesis)
+            return scores
+
+        return scored_lists(stream_for(learner, options), score)
+
+    def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Lists that have answers."""
+        stream = None if learner.takes_objects else stream_for(learner, options, fixed=True)
+        lists = _answered(options, stream, learner)
+
+        def parts() -> Iterator[tuple[int, Dataset]]:
+            yield len(lists.starts) - 1, _dataset(learner, lists.take(np.arange(len(lists.starts) - 1)), grow=False)
+
+        return Opened(lists.files, lists.log, parts())
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """None: there are no weights of features."""
+        return {"weights": []}, ""
+
+
+def _dataset(learner: Any, lists: tuple[Any, Scores, NDArray[np.int64]], **how: Any) -> Any:
+    X, grades, sizes = lists
+    return learner.dataset(X, grades, sizes=sizes, **how)
+
+
+def _scored_objects(learner: Any, options: argparse.Namespace) -> Opened:
+    files, log = object_files(options), Log()
+
+    def score(X: Any, sizes: NDArray[np.int64]) -> Any:
+        return learner.scores(X, sizes, options.hypothesis)
+
+    def parts() -> Iterator[tuple[int, Any]]:
+        for part in read_object_lists(files, log, options.on_error == "skip", score):
+            yield len(part), (part, np.empty(0) if part.made is None else part.made)
+
+    return Opened(files, log, parts())
+
+
+def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) -> Answered:
+    """The lists of files that have answers."""
+    log = Log()
+    parts: list[Any]
+    if stream is None:
+
+        def attempt(X: list[Any], sizes: NDArray[np.int64]) -> None:
+            try_objects(learner.kernel, learner, learner.parameters.dtype, X)
+
+        files: Any = object_files(options)
+        parts = list(read_object_lists(files, log, options.on_error == "skip", attempt))
+    else:
+        check_idf(stream)
+        files, log, parts = stream.files, stream.log, list(read_lists(stream))
+    grades = np.concatenate([np.empty(0), *(part.grades for part in parts)])
+    sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.starts) for part in parts)])
+    numbers = np.concatenate([np.empty(0, np.int64), *(np.full(len(part), part.file) for part in parts)])
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    answered = ~np.logical_or.reduceat(np.isnan(grades), starts[:-1]) if len(sizes) else np.zeros(0, bool)
+    if not answered.any():
+        raise ValueError(NO_LISTS)
+    X = [x for part in parts for x in part.candidates] if stream is None else _rows(stream, learner, parts)
+    unanswered = int(np.count_nonzero(~answered))
+    every = Answered(X, grades, starts, numbers, unanswered, files, log)
+    if not unanswered:
+        return every
+    X, grades, sizes = every.take(np.flatnonzero(answered))
+    return Answered(X, grades, starts_of(sizes, len(grades)), numbers[answered], unanswered, files, log)
+
+
+def _rows(stream: Stream, learner: Any, parts: list[Any]) -> Any:
+    examples = join([part.examples for part in parts], stream.dtype)
+    check_width(stream, learner.n_features, examples.width())
+    return examples.X(max(stream.format.width or learner.n_features or 0, examples.width()))

@@ -1,0 +1,104 @@
+"""Training from examples that are read into memory: kernels, whose supports any of them may become, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.cli.tasks.rows import size_of
+from perceptive.data.dataset import Dataset
+from perceptive.data.labels import Labels
+from perceptive.streams.parsing import Log
+from perceptive.training.holdout import HoldOut
+from perceptive.training.loop import InMemory, Run
+
+Bools = NDArray[np.bool_]
+
+
+class MemoryJob:
+    """Training from one dataset.
+
+    Parameters
+    ----------
+    learner : Learner
+    dataset : Dataset
+    shuffle : bool
+    metric : str
+        Of the held-out part.
+    held_out : callable or None
+        The score on it.
+    files : sequence of str
+    log : Log
+    counts : dict
+        As `Job.counts`.
+    look : callable
+        Makes the dataset once more, to be looked at by a learner.
+    """
+
+    certifies = False
+
+    def __init__(
+        self,
+        learner: Any,
+        dataset: Dataset,
+        shuffle: bool,
+        metric: str,
+        held_out: Callable[[], float] | None,
+        files: Sequence[str],
+        log: Log,
+        counts: dict[str, int],
+        look: Callable[[Any], Dataset],
+    ) -> None:
+        self.learner, self.metric, self.files, self.log = learner, metric, files, log
+        self.source = InMemory(dataset, shuffle, held_out)
+        self._counts, self._look = counts, look
+
+    def done(self, run: Run, played: int) -> float:
+        """The share of the examples that have been played, as that of the files."""
+        return played / max(1, len(self.source.dataset)) * sum(map(size_of, self.files))
+
+    def finished(self, learner: Any) -> Any:
+        """The learner as it is."""
+        return learner
+
+    def datasets(self, learner: Any) -> Iterable[Dataset]:
+        """The dataset, to be looked at."""
+        return [self._look(learner)]
+
+    def counts(self) -> dict[str, int]:
+        """What the files held."""
+        return self._counts
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def held_out(
+    fraction: float, seed: int, files: NDArray[np.int64], labels: Labels | None = None, unit: str = "examples"
+) -> Bools:
+    """Which examples are held out; `HoldOut` says how.
+
+    Parameters
+    ----------
+    fraction : float
+    seed : int
+    files : array of int
+        The number of each example's file.
+    labels : Labels or None
+        Their classes; None where they have none: lists and sentences.
+    unit : str
+        What they are called.
+    """
+    holdout = HoldOut(fraction, seed)
+    labels = Labels([None], np.zeros(len(files), np.int64)) if labels is None else labels
+    ends = [*np.flatnonzero(np.diff(files)) + 1, len(files)]
+    chosen, begin = [np.zeros(0, bool)], 0
+    for end in ends:
+        chosen.append(holdout.choose(Labels(labels.values, labels.which[begin:end])))
+        holdout.next_file()
+        begin = end
+    holdout.check(unit)
+    return np.concatenate(chosen)

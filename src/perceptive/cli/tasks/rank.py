@@ -1,0 +1,179 @@
+"""Ranking lists by linear learners; and what kernel rankers share with that."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.cli.console import pairs, watched
+from perceptive.cli.options import as_json, given
+from perceptive.cli.tasks import Evaluation, Opened
+from perceptive.cli.tasks.classify import examined, weights_of
+from perceptive.cli.tasks.files import ListsJob
+from perceptive.cli.tasks.rows import FROM_DICTS, NOTHING, count, known_rows, open_stream, refuse_changes, stream_for
+from perceptive.data.dataset import Dataset
+from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1
+from perceptive.inspection import heaviest
+from perceptive.learners.ranking import RankingLearner
+from perceptive.parameters import RankingParameters, TrainingParameters
+from perceptive.streams import Stream
+from perceptive.streams.lists import read_lists
+from perceptive.training.blocks import ListBlocks
+from perceptive.training.source import FileSource
+
+OWN = {"bits", "n_features", "cost"}  # parameters that are about reading, or whose option is called otherwise
+NO_LISTS = "there are no lists with answers; check the files and the format"
+SHOWN = {"top1": "top-1", "mrr": "MRR", "map": "MAP", "ndcg": "NDCG", "ndcg@10": "NDCG@10"}
+Scores = NDArray[np.float64]
+
+
+class Rank:
+    """The adapter."""
+
+    unit, tells_epochs = "lists", False
+
+    # ------------------------------------------------------------ training
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> ListsJob:
+        """Open the files."""
+        stream, learner = self._begin(options, learner)
+        return ListsJob(stream, ListBlocks(), options, training, learner)
+
+    def _begin(self, options: argparse.Namespace, learner: Any) -> tuple[Stream, Any]:
+        if options.model:
+            refuse_changes(options, learner, RankingParameters, OWN)
+            refuse_cost(options, learner)
+        new = RankingLearner(**ranking_parameters(options)) if learner is None else learner
+        stream = open_stream(options, learner, RankingParameters)
+        if learner is None:
+            new.space.reads(stream.format, stream.idf)
+        return stream, new
+
+    def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
+        """Lists as they arrive: a list of svmlight ends where the query changes, one of JSON with its line."""
+        stream, new = self._begin(options, learner)
+        kind, width = ListBlocks(), stream.format.width
+
+        def datasets() -> Iterator[Dataset]:
+            for read in kind.parse(stream, lambda read: read, live=True):
+                if read.block is not None:
+                    yield kind.dataset(new, kind.ready(read.block, width))
+
+        return new, datasets()
+
+    # ------------------------------------------------------------ using a model
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where the model has learned nothing, or not from rows."""
+        if not learner.has_learned:
+            raise ValueError(NOTHING.format(path))
+        if learner.space.vocabulary is not None:
+            raise ValueError(FROM_DICTS.format(path))
+        learner.finish()
+
+    def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Lists with the scores of their candidates."""
+        width = learner.n_features
+
+        def score(part: Any) -> Scores:
+            rows = known_rows(part.examples, width)
+            scores: Scores = learner.scores_of(rows, part.starts, options.hypothesis)
+            return scores
+
+        return scored_lists(stream_for(learner, options), score)
+
+    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """A line for each list: its candidates from best to worst."""
+        opened = self.scored(learner, options)
+        return opened._replace(parts=((len(part), _lines(part, scores, options)) for _, (part, scores) in opened.parts))
+
+    def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
+        """Top-1, MRR, MAP and NDCG of the lists that have answers."""
+        grades, scores, sizes = [np.empty(0)], [np.empty(0)], [np.empty(0, np.int64)]
+        lists = unanswered = 0
+        opened = self.scored(learner, options)
+        for part, found in watched(opened, not options.json):
+            if len(part) == 0:
+                continue
+            missing = np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1])
+            answered = np.repeat(~missing, np.diff(part.starts))
+            grades.append(part.grades[answered])
+            scores.append(found[answered])
+            sizes.append(np.diff(part.starts)[~missing])
+            lists += int(np.count_nonzero(~missing))
+            unanswered += int(np.count_nonzero(missing))
+        if lists == 0:
+            raise ValueError(NO_LISTS)
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+        metrics = _metrics(np.concatenate(grades), np.concatenate(scores), starts)
+        skipped = opened.log.skipped
+        rows: list[tuple[str, Any]] = [("lists", f"{lists:,}")]
+        rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
+        rows += [(SHOWN[name], "not defined" if n is None else f"{n:.4f}") for name, n in metrics.items()]
+        counts = count(lists, opened.log, unanswered, candidates=int(starts[-1]))
+        return Evaluation(counts, metrics, {}, pairs(rows), opened.log)
+
+    def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Lists that have answers."""
+        return examined(FileSource(stream_for(learner, options, fixed=True), ListBlocks()), learner)
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """The heaviest features."""
+        return weights_of(heaviest(learner, options.top, options.hypothesis) if learner.has_learned else {})
+
+
+def ranking_parameters(options: argparse.Namespace) -> dict[str, Any]:
+    """What was given of a ranker."""
+    cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
+    return {**given(options, RankingParameters, OWN), **cost}
+
+
+def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
+    """Raise where a ranker that goes on was begun with another cost."""
+    if options.pair_cost not in (None, learner.parameters.cost):
+        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out --pair-cost")
+
+
+def scored_lists(stream: Stream, score: Callable[[Any], Scores]) -> Opened:
+    """Lists of rows with the scores of their candidates, block by block."""
+
+    def parts() -> Iterator[tuple[int, Any]]:
+        for part in read_lists(stream):
+            yield len(part), (part, score(part) if len(part) else np.empty(0))
+
+    return Opened(stream.files, stream.log, parts())
+
+
+def _lines(part: Any, scores: Scores, options: argparse.Namespace) -> bytes:
+    """A line for every list; one that was skipped has an empty line."""
+    lines = []
+    for t, name in enumerate([*part.names, None]):
+        lines += ["null" if options.json else ""] * part.skipped.count(t)
+        if t == len(part):
+            break
+        mine = scores[part.starts[t] : part.starts[t + 1]]
+        order = np.argsort(-mine, kind="stable").tolist()
+        if options.json:
+            told = {"order": order, "scores": [round(float(mine[j]), 9) for j in order]}
+            lines.append(as_json(told if name is None else {"qid": name, **told}))
+        elif options.scores:
+            lines.append(" ".join(f"{j}:{mine[j]:.6g}" for j in order))
+        else:
+            lines.append(" ".join(map(str, order)))
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def _metrics(grades: Scores, scores: Scores, starts: NDArray[np.int64]) -> dict[str, float | None]:
+    told, gains_known = (grades, scores, starts), bool((grades >= 0).all())
+    numbers = {
+        "top1": top1(*told),
+        "mrr": mrr(*told),
+        "map": mean_average_precision(*told),
+        "ndcg": ndcg(*told) if gains_known else np.nan,
+        "ndcg@10": ndcg(*told, 10) if gains_known else np.nan,
+    }
+    return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}

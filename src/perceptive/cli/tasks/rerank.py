@@ -1,0 +1,54 @@
+"""Reranking what a tagger proposes."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from perceptive.cli.tasks.classify import weights_of
+from perceptive.cli.tasks.memory import MemoryJob
+from perceptive.cli.tasks.rank import ranking_parameters
+from perceptive.cli.tasks.rows import count
+from perceptive.cli.tasks.tag import Tag, label_column, located, read
+from perceptive.inspection import heaviest
+from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
+from perceptive.models.registry import load_learner
+from perceptive.parameters import TrainingParameters
+from perceptive.streams.blocks import expand
+from perceptive.streams.parsing import Log
+from perceptive.training.reranking import train_like
+
+
+class Rerank(Tag):
+    """The adapter."""
+
+    tells_epochs = False
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+        """Read the files, and let the tagger's likes propose candidates for them."""
+        if options.base is None:
+            raise ValueError("--task rerank needs --base MODEL, a tagger of train --task tag")
+        base = load_learner(options.base)
+        if not hasattr(base, "label_column") or hasattr(base, "ranker"):
+            raise ValueError(f"{options.base}: is no tagger; give one of train --task tag")
+        X, y, places = read(options.data, label_column(options, base))
+        epochs = options.base_epochs or max(1, round(base.rounds / len(X)))
+        if learner is None:
+            own = {"folds": options.folds, "target": options.target, "k": options.candidates}
+            ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
+            learner = RerankingLearner(base, ranker, **{name: n for name, n in own.items() if n is not None})
+        learner.fit_tagger = train_like(base, epochs)
+        with located(places):
+            dataset = learner.dataset(X, y, epochs=training.epochs)
+        counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))
+        files = expand(options.data)
+        return MemoryJob(
+            learner, dataset, training.shuffle, "top-1", None, files, Log(), counts, lambda learner: dataset
+        )
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """The heaviest features of the ranker, where it is linear."""
+        if hasattr(learner.ranker, "kernel"):
+            return {"weights": []}, ""
+        return weights_of(heaviest(learner.ranker, options.top, options.hypothesis))

@@ -1,0 +1,271 @@
+"""Tagging sentences in columns; and what rerankers share with that."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from perceptive.cli.console import table
+from perceptive.cli.options import as_option, given, option_of
+from perceptive.cli.tasks import Evaluation, Opened
+from perceptive.cli.tasks.memory import MemoryJob, held_out
+from perceptive.cli.tasks.rows import count
+from perceptive.cli.tasks.tagged import tagged
+from perceptive.data.dataset import Dataset
+from perceptive.errors import ExampleError, ExampleWarning
+from perceptive.features.tokens import tokenise
+from perceptive.learners.sequence import SequenceLearner
+from perceptive.models.registry import learner_from_state
+from perceptive.parameters import SequenceParameters, TrainingParameters
+from perceptive.streams import conll
+from perceptive.streams.blocks import expand
+from perceptive.streams.conll import Place
+from perceptive.streams.parsing import Log
+
+BATCH = 512  # sentences that are tagged at a time
+
+
+class TaggerJob(MemoryJob):
+    """Training a tagger, which may be pruned."""
+
+    prune: float | None = None
+    copies = False  # whether what was learned is looked at afterwards
+
+    def finished(self, learner: Any) -> Any:
+        """Pruned, where that is asked for."""
+        if self.prune is None:
+            return learner
+        made = learner_from_state(type(learner).__name__, learner.state()) if self.copies else learner
+        made.prune(self.prune)
+        return made
+
+
+class Tag:
+    """The adapter."""
+
+    unit, tells_epochs = "sentences", True
+
+    # ------------------------------------------------------------ training
+
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> TaggerJob:
+        """Read the files."""
+        if options.dev and options.validation_fraction:
+            raise ValueError("--dev and --holdout are both sentences to stop by; give one of them")
+        if options.prune is not None and not options.prune >= 0:
+            raise ValueError(f"--prune {options.prune}: give a number ≥ 0")
+        resumed = learner is not None and not options.model
+        learner = self._begun(options, learner)
+        if resumed:  # a file holds the lines of templates; they were asked for by another name, perhaps
+            learner.parameters = replace(learner.parameters, template=options.template or SequenceParameters.template)
+        if options.prune is not None and learner.parameters.keeps_log:
+            raise ValueError(
+                "--prune does not go with --keep all and the hypotheses best, voted and random: prune averaged or last"
+            )
+        column = label_column(options, learner)
+        X, y, places = read(options.data, column)
+        counts = count(len(X), Log(), 0, tokens=sum(map(len, X)))
+        if options.dev:
+            X_held, y_held, held_places = read([options.dev], column)
+        else:
+            files = np.cumsum([a != b for (a, _), (b, _) in itertools.pairwise([places[0], *places])])
+            held = held_out(training.validation_fraction, learner.parameters.random_state, files, unit="sentences")
+            X_held, y_held, held_places = _take(held, X, y, places)
+            X, y, places = _take(~held, X, y, places)
+        with located(places):
+            dataset = learner.dataset(X, y, epochs=training.epochs, resumed=resumed)
+        with located(held_places):
+            learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
+        learner.label_column, learner.n_columns = column, 1 + len(X[0][0])
+        job = TaggerJob(
+            learner,
+            dataset,
+            training.shuffle,
+            "accuracy" if learner.scheme is None else "F1",
+            (lambda: score(learner, y_held, learner.predict_many(X_held))) if X_held else None,
+            expand(options.data),
+            Log(),
+            counts,
+            lambda learner: learner.dataset(X, y, grow=False),
+        )
+        job.prune, job.copies = options.prune, options.certify
+        return job
+
+    def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
+        chosen = given(options, SequenceParameters, set())
+        if options.model and chosen:
+            changed = ", ".join(map(option_of, chosen))
+            raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
+        return SequenceLearner(**chosen) if learner is None else learner
+
+    def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
+        """Sentences as they arrive: each ends with an empty line."""
+        tagger = self._begun(options, learner)
+        column = label_column(options, tagger)
+
+        def datasets() -> Iterator[Dataset]:
+            places: list[Place] = []
+            for rows in conll.sentences(options.data, places, live=True):
+                x, y = conll.split_labels(rows, column, places[-1])
+                with located(places[-1:]):
+                    dataset = tagger.dataset([x], [y])
+                tagger.label_column, tagger.n_columns = column, 1 + len(x[0])
+                yield dataset
+                places.clear()
+
+        return tagger, datasets()
+
+    # ------------------------------------------------------------ using a model
+
+    def check(self, learner: Any, path: str) -> None:
+        """Every tagger serves files."""
+
+    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """The columns as they came, with the labels behind them."""
+        if bool(options.data) == (options.text is not None):
+            raise ValueError("give files, or --text")
+        if options.spans and (options.kbest or options.margin):
+            raise ValueError("--spans does not go with --kbest and --margin")
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            separator = ""
+            for batch, places, first in _batches(options):
+                # one for the whole output, so that it can be read again
+                separator = separator or ("\t" if any(" " in str(label) for label in learner.classes) else first)
+                with located(places):
+                    lines = "".join(tagged(options, learner, batch, places, separator))
+                yield len(batch), lines.encode()
+
+        return Opened(expand(options.data) if options.data else [], Log(), parts())
+
+    def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
+        """What conlleval counts."""
+        X, y, places = read(options.data, label_column(options, learner))
+        with located(places):
+            predicted = learner.predict_many(X, options.hypothesis)
+        result, names = learner.compare(y, predicted), ("precision", "recall", "f1")
+        counts = {"phrases": result.there, "found": result.found, "correct": result.right}
+        kinds = {
+            kind: dict(zip(names, result.measures(kind), strict=True)) | {name: n[kind] for name, n in counts.items()}
+            for kind in sorted({*result.there, *result.found})
+        }
+        metrics = {"accuracy": result.accuracy, **dict(zip(names, result.measures(), strict=True))}
+        metrics |= {name: n.total() for name, n in counts.items()}
+        return Evaluation(count(len(X), Log(), 0, tokens=result.tokens), metrics, {"types": kinds}, str(result), Log())
+
+    def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """Sentences with their labels."""
+        X, y, places = read(options.data, label_column(options, learner))
+
+        def parts() -> Iterator[tuple[int, Dataset]]:
+            with located(places):
+                dataset = learner.dataset(X, y, grow=False)
+            yield len(X), dataset
+
+        return Opened(expand(options.data), Log(), parts())
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """Weights by template, by pair of labels, and by feature."""
+        everything = _of_class(learner, getattr(options, "class"), learner.heaviest(-1, options.hypothesis))
+        templates: dict[str, tuple[int, float]] = {}
+        for name, _, weight in everything:
+            template = name.partition(" = ")[0]
+            n, total = templates.get(template, (0, 0.0))
+            templates[template] = n + 1, total + abs(weight)
+        by_template = sorted(templates.items(), key=lambda one: -one[1][1])
+        transitions = [one for one in everything if one[0] == "@label[-1]"][: options.top]
+        features = [one for one in everything if one[0] != "@label[-1]"][: options.top]
+        told = {
+            "weights": [
+                {"class": None, "features": [{"name": name, "class": c, "weight": w} for name, c, w in features]}
+            ],
+            "transitions": [{"classes": classes, "weight": weight} for _, classes, weight in transitions],
+            "templates": [{"template": name, "weights": n, "sum": total} for name, (n, total) in by_template],
+        }
+        rows = [[name, n, f"{total:.5g}"] for name, (n, total) in by_template[: options.top]]
+        tables = [
+            table(rows, ["template", "weights", "Σ|weight|"]),
+            table([[classes, f"{w:+.5g}"] for _, classes, w in transitions], ["pair of labels", "weight"]),
+            table([[name, c, f"{w:+.5g}"] for name, c, w in features], ["feature", "label", "weight"]),
+        ]
+        return told, "\n\n".join(tables)
+
+
+def _of_class(learner: Any, wanted: str | None, everything: list[Any]) -> list[Any]:
+    """The weights of a class, whatever it is called within."""
+    if wanted is None:
+        return everything
+    called = zip(learner.labels, learner.labelling.names(learner.labels), strict=True)
+    within = {str(label) for label, name in called if wanted in (str(label), str(name))}
+    if not within:
+        raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
+    return [one for one in everything if not within.isdisjoint(one[1].split(" → "))]
+
+
+def label_column(options: argparse.Namespace, learner: Any) -> int:
+    """The column of the labels: as told, else as the model has learned, else the last."""
+    if options.label_column is not None:
+        return int(options.label_column)
+    return -1 if learner.label_column is None else int(learner.label_column)
+
+
+def read(paths: list[str], column: int) -> tuple[list[Any], list[Any], list[Place]]:
+    """The sentences of files, their labels, and where they stand."""
+    places: list[Place] = []
+    X, y = conll.read(paths, column, places)
+    if not X:
+        raise ValueError(f"{', '.join(paths)}: there are no sentences; check the files")
+    return X, y, places
+
+
+def _take(chosen: Any, *lists: list[Any]) -> tuple[list[Any], ...]:
+    return tuple([one for one, wanted in zip(of, chosen, strict=True) if wanted] for of in lists)
+
+
+def score(learner: Any, truth: list[Any], predicted: list[Any]) -> float:
+    """F of segments, or accuracy of tokens where labels are of no scheme; between 0 and 1."""
+    result = learner.compare(truth, predicted)
+    return float(result.accuracy if learner.scheme is None else result.f1) / 100.0
+
+
+@contextmanager
+def located(places: list[Place]) -> Iterator[None]:
+    """Let errors and warnings name file and line instead of the number of a sentence."""
+
+    def place(i: int, t: int | None) -> str:
+        path, line = places[i]
+        return f"{path}:{line + (t or 0)}"
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except ExampleError as error:
+            raise ValueError(error.worded(place, as_option)) from None
+    for warning in caught:
+        about = warning.message
+        message = about.worded(place, as_option) if isinstance(about, ExampleWarning) else str(about)
+        print(f"warning: {message}", file=sys.stderr)
+
+
+def _batches(options: argparse.Namespace) -> Iterator[tuple[list[list[Any]], list[Place], str]]:
+    """Sentences, where they stand, and what separates the columns of the first."""
+    if options.text is not None:
+        tokens = tokenise(options.text)
+        if tokens:
+            yield [[(token,) for token in tokens]], [("--text", 1)], " "
+        return
+    places: list[Place] = []
+    separators: list[str] = []
+    stream = conll.sentences(options.data, places, separators)
+    while batch := list(itertools.islice(stream, BATCH)):
+        yield batch, places, separators[0]
+        places.clear()
+        separators.clear()

@@ -1,0 +1,165 @@
+"""`FeatureSpace`: what a linear learner is fed by, and how that becomes columns.
+
+Columns come numbered (arrays, svmlight files), by name (dicts: a vocabulary gives each name a column), or hashed. The
+space is saved with the model and reads new data in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.rows import as_rows, is_dicts
+from perceptive.features.hashing import HashKernel
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.state import State, below, whole_or_none
+from perceptive.streams.file_format import FileFormat
+
+NAMES = ("names.bucket", "names.offsets", "names.blob")
+
+
+@dataclass
+class FeatureSpace:
+    """How examples become rows.
+
+    Attributes
+    ----------
+    n_features : int or None
+        Columns so far; None before the first example.
+    fixed : bool
+        Whether that number was declared, and more columns are refused.
+    hasher : HashKernel or None
+        Hashes the names of dicts.
+    vocabulary : Vocabulary or None
+        Gives the names of dicts their columns.
+    format : FileFormat or None
+        How files become rows, where the learner learned from files.
+    idf : array or None
+        How rare the features of texts are, where the format weighs them by that.
+    names : InvertedIndex or None
+        The names behind hashed columns, where they are remembered.
+    """
+
+    n_features: int | None = None
+    fixed: bool = False
+    hasher: HashKernel | None = None
+    vocabulary: Vocabulary | None = None
+    format: FileFormat | None = None
+    idf: NDArray[np.float32] | None = None
+    names: _core.InvertedIndex | None = None
+
+    @classmethod
+    def declared(cls, bits: int | None, n_features: int | None) -> FeatureSpace:
+        """The space of a learner that has met nothing yet."""
+        hasher = None if bits is None else HashKernel(bits)
+        return cls(n_features if hasher is None else hasher.width, n_features is not None, hasher)
+
+    @property
+    def grows(self) -> bool:
+        """Whether features may appear at any time: those with names, and numbered ones of files."""
+        return self.vocabulary is not None or (self.format is not None and self.format.width is None)
+
+    def check(self, n_features: int, grows: bool) -> None:
+        """Raise where examples have other columns than those before."""
+        known = self.n_features
+        if known is None or n_features == known:
+            return
+        if not grows or (n_features > known and self.fixed):
+            raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
+
+    def rows(self, X: Any, fingerprint: bool = False) -> _core.Rows:
+        """Rows to be predicted; names and columns that were never met are left out."""
+        known = self.n_features
+        if self.grows and self.vocabulary is None and known is not None and len(getattr(X, "shape", ())) == 2:
+            X = X[:, :known] if X.shape[1] > known else X
+        rows = as_rows(X, self.hasher or self.vocabulary, fingerprint=fingerprint)
+        self.check(rows.d, self.grows)
+        return rows
+
+    @contextmanager
+    def meeting(self, X: Any, first: bool) -> Iterator[_core.Rows]:
+        """Rows to learn from. New names get their columns, and lose them again where the block raises.
+
+        Parameters
+        ----------
+        X : examples
+        first : bool
+            Whether nothing was learned before, so that dicts may begin a vocabulary.
+        """
+        begins = first and self.vocabulary is None and self.hasher is None and is_dicts(X)
+        vocabulary = Vocabulary() if begins else self.vocabulary
+        known = 0 if vocabulary is None else len(vocabulary)
+        try:
+            rows = as_rows(X, self.hasher or vocabulary, grow=True, fingerprint=True)
+            grows = vocabulary is not None or self.grows
+            if rows.n == 0 or (rows.d == 0 and not grows):
+                raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
+            self.check(rows.d, grows)
+            yield rows
+        except BaseException:
+            if vocabulary is not None:
+                vocabulary.forget(known)
+            raise
+        self.vocabulary = vocabulary
+        self.widen(rows.d)
+
+    def widen(self, n_features: int) -> None:
+        """Have at least so many columns."""
+        self.n_features = max(self.n_features or 0, n_features)
+
+    def reads(self, format: FileFormat, idf: NDArray[np.float32] | None) -> None:
+        """Learn from files of a format from now on."""
+        self.format, self.idf = format, idf
+        if format.width is not None:
+            self.n_features = format.width
+
+    def remember(self, names: _core.InvertedIndex | None) -> None:
+        """Add names of hashed columns to those that are known."""
+        if names is not None and self.names is not None:
+            self.names.merge(names)
+        elif names is not None:
+            self.names = names
+
+    # ------------------------------------------------------------ state
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "names": None if self.names is None else self.names.to_arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = state["names"]
+        self.__dict__.update(state, names=None if names is None else _core.InvertedIndex.from_arrays(*names))
+
+    def state(self) -> State:
+        """As plain values and arrays."""
+        arrays: dict[str, NDArray[Any]] = {}
+        if self.idf is not None:
+            arrays["idf"] = self.idf
+        if self.names is not None:
+            arrays |= zip(NAMES, self.names.to_arrays(), strict=True)
+        if self.vocabulary is not None:
+            arrays |= {f"vocabulary.{name}": array for name, array in self.vocabulary.to_arrays().items()}
+        meta = {"n_features": self.n_features, "reading": None if self.format is None else self.format.to_meta()}
+        return State(meta, arrays)
+
+    def restore(self, state: State) -> Self:
+        """What `state` gave, in a space that was declared alike; raises ValueError where it does not fit."""
+        meta, arrays = state
+        if "vocabulary.blob" in arrays:
+            parts = below(arrays, "vocabulary.")
+            self.vocabulary = Vocabulary.from_arrays(parts["blob"], parts["offsets"], parts["table"])
+        if meta.get("reading") is not None:  # models from before files could be read have none
+            self.format = FileFormat.from_meta(meta["reading"])
+            if self.format.has_idf:
+                self.idf = np.ascontiguousarray(arrays["idf"], np.float32)
+                if self.idf.shape != (self.format.width,) or not np.isfinite(self.idf).all():
+                    raise ValueError("idf does not fit")
+        if NAMES[0] in arrays:
+            self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
+        self.n_features = whole_or_none(meta, "n_features", high=2**31 - 1)
+        return self

@@ -1,0 +1,153 @@
+"""`LabelledRows`: checked rows with their labels, and what each is to the problems of a classifier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.dataset import Dataset, Margins, Order, Problem
+from perceptive.data.fingerprint import example_hashes
+from perceptive.data.labels import Labels
+
+if TYPE_CHECKING:
+    from perceptive.learners.linear import LinearLearner
+
+Pair = tuple[int, ...]  # the classes that a problem is about
+ALL: Pair = ()  # the one problem of a binary or joint learner
+CHUNK = 2_000_000  # entries × weights that one call into the core plays
+
+
+class LabelledRows(Dataset):
+    """Rows with labels, ready to be played by all problems of a `LinearLearner`."""
+
+    resumable = False  # a run over files is resumed between two blocks
+
+    def __init__(
+        self, learner: LinearLearner, rows: _core.Rows, labels: Labels, weights: NDArray[np.float64] | None
+    ) -> None:
+        self.learner: LinearLearner = learner
+        self.rows, self.labels, self.weights = rows, labels, weights
+        self._targets: dict[Pair, NDArray[np.int32]] = {}
+        self._n_classes = -1  # when the targets were made
+
+    def __len__(self) -> int:
+        return int(self.rows.n)
+
+    def targets(self, pair: Pair) -> NDArray[np.int32]:
+        """What the rows are to a problem: ±1 or 0 (not in it), or the class; classes yet to join are −1."""
+        learner = self.learner
+        if len(learner.classes) != self._n_classes:
+            self._targets, self._n_classes = {}, len(learner.classes)
+        if pair not in self._targets:
+            index = np.array([learner.index.get(label, -1) for label in self.labels.values], dtype=np.int64)
+            self._targets[pair] = _targets(learner.joint, pair, index[self.labels.which])
+        return self._targets[pair]
+
+    def chunks(self, order: Order) -> Iterator[Order]:
+        """The order in parts of some 20 ms each."""
+        width = sum(vector.stride for vector in self.learner.vectors.values())
+        size = max(1, int(CHUNK / max(1, width) / max(1.0, self.rows.stored / self.rows.n)))
+        for begin in range(0, len(order), size):
+            yield order[begin : begin + size]
+
+    def play(self, order: Order) -> None:
+        """Play the rows in this order; a class that nobody announced joins when its first example is played."""
+        learner = self.learner
+        new = [i for i, label in enumerate(self.labels.values) if label not in learner.index]
+        if not new:
+            self._play_known(order)
+            return
+        which = self.labels.which[order]
+        arrivals = sorted((int(np.argmax(which == i)), i) for i in new if (which == i).any())
+        begin = 0
+        for at, i in arrivals:
+            self._play_known(order[begin:at])
+            self._welcome(self.labels.values[i])
+            begin = at
+        self._play_known(order[begin:])
+
+    def _play_known(self, order: Order) -> None:
+        if len(order) == 0:
+            return
+        for pair, vector in self.learner.vectors.items():
+            vector.learn(self.rows, order, self.targets(pair), self.weights, self.learner.cost)
+
+    def _welcome(self, label: Any) -> None:
+        learner = self.learner
+        before = set(map(id, learner.vectors.values()))
+        learner.meet_class(label)
+        for vector in learner.vectors.values():
+            if id(vector) not in before:
+                vector.begin(self.rows)
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Rows with a weight."""
+        return np.ones(len(self), bool) if self.weights is None else self.weights > 0
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each row with its label, as the learner knows it (1.0 is 1), and weight."""
+        index, classes = self.learner.index, self.learner.classes
+        labels = [classes[index[label]] if label in index else label for label in self.labels.values]
+        return example_hashes(self.rows.hashes, self.labels.which, labels, self.weights)
+
+    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+        """u·δ of each row, and ‖δ‖²; those of ovo have the rows of two classes only."""
+        return [self._margins_of(problem) for problem in problems]
+
+    def _margins_of(self, problem: Problem) -> Margins:
+        vector = self.learner.vectors[problem.key]
+        targets, weights = self.targets(problem.key), self.weights
+        present = targets != 0 if vector.binary else targets >= 0
+        if weights is not None:
+            present &= weights > 0
+            weights = weights[present]
+        lengths2 = (self._lengths2() * (1.0 if vector.binary else 2.0))[present]
+        margins = {}
+        for name, witness in problem.witnesses.items():
+            if not math.isfinite(witness.length) or witness.length == 0.0:
+                continue
+            w, b = witness.vector
+            scores = vector.linear(self.rows, w.astype(np.float64, copy=False), b) / witness.length
+            margins[name] = margins_of(scores, targets, vector.binary)[present]
+            if weights is not None:
+                margins[name] = margins[name] * weights
+        lengths2 = lengths2 if weights is None else lengths2 * weights**2
+        return Margins(margins, lengths2, float(lengths2.max(initial=0.0)), weights)
+
+    def _lengths2(self) -> NDArray[np.float64]:
+        """‖x‖² of each row as the learner sees it, bias and id feature included."""
+        p, lengths2 = self.learner.parameters, np.empty(len(self))
+        _core.squared_norms(self.rows, lengths2)
+        if p.normalize:
+            lengths2 = np.where(lengths2 > 0, 1.0, 0.0)
+        return lengths2 + p.bias**2 + p.delta**2
+
+
+def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:
+    """u·δ against the closest competitor."""
+    if binary:
+        return scores[:, 0] * targets
+    rows = np.arange(len(targets))
+    mine = scores[rows, targets]
+    scores[rows, targets] = -np.inf
+    margins: NDArray[np.float64] = mine - scores.max(axis=1)
+    return margins
+
+
+def _targets(joint: bool, pair: Pair, y: NDArray[np.int64]) -> NDArray[np.int32]:
+    if joint:
+        return y.astype(np.int32)
+    if pair == ALL:
+        pair = (1,)
+    targets = np.where(y == pair[-1], 1, -1).astype(np.int32)
+    if len(pair) == 2:
+        targets[(y != pair[0]) & (y != pair[1])] = 0
+    return targets

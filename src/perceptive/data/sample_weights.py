@@ -1,0 +1,49 @@
+"""Sample weights: one number for each example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.errors import Parameter, ParameterError
+from perceptive.rules import RULES
+
+
+def as_floats(values: Any, name: str) -> NDArray[np.float64]:
+    """An array of float64, or a ValueError that names the argument."""
+    try:
+        return np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from None
+
+
+def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[np.float64] | None:
+    """Sample weights of n examples, as the core wants them; None where all are 1.
+
+    Parameters
+    ----------
+    given : array-like or None
+    n : int
+    rule : str
+        Rules with hard constraints take 0 and 1 only.
+    what : str
+        What an example is called.
+    """
+    if given is None:
+        return None
+    weights = as_floats(given, "sample_weight")
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; give one weight for each of the {n} {what}s")
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and not negative")
+    if (weights == 1).all():
+        return None
+    if not RULES[rule].takes_weights and not np.isin(weights, (0, 1)).all():
+        raise ParameterError(
+            "weights other than 0 and 1 do not go with {}; choose another rule", Parameter("rule", rule)
+        )
+    return weights

@@ -1,0 +1,225 @@
+"""Sentences and their labels: as they are given, and as a `SentenceDataset` that a tagger learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.dataset import Dataset, Margins, Order, Problem, Shard
+from perceptive.errors import ExampleError, ExampleTypeError
+
+CHUNK = 20_000  # tokens that one call into the core plays
+LARGEST = float(np.finfo(np.float32).max)
+Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
+
+
+class SentenceDataset(Dataset):
+    """Sentences with their labels, ready to be learned from by a `SequenceLearner`.
+
+    The core counts rounds and adds up the fingerprint sentence by sentence, so an epoch that is broken off counts for
+    what was played of it.
+
+    Parameters
+    ----------
+    learner : SequenceLearner
+    sentences : _core.Sentences
+        Encoded by the learner's model.
+    encode_one : callable
+        Encodes the sentence of a number by itself.
+    """
+
+    def __init__(self, learner: Any, sentences: _core.Sentences, encode_one: Callable[[int], _core.Sentences]) -> None:
+        self.learner, self.sentences, self._encode_one = learner, sentences, encode_one
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def chunks(self, order: Order) -> Iterator[Order]:
+        """The order in parts of some 20,000 tokens each."""
+        size = max(1, len(self) * CHUNK // max(1, self.sentences.tokens))
+        for begin in range(0, len(order), size):
+            yield order[begin : begin + size]
+
+    def play(self, order: Order) -> None:
+        """Learn from these sentences, in this order."""
+        self.learner.play(self.sentences, order)
+
+    def record(self) -> None:
+        """Nothing is left to note: the core has counted what was played."""
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """All sentences."""
+        return np.ones(len(self), bool)
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each sentence with its labels. The core tells their sum only, so each is encoded once more."""
+        return np.array([self._encode_one(i).fingerprint for i in range(len(self))], np.uint64)
+
+    def fingerprint(self) -> int:
+        """The sum of the hashes."""
+        return self.sentences.fingerprint
+
+    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+        """How much better the right labels of each sentence score than the best others."""
+        return self.margins_of(problems, np.arange(len(self)))
+
+    def margins_of(self, problems: Sequence[Problem], members: Order) -> list[Margins]:
+        """`margins` of some sentences. Those that only one label sequence fits have no competitor and are left out."""
+        if self.sentences.partial:
+            return [Margins({}, np.zeros(0), problem.radius2, certified=False) for problem in problems]
+        found = []
+        for problem in problems:
+            margins = {}
+            for name, witness in problem.witnesses.items():
+                leads = self.learner.core.leads(self.sentences, witness.vector)[members] / witness.length
+                margins[name] = leads[leads != np.inf]
+            found.append(Margins(margins, np.zeros(0), problem.radius2))
+        return found
+
+    def shard(self, i: int, n: int) -> SentenceShard:
+        """Part i of n: the sentences i, i + n, i + 2n, …"""
+        part = super().shard(i, n)
+        assert isinstance(part, Shard)
+        return SentenceShard(self, part.members)
+
+
+class SentenceShard(Shard):
+    """Some sentences of a dataset."""
+
+    whole: SentenceDataset
+
+    def record(self) -> None:
+        """Nothing is left to note: the core has counted what was played."""
+
+    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+        """Those of the members."""
+        return self.whole.margins_of(problems, self.members)
+
+
+# ---------------------------------------------------------------- as they are given
+
+
+def as_lists(X: Sequence[Any]) -> list[Any]:
+    """Sequences as lists, as the core reads them. What is a list already is not copied."""
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise TypeError(f"sequences must come in a list, not in a {type(X).__name__}")
+    if type(X) is list and all(type(x) is list for x in X):
+        return X
+    rows = []
+    for i, x in enumerate(X):
+        if isinstance(x, str | bytes) or not isinstance(x, Iterable):
+            raise ExampleTypeError(f"{_type(x)}; give a list with one entry per token", i)
+        rows.append(x if type(x) is list else x.tolist() if isinstance(x, np.ndarray) else list(x))
+    return rows
+
+
+def paired(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+    """Sentences and labels as lists; raises where they do not fit each other."""
+    X, y = as_lists(X), as_lists(y)
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}; give one list of labels per sentence")
+    if not X:
+        raise ValueError("there are no sentences; give at least one")
+    for i, (sentence, labels) in enumerate(zip(X, y, strict=True)):
+        if not sentence:
+            raise ExampleError("it is empty; leave it out", i)
+        check_length(sentence, labels, i)
+    return X, y
+
+
+def check_length(sentence: Sequence[Any], labels: Sequence[Any], i: int, about: str = "") -> None:
+    """Raise where a sentence has more or fewer labels than tokens."""
+    if len(sentence) != len(labels):
+        raise ExampleError(
+            f"it has {len(sentence)} tokens, but {len(labels)} labels; give one per token", i, about=about
+        )
+
+
+def featured(X: Sequence[Any], features: Features) -> list[list[dict[str, Any]]]:
+    """What a function of the user's says of each token."""
+    found = []
+    for i, x in enumerate(X):
+        tokens = [features(x, t) for t in range(len(x))]
+        for t, one in enumerate(tokens):
+            if isinstance(one, str) or not isinstance(one, Iterable):
+                raise ExampleTypeError(
+                    f"the template's function gave a {type(one).__name__}; give a dict of features, or a list of names",
+                    i,
+                    t,
+                )
+        found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
+    return found
+
+
+def check_tokens(X: Sequence[Sequence[Any]], n_columns: int, alike: bool) -> None:
+    """Say which token the core cannot read; for use where it has refused to.
+
+    Parameters
+    ----------
+    X : list of sentences
+    n_columns : int
+        That templates read.
+    alike : bool
+        Whether all sentences have the columns of the first, not only all tokens those of their sentence.
+    """
+    width = None
+    for i, sentence in enumerate(X):
+        width = width if alike else None
+        for t, token in enumerate(sentence):
+            named = isinstance(token, dict)
+            if not named and not isinstance(token, str | list | tuple):
+                raise ExampleTypeError(f"{_type(token)}; give a string, a tuple of columns or a dict of features", i, t)
+            columns = [] if named else [token] if isinstance(token, str) else list(token)
+            if not named and len(columns) < n_columns:
+                raise ExampleError(
+                    f"it has {_columns(len(columns))}, but the templates read {n_columns}; give them, or choose other "
+                    "templates",
+                    i,
+                    t,
+                )
+            width = len(columns) if width is None else width
+            if len(columns) != width:
+                _refuse_width(len(columns), width, i, t)
+            _check_strings(columns[:n_columns], i, t)
+            if named:
+                _check_features(token, i, t)
+
+
+def _refuse_width(n: int, width: int, i: int, t: int) -> None:
+    if n and width:
+        raise ExampleError(
+            f"it has {_columns(n)}, but those before it have {width}; give every token the same columns", i, t
+        )
+    what = "no dict, but those before it are" if n else "a dict, but those before it are not"
+    raise ExampleError(f"it is {what}; give all tokens in one form", i, t)
+
+
+def _check_strings(strings: Iterable[Any], i: int, t: int) -> None:
+    for one in strings:
+        if not isinstance(one, str):
+            raise ExampleTypeError(f"a column is of type {type(one).__name__!r}; give strings", i, t)
+        try:
+            one.encode()
+        except UnicodeEncodeError:
+            raise ExampleError("a string has no UTF-8 form; repair the text", i, t) from None
+
+
+def _check_features(features: dict[Any, Any], i: int, t: int) -> None:
+    for value in features.values():
+        if type(value) not in (str, int, float, bool) or (type(value) is not str and not abs(value) <= LARGEST):
+            raise ExampleError("a feature is neither a finite number nor a string", i, t)
+    _check_strings([*features, *(value for value in features.values() if isinstance(value, str))], i, t)
+
+
+def _columns(n: int) -> str:
+    return f"{n} column{'s' * (n != 1)}"
+
+
+def _type(value: Any) -> str:
+    return f"got a value of type {type(value).__name__!r}"

@@ -1,0 +1,168 @@
+"""How parameters are declared: groups of them, and classes that hold checked values.
+
+A `Group` declares parameters that belong together; groups are composed by inheritance, and what differs is said
+again: ``C: float = parameter(0.03)`` keeps the help and the check of the group's C. A `Checked` class holds values of
+its groups, checked and frozen. An estimator that inherits groups takes their parameters, unchecked until `fit`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, dataclass_transform
+
+from perceptive.errors import Parameter, ParameterError
+
+# What a wrong value should have been, or None; "{}" stands for the parameter with the value None.
+Check = Callable[[Any], str | None]
+
+_SAME: Any = object()  # as in the group that is composed
+
+
+class Declaration:
+    """A parameter: default, help, what it may be, and what the documentation says beside."""
+
+    def __init__(self, **said: Any) -> None:
+        self.said = said
+
+    def completed(self, before: Declaration | None) -> Declaration:
+        """With what is not said taken from the declaration before."""
+        return self if before is None else Declaration(**{**before.said, **self.said})
+
+
+def parameter(
+    default: Any = _SAME, help: str = _SAME, check: Check = _SAME, *, doc: str = _SAME, kind: str = _SAME
+) -> Any:
+    """Declare a parameter, or what differs from the group's declaration.
+
+    Parameters
+    ----------
+    default : object
+    help : str
+        A line, for the command line.
+    check : callable
+        Tells what a wrong value should have been.
+    doc : str
+        For the documentation, where there is more to say than ``help``.
+    kind : str
+        The type in words, where the annotation does not tell.
+    """
+    said = {"default": default, "help": help, "check": check, "doc": doc, "kind": kind}
+    if help is not _SAME and doc is _SAME:
+        said["doc"] = None  # that of the group would contradict
+    return Declaration(**{name: value for name, value in said.items() if value is not _SAME})
+
+
+@dataclass_transform(kw_only_default=True)
+class Group:
+    """Parameters that belong together."""
+
+
+def declared(cls: type) -> dict[str, Declaration]:
+    """The parameters of a class and its groups, in the order in which these are named."""
+    found: dict[str, Declaration] = {}
+    for base in cls.__bases__:
+        for name, one in declared(base).items():
+            found.setdefault(name, one)
+    annotations = vars(cls).get("__annotations__", {})
+    for name, own in list(vars(cls).items()):
+        if isinstance(own, Declaration):
+            own.said["type"] = annotations[name]
+            found[name] = own.completed(found.get(name))
+    return found
+
+
+class Checked(Group):
+    """Values of parameters, checked when they are given and frozen from then on."""
+
+    def __init_subclass__(cls) -> None:
+        said = declared(cls)
+        others = vars(cls).get("__annotations__", {})
+        cls.__annotations__ = {name: one.said["type"] for name, one in said.items()} | others
+        for name, one in said.items():
+            facts = {key: one.said.get(key) for key in ("help", "check", "doc", "kind")}
+            facts["choices"] = getattr(facts["check"], "choices", None)
+            setattr(cls, name, field(default=one.said["default"], metadata=facts))
+        dataclass(kw_only=True, repr=False, eq=False)(cls)  # the rest is below, once for all: imports are faster
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            wanted = f.metadata["check"](value)
+            if wanted:
+                nones = [Parameter(f.name, None)] * wanted.count("{}")
+                raise ParameterError("{}: it must be " + wanted, Parameter(f.name, value), *nones)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) or name not in vars(type(self))["__dataclass_fields__"]:
+            raise FrozenInstanceError(f"cannot assign to {name}; make other parameters with dataclasses.replace")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+# ---------------------------------------------------------------- checks
+
+
+def one_of(*choices: object) -> Check:
+    """One of some values."""
+
+    def check(value: Any) -> str | None:
+        if any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
+            return None
+        named = ", ".join(repr(choice) for choice in choices if choice is not None)
+        return f"one of {named}" + (", or {}" if None in choices else "")
+
+    check.choices = choices  # type: ignore[attr-defined]
+    return check
+
+
+def number(what: str, test: Callable[[float], bool]) -> Check:
+    """A finite number that passes a test."""
+
+    def check(value: Any) -> str | None:
+        try:
+            good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        except OverflowError:
+            good = False
+        return None if good and test(float(value)) else what
+
+    return check
+
+
+def whole(minimum: int, none: str | None = None, maximum: int = 2**31 - 1) -> Check:
+    """A whole number; or None, which means ``none``."""
+    what = f"a whole number from {minimum} to {'2³¹ − 1' if maximum == 2**31 - 1 else maximum}" + (
+        f", or {{}} ({none})" if none else ""
+    )
+
+    def check(value: Any) -> str | None:
+        if value is None and none:
+            return None
+        good = isinstance(value, Integral) and not isinstance(value, bool)
+        return None if good and minimum <= value <= maximum else what
+
+    return check
+
+
+def anything(value: Any) -> str | None:
+    """Whatever is checked elsewhere."""
+    return None
+
+
+positive = number("a number > 0", lambda value: value > 0)
+not_negative = number("a number ≥ 0", lambda value: value >= 0)
+squarable = number("a number from 0 to 1e150", lambda value: 0 <= value <= 1e150)
+boolean = one_of(True, False)

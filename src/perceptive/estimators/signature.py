@@ -1,0 +1,86 @@
+"""The signature and the documentation of an estimator, from the groups of parameters that it inherits."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import fields, make_dataclass
+from typing import Any, TypeVar
+
+from perceptive.declarations import Checked, Declaration, declared
+
+MARK = "    {parameters}\n"
+WIDTH = 112
+
+Estimator = TypeVar("Estimator", bound=type)
+Values = TypeVar("Values", bound=Checked)
+
+
+def with_parameters(cls: Estimator) -> Estimator:
+    """Give an estimator the parameters of its groups, as keywords, and describe them where its docstring says so.
+
+    Where there is a ``__post_init__``, `__init__` ends with it.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from perceptive.parameter_groups import SeedGroup
+    >>> @with_parameters
+    ... class Guess(SeedGroup, BaseEstimator):
+    ...     '''A guess.
+    ...
+    ...     {parameters}
+    ...     '''
+    >>> Guess(random_state=3)
+    Guess(random_state=3)
+    >>> print(Guess.__doc__)
+    A guess.
+    <BLANKLINE>
+        Parameters
+        ----------
+        random_state : int, default=0
+            Seed of the shuffling and of the random hypothesis.
+    <BLANKLINE>
+    """
+    parameters = declared(cls)
+    hook = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
+    keywords = [(name, one.said["type"], one.said["default"]) for name, one in parameters.items()]
+    made: Any = make_dataclass(cls.__name__, keywords, kw_only=True, eq=False, repr=False, namespace=hook)
+    made.__init__.__qualname__, made.__init__.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    cls.__init__ = made.__init__  # type: ignore[misc]
+    for name, one in parameters.items():
+        setattr(cls, name, one.said["default"])
+    section = "Parameters\n----------\n" + "".join(_described(name, one) for name, one in parameters.items())
+    cls.__doc__ = (cls.__doc__ or "").replace(MARK, textwrap.indent(section, "    "))
+    return cls
+
+
+def checked(estimator: Any, parameters: type[Values]) -> Values:
+    """The values that an estimator has of some parameters; raises `ParameterError` for what cannot be."""
+    names = (f.name for f in fields(parameters))
+    return parameters(**{name: getattr(estimator, name) for name in names if hasattr(estimator, name)})
+
+
+def _described(name: str, one: Declaration) -> str:
+    """An entry of the section "Parameters", as numpydoc has it."""
+    text: str = one.said.get("doc") or one.said["help"]
+    first = text.split()[0]
+    if first[0].isascii() and not first.endswith(":"):  # Greek letters and names of rules stay small
+        text = text[0].upper() + text[1:]
+    lines = textwrap.wrap(text.removesuffix(".") + ".", WIDTH)
+    return (
+        f"{name} : {_kind(one)}, default={_quoted(one.said['default'])}\n"
+        + textwrap.indent("\n".join(lines), "    ")
+        + "\n"
+    )
+
+
+def _kind(one: Declaration) -> str:
+    choices = getattr(one.said["check"], "choices", None)
+    if choices is None or True in choices:
+        return str(one.said.get("kind") or one.said["type"].replace(" | ", " or "))
+    shown = [choice for choice in choices if choice != "none" or None not in choices]  # "none" is the command line's
+    return "{" + ", ".join(map(_quoted, shown)) + "}"
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)

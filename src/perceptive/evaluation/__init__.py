@@ -1,0 +1,1 @@
+"""How good predictions are: numbers in, numbers out."""

@@ -1,0 +1,186 @@
+"""Precision, recall and F of whole segments, as the CoNLL shared tasks' script conlleval counts them.
+
+A segment is right if its type and both its ends are. What breaks a scheme is read as conlleval reads it: a change of
+type begins a new segment, and so does I after O.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Tag = tuple[str, str]  # prefix and type
+OUTSIDE = ("O", "")
+
+
+@dataclass
+class Evaluation:
+    """Counts, and what is made of them.
+
+    Examples
+    --------
+    >>> from perceptive.evaluation.conlleval import evaluate
+    >>> print(evaluate([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "O", "O", "B-VP"]]))
+    processed 4 tokens with 2 phrases; found: 2 phrases; correct: 1.
+    accuracy:  75.00%; precision:  50.00%; recall:  50.00%; FB1:  50.00
+                   NP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1
+                   VP: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
+    """
+
+    tokens: int = 0
+    right_tokens: int = 0
+    there: Counter[str] = field(default_factory=Counter)  # segments of each type in the truth
+    found: Counter[str] = field(default_factory=Counter)  # in the prediction
+    right: Counter[str] = field(default_factory=Counter)  # in both
+
+    @property
+    def accuracy(self) -> float:
+        """Tokens with the right label, in percent."""
+        return 100.0 * self.right_tokens / self.tokens if self.tokens else 0.0
+
+    def measures(self, kind: str | None = None) -> tuple[float, float, float]:
+        """Precision, recall and F in percent, of one type or of all."""
+        right, found, there = (
+            count.total() if kind is None else count[kind] for count in (self.right, self.found, self.there)
+        )
+        precision = 100.0 * right / found if found else 0.0
+        recall = 100.0 * right / there if there else 0.0
+        f = 2.0 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+        return precision, recall, f
+
+    @property
+    def f1(self) -> float:
+        """F over all types, in percent."""
+        return self.measures()[2]
+
+    def __str__(self) -> str:
+        lines = [
+            f"processed {self.tokens} tokens with {self.there.total()} phrases; "
+            f"found: {self.found.total()} phrases; correct: {self.right.total()}."
+        ]
+        if self.tokens:
+            precision, recall, f = self.measures()
+            lines.append(
+                f"accuracy: {self.accuracy:6.2f}%; precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f:6.2f}"
+            )
+        kinds = sorted([*self.there, *self.found])  # the script drops second ones, except of the type without a name
+        for kind in (kind for i, kind in enumerate(kinds) if not kind or i == 0 or kinds[i - 1] != kind):
+            precision, recall, f = self.measures(kind)
+            lines.append(
+                f"{kind:>17}: precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f:6.2f}  {self.found[kind]}"
+            )
+        return "\n".join(lines)
+
+
+def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> Evaluation:
+    """Compare label sequences.
+
+    Parameters
+    ----------
+    truth, predicted : iterables of label sequences
+        Of the same lengths. Where a label of the truth is None nothing is known: its token is not counted, and to the
+        segments around it the label is as predicted.
+
+    Examples
+    --------
+    >>> result = evaluate([["B-NP", None, "O"]], [["B-NP", "I-NP", "B-VP"]])
+    >>> result.tokens, result.right_tokens, result.right, result.found.total()
+    (2, 1, Counter({'NP': 1}), 2)
+    """
+    result = Evaluation()
+    between = object()  # what stands between two sentences, so that no segment goes on
+    parts: dict[Any, Tag] = {between: OUTSIDE}
+    steps: dict[tuple[Tag, Tag], tuple[bool, bool]] = {}
+
+    def step(before: Tag, tag: Tag) -> tuple[bool, bool]:
+        if (before, tag) not in steps:
+            steps[before, tag] = _ends(before, tag), _starts(before, tag)
+        return steps[before, tag]
+
+    agreed = False  # whether both are in a segment that began at one token and has been the same since
+    a, b = OUTSIDE, OUTSIDE
+    for i, (right, guess) in enumerate(zip(truth, predicted, strict=True)):
+        if len(right) != len(guess):
+            raise ValueError(f"sentence {i} has {len(right)} labels, but {len(guess)} were predicted")
+        free = 0
+        if None in right:
+            free = sum(label is None for label in right)
+            right = filled(right, guess)
+        for label in {*right, *guess}:
+            if label not in parts:
+                parts[label] = _tag(label)
+        result.tokens += len(right) - free
+        result.right_tokens -= free  # they agree below
+        for true_label, found_label in zip([*right, between], [*guess, between], strict=True):
+            (before_a, a), (before_b, b) = (a, parts[true_label]), (b, parts[found_label])
+            ends_a, starts_a = step(before_a, a)
+            ends_b, starts_b = step(before_b, b)
+            if agreed and ends_a and ends_b and before_a[1] == before_b[1]:
+                agreed = False
+                result.right[before_a[1]] += 1
+            elif agreed and (ends_a != ends_b or a[1] != b[1]):
+                agreed = False
+            agreed = agreed or (starts_a and starts_b and a[1] == b[1])
+            if starts_a:
+                result.there[a[1]] += 1
+            if starts_b:
+                result.found[b[1]] += 1
+            result.right_tokens += true_label is not between and a == b
+    if agreed:
+        result.right[a[1]] += 1
+    return result
+
+
+def filled(truth: Sequence[Any], predicted: Sequence[Any]) -> list[Any]:
+    """Labels of the truth, as predicted where they are None."""
+    return [guess if label is None else label for label, guess in zip(truth, predicted, strict=True)]
+
+
+def _tag(label: Any) -> Tag:
+    """Prefix and type; the type may hold hyphens, and to the script 0 is none."""
+    prefix, _, kind = str(label).partition("-")
+    return prefix, "" if kind == "0" else kind
+
+
+def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
+    """The segments of a label sequence: first token, behind the last, type.
+
+    Examples
+    --------
+    >>> segments(["B-NP", "I-NP", "O", "B-VP"])
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    """
+    found = []
+    begin = -1
+    before = OUTSIDE
+    for t, tag in enumerate([*map(_tag, labels), OUTSIDE]):
+        if begin >= 0 and _ends(before, tag):
+            found.append((begin, t, before[1]))
+            begin = -1
+        if _starts(before, tag):
+            begin = t
+        before = tag
+    return found
+
+
+def _ends(before: Tag, label: Tag) -> bool:
+    (p, kind_before), (q, kind) = before, label
+    return (
+        (p in ("B", "I") and q in ("B", "O"))
+        or (p == "E" and q in ("E", "I", "O"))
+        or (p not in ("O", ".") and kind_before != kind)
+        or p in ("]", "[")
+    )
+
+
+def _starts(before: Tag, label: Tag) -> bool:
+    (p, kind_before), (q, kind) = before, label
+    return (
+        (p in ("B", "I", "O") and q == "B")
+        or (p == "O" and q in ("I", "E"))
+        or (p == "E" and q in ("E", "I"))
+        or (q not in ("O", ".") and kind_before != kind)
+        or q in ("[", "]")
+    )

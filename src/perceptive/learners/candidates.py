@@ -1,0 +1,262 @@
+"""What a reranker's ranker sees of the label sequences that a tagger proposes, and how good each of them is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.errors import Parameter, ParameterError
+from perceptive.evaluation.conlleval import evaluate, segments
+from perceptive.features.hashing import HashKernel
+from perceptive.kernels import Kernel, Linear
+
+Candidate = tuple[list[Any], float]  # labels and score
+Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]
+Structure = Callable[[Sequence[Any], Sequence[Any]], Any]
+Piece = tuple[int, int, str]  # begin, end, kind
+BATCH = 64  # sentences whose candidates are in memory
+KERNEL_BITS = 18  # fewer than of linear rankers: every comparison of sparse rows walks over the columns
+OUTSIDE = "O"
+
+
+# ---------------------------------------------------------------- grades
+
+
+def f1(truth: Sequence[Any], labels: Sequence[Any]) -> float:
+    """F of whole segments, between 0 and 1; 1 where there are none and none are found."""
+    there, found = set(segments(truth)), set(segments(labels))
+    return 2.0 * len(there & found) / (len(there) + len(found)) if there or found else 1.0
+
+
+def grade(truth: Sequence[Any], labels: Sequence[Any], target: str) -> float:
+    """How good a candidate is: F to the truth, or ("exact") whether it is the truth."""
+    return float(list(truth) == list(labels)) if target == "exact" else f1(truth, labels)
+
+
+# ---------------------------------------------------------------- lists to learn from
+
+
+class CandidateLists(NamedTuple):
+    """Graded candidates, one list after the other.
+
+    Attributes
+    ----------
+    rows : list, or (indptr, indices, data)
+        The candidates, or their hashed features in CSR form.
+    grades : array
+        How good each candidate is.
+    sizes : array of int
+        How many candidates each list has.
+    sentences : array of int
+        The sentence of each list.
+    oracle : float
+        F of the best candidate of every list: what no order can exceed; between 0 and 1.
+    """
+
+    rows: Any
+    grades: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    sentences: NDArray[np.int64]
+    oracle: float
+
+
+def graded_lists(
+    X: Sequence[Any],
+    y: Sequence[Any],
+    proposed: list[list[Candidate]],
+    target: str,
+    features: Features | None,
+    structure: str | Structure | None,
+    *,
+    hashing: HashKernel | None = None,
+    only_telling: bool = True,
+) -> CandidateLists:
+    """The candidates of sentences as lists to learn from.
+
+    With ``hashing`` features are hashed as they are made: dicts of them all would take many times the memory.
+    ``only_telling`` leaves out lists in which nobody is better than another.
+    """
+    graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
+    told = [i for i, grades in enumerate(graded) if not only_telling or max(grades) > min(grades)]
+    if not told:
+        raise ValueError("no candidate is better than another: the tagger leaves nothing to learn, or k is small")
+    best = [max(found, key=lambda one: f1(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
+    rows: Any = []
+    for begin in range(0, len(told), BATCH):
+        some = [row for i in told[begin : begin + BATCH] for row in describe(X[i], proposed[i], features, structure)]
+        if hashing is None:
+            rows += some
+        else:
+            rows.append(hashing.encode(some))
+    if hashing is not None:
+        starts, indices, data = ([part[i] for part in rows] for i in range(3))
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in starts]))])
+        kind = np.int32 if indptr[-1] < 2**31 else np.int64
+        rows = indptr.astype(kind), np.concatenate(indices).astype(kind, copy=False), np.concatenate(data)
+    sizes = np.array([len(graded[i]) for i in told], np.int64)
+    grades, oracle = np.concatenate([graded[i] for i in told]), evaluate(y, best).f1 / 100.0
+    return CandidateLists(rows, grades, sizes, np.array(told, np.int64), oracle)
+
+
+# ---------------------------------------------------------------- what a ranker sees
+
+
+def describe(
+    x: Sequence[Any], found: list[Candidate], features: Features | None, structure: str | Structure | None
+) -> list[Any]:
+    """The candidates of a sentence as the ranker sees them: dicts of features, or pairs of such with a structure.
+
+    What all of them share cancels out, and is left out of the features.
+    """
+    pieces = [_pieces(labels) for labels, _ in found]
+    shared = set.intersection(*map(set, pieces))
+    columns = [[column.lower() for column in _columns(token)] for token in x]
+    best = found[0][1]
+    rows: list[Any] = []
+    for place, ((labels, score), mine) in enumerate(zip(found, pieces, strict=True)):
+        row = {"place": math.log(place + 1.0), "score": score - best}
+        kinds = ["^", "^", *(kind for _, _, kind in mine), "$"]
+        for at, (begin, end, kind) in enumerate(mine):
+            *_, before, _, after = around = kinds[at : at + 4]
+            names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
+            if (begin, end, kind) not in shared:
+                names += (
+                    _of_token(columns[begin], before, after)
+                    if kind == OUTSIDE
+                    else _of_segment(x, columns, begin, end, kind)
+                )
+            for name in names:
+                row[name] = row.get(name, 0.0) + 1.0
+        if features is not None:
+            more = features(x, labels)
+            if not isinstance(more, Mapping):
+                raise ValueError(
+                    f"features gave a {type(more).__name__} for {labels!r}; give a dict of numbers by name"
+                )
+            row |= more
+        rows.append(row)
+    if structure is None:
+        return rows
+    view = structure_of(structure)
+    seen = [view(x, labels) for labels, _ in found]
+    for (labels, _), one in zip(found, seen, strict=True):
+        if one is None:
+            raise ValueError(f"structure gave None for {labels!r}; give what the kernel compares")
+    return list(zip(rows, seen, strict=True))
+
+
+def kernel_of(kernel: Kernel) -> Kernel:
+    """x·x' of the features plus a kernel of the structures."""
+    return Linear().after(hashed).on(0) + kernel.on(1)
+
+
+def hashed(row: Mapping[str, float]) -> Any:
+    """Features as a sparse row."""
+    import scipy.sparse as sp
+
+    kernel = HashKernel(KERNEL_BITS)
+    indptr, indices, data = kernel.encode([row])
+    return sp.csr_array((data, indices, indptr), shape=(1, kernel.width))
+
+
+def structure_of(structure: str | Structure) -> Structure:
+    """What a kernel compares of a candidate: "tree" is `to_tree`, "tags" the labels; or a function of one's own."""
+    if callable(structure):
+        return structure
+    if structure not in STRUCTURES:
+        raise ParameterError(
+            "{}: choose 'tree', 'tags', or a function of sentence and labels", Parameter("structure", structure)
+        )
+    return STRUCTURES[structure]
+
+
+def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
+    """A labelled sentence as a tree of segments, for kernels of trees.
+
+    Words stand under their second column (the part of speech, say), or under their shape where there is none.
+
+    Examples
+    --------
+    >>> to_tree([("the", "DT"), ("dog", "NN"), ("ran", "VB")], ["B-NP", "I-NP", "O"])
+    ('S', ('NP', ('DT', 'the'), ('NN', 'dog')), ('VB', 'ran'))
+    """
+    words = []
+    for token in x:
+        columns = _columns(token)
+        words.append((columns[1] if len(columns) > 1 else shape(columns[0]) or "_", columns[0] or "_"))
+    nodes: list[Any] = []
+    at = 0
+    for begin, end, kind in segments(labels):
+        nodes += [*words[at:begin], (kind or "segment", *words[begin:end])]
+        at = end
+    return ("S", *nodes, *words[at:])
+
+
+def _tags(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(labels)
+
+
+STRUCTURES: dict[str, Structure] = {"tree": to_tree, "tags": _tags}
+
+
+def shape(word: str) -> str:
+    """Capitals, small letters and digits, runs of a kind as one: New-York → X-X, U.S. → X.X., 1,200 → 0,0."""
+    kinds = re.sub(r"[^\W\d_a-z]+[a-z]*", "X", word)
+    return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "x", kinds))
+
+
+def _columns(token: Any) -> list[str]:
+    return [token] if isinstance(token, str) else [str(column) for column in token]
+
+
+def _pieces(labels: Sequence[Any]) -> list[Piece]:
+    """The segments and, one by one, the tokens outside, in order."""
+    pieces: list[Piece] = []
+    at = 0
+    for begin, end, kind in [*sorted(segments(labels)), (len(labels), len(labels), OUTSIDE)]:
+        pieces += [(t, t + 1, OUTSIDE) for t in range(at, begin)]
+        if begin < end:
+            pieces.append((begin, end, kind))
+        at = end
+    return pieces
+
+
+def _of_token(columns: list[str], before: str, after: str) -> list[str]:
+    """Features of a token outside: each column, alone and with the kinds around it."""
+    return [f"{OUTSIDE} {c} {text}" for c, value in enumerate(columns) for text in (value, f"{before} {value} {after}")]
+
+
+def _of_segment(x: Sequence[Any], columns: list[list[str]], begin: int, end: int, kind: str) -> list[str]:
+    """Features of one segment: each column as a whole, its ends, its shape, its length, and what surrounds it."""
+    shapes = " ".join(shape(_columns(token)[0]) for token in x[begin:end])
+    names = [f"{kind} length {min(end - begin, 8)}", f"{kind} shape {shapes}"]
+    for c in range(len(columns[begin])):
+        outer = [*("^" * 2), *(row[c] for row in columns), *("$" * 2)]
+        inside = outer[begin + 2 : end + 2]
+        first, last, (left, before), (after, right) = (
+            inside[0],
+            inside[-1],
+            outer[begin : begin + 2],
+            outer[end + 2 : end + 4],
+        )
+        names += [
+            f"{kind} {c} {what}"
+            for what in (
+                f"all {' '.join(inside)}",
+                f"first {first}",
+                f"last {last}",
+                f"before {before}",
+                f"after {after}",
+                f"around {before} {after}",
+                f"begins {before} {first}",
+                f"begins {left} {before} {first}",
+                f"ends {last} {after}",
+                f"ends {last} {after} {right}",
+            )
+        ]
+    return names

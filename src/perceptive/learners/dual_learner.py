@@ -1,0 +1,216 @@
+"""What learners in the dual share, whatever they learn: the kernel, the dual itself, and what is known of the run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from perceptive.data.dataset import Problem, Witness
+from perceptive.data.feature_space import FeatureSpace
+from perceptive.kernels import Kernel, as_kernel
+from perceptive.kernels.examples import Dense, check_alike
+from perceptive.kernels.storage import kernel_to_plain
+from perceptive.kernels.vectors import vectors
+from perceptive.learners.dual import Dual
+from perceptive.state import Arrays, State, hash_of, pair_or_none, plain_values, whole
+
+ONE_SET = "a precomputed Gram matrix is about one set of examples"
+NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
+WITNESSES = ("last", "averaged", "best")
+
+
+class DualLearner:
+    """A learner that remembers its mistakes, and whose kernel compares new examples with them.
+
+    Attributes
+    ----------
+    asked_kernel, kernel : Kernel
+        As it was given, and as it is used: "scale" replaced by a number.
+    dual : Dual or None
+    space : FeatureSpace
+        How files become rows, where it learned from files, and how many columns these have.
+    seen : int
+        Examples so far, which numbers them.
+    """
+
+    # What learning changes, beside the dual.
+    learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "played", "ids", "fingerprint", "first_epoch")
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+        self.asked_kernel = as_kernel(parameters.kernel)
+        self.kernel: Kernel = self.asked_kernel
+        self.dual: Dual | None = None
+        self.space = FeatureSpace()
+        self.seen = self.played = self.ids = self.fingerprint = 0
+        self.first_epoch: tuple[int, int] | None = None
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of the rows, where the kernel is of vectors."""
+        return self.space.n_features
+
+    @n_features.setter
+    def n_features(self, n_features: int | None) -> None:
+        self.space.n_features = n_features
+
+    # ------------------------------------------------------------ examples
+
+    def learned(self) -> Dual:
+        """The dual of a learner that has learned."""
+        if self.dual is None:
+            raise ValueError(NOTHING_LEARNED)
+        return self.dual
+
+    def as_rows(self, X: Any) -> Any:
+        """A list of rows as one array, where the kernel is of vectors: a row is then the same alone and among many."""
+        if not (self.asked_kernel.vectors and isinstance(X, list) and X):
+            return X
+        rows = vectors(X)
+        return rows.array if isinstance(rows, Dense) else rows.matrix
+
+    def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
+        """The kernel, and examples as it wants them: to be learned from, or (in float64) only looked at."""
+        if not grow:
+            self.learned()
+            self.check_features(X)
+            return self.kernel, self.kernel.prepare(X, np.float64)
+        fresh = self.dual is None
+        if self.asked_kernel.one_way:
+            check_gram(X, fresh)
+        kernel = self.asked_kernel.resolved(X) if fresh else self.kernel
+        examples = kernel.prepare(X, np.dtype(self.parameters.dtype))
+        if len(examples) == 0:
+            raise ValueError("X has 0 rows; a minimum of 1 is required")
+        if self.dual is not None and self.dual.supports is not None:
+            check_alike(self.dual.supports, examples)
+        self.check_features(X)
+        return kernel, examples
+
+    def check_features(self, X: Any) -> int | None:
+        """How many columns X has, where the kernel is of vectors; raises where these are not those of the model."""
+        shape = getattr(X, "shape", None)
+        if not self.kernel.vectors or shape is None or len(shape) != 2:
+            return self.n_features
+        if self.n_features is not None and shape[1] != self.n_features:
+            raise ValueError(f"X has {shape[1]} features, but this model expects {self.n_features} features as input")
+        return int(shape[1])
+
+    # ------------------------------------------------------------ the run so far
+
+    @property
+    def mistakes(self) -> int:
+        """Mistakes so far, over all problems."""
+        return 0 if self.dual is None else int(self.dual.mistakes.sum())
+
+    @property
+    def updates(self) -> int:
+        """Updates so far, over all problems."""
+        return 0 if self.dual is None else self.dual.updates
+
+    @property
+    def rounds(self) -> int:
+        """Examples played so far, over all problems."""
+        return 0 if self.dual is None else self.dual.rounds * len(self.dual.journals)
+
+    @property
+    def loss(self) -> float:
+        """The perceptron criterion of the mistakes as they happened."""
+        return 0.0 if self.dual is None else float(self.dual.criterion.sum())
+
+    def finish(self) -> None:
+        """Learning is over for now; nothing is left to be done."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that learning changes, copied."""
+        dual = None if self.dual is None else self.dual.copy()
+        return {"dual": dual, **{name: getattr(self, name) for name in self.learned_names}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot; datasets that were begun cannot be played on."""
+        for name, value in state.items():
+            setattr(self, name, value.copy() if name == "dual" and value is not None else value)
+
+    def problems(self, witness: Any = None) -> list[Problem]:
+        """The sequences v₀, v₁, … as theorems see them; witnesses are coefficients of the supports."""
+        if witness is not None:
+            raise ValueError("a kernel model takes no witness: its vectors are sums over its supports; leave it out")
+        dual, p = self.learned().in_double(), self.parameters  # margins decide here, and rounding must not
+        found = []
+        for c, journal in enumerate(dual.journals):
+            mine = slice(c, c + 1) if dual.task == "ovr" else slice(None)
+            problem = Problem(
+                rule=p.rule,
+                rounds=dual.rounds,
+                mistakes=int(dual.mistakes[c]),
+                updates=journal.updates,
+                radius2=journal.radius2,
+                witnesses={} if dual.forgetting is not None else _witnesses(dual, mine),
+                learning_rate=p.learning_rate,
+                margin=p.margin,
+                C=p.C,
+                delta=p.delta,
+                key=c,
+                start_length=None if dual.initial is None else math.sqrt(max(0.0, journal.length2[0])),
+                certified=dual.forgetting is None,
+            )
+            found.append(problem)
+        return found
+
+    # ------------------------------------------------------------ files
+
+    def _state(self) -> State:
+        """What all such learners write."""
+        arrays: Arrays = {}
+        names = [f.name for f in fields(self.parameters) if f.name != "kernel"]
+        meta: dict[str, Any] = {
+            "parameters": plain_values({name: getattr(self.parameters, name) for name in names}),
+            "kernel": kernel_to_plain(self.kernel, arrays),
+            "fingerprint": str(self.fingerprint),
+            "first_pass": self.first_epoch,
+            **self.space.state().meta,
+            "dual": None,
+            **{name: getattr(self, name) for name in ("seen", "played", "ids")},
+        }
+        if self.dual is not None:
+            meta["dual"], more = self.dual.state()
+            arrays |= more
+        return State(meta, arrays)
+
+    def _read_state(self, state: State, task: str, n_outputs: int) -> None:
+        """Take over what `_state` wrote."""
+        meta = state.meta
+        self.space.restore(State(meta, {}))
+        self.fingerprint = hash_of(meta)
+        self.first_epoch = pair_or_none(meta, "first_pass")
+        self.seen, self.played = whole(meta, "seen"), whole(meta, "played")
+        self.ids = whole(meta, "ids") if "ids" in meta else self.seen  # older files of classifiers lack it
+        if meta["dual"] is not None:
+            part = State(meta["dual"], state.arrays)
+            self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)
+
+
+def check_gram(X: Any, fresh: bool) -> None:
+    """Raise ValueError where this cannot be the Gram matrix of all examples that there will be."""
+    if not fresh:
+        raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")
+    shape = np.shape(X) if isinstance(X, np.ndarray) else ()
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise ValueError(f"the precomputed Gram matrix should be square, not {shape[0]} × {shape[1]}")
+
+
+def _witnesses(dual: Dual, mine: slice) -> dict[str, Witness]:
+    """The vectors of the hypotheses, as coefficients of the supports."""
+    found: dict[str, Witness] = {}
+    for name in WITNESSES if dual.supports is not None else ():
+        u = dual.coefficients(name)[:, mine]
+        on_supports = dual.K.weighted(dual.supports, dual.supports, u)
+        length = math.sqrt(max(0.0, float((u * on_supports).sum())))
+        if length > 0.0:
+            start = np.zeros((0, u.shape[1])) if dual.initial is None else dual.initial[:, mine]
+            along = float((start * on_supports[: len(start)]).sum()) / length
+            found[name] = Witness(u, length, along)
+    return found

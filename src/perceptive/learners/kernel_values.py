@@ -1,0 +1,66 @@
+"""Kernel values as a dual has them: K + b², in its precision, and sums of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.kernels import Kernel
+from perceptive.learners.dual_journal import Floats
+
+ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
+OVERFLOW = "the scores have overflowed; rescale X, or use dtype='float64'"
+
+
+class KernelValues:
+    """K(x, x') + b²."""
+
+    def __init__(self, kernel: Kernel, dtype: Any, bias: float) -> None:
+        self.kernel, self.dtype, self.bias2 = kernel, np.dtype(dtype), bias**2
+
+    def __call__(self, A: Any, B: Any) -> NDArray[Any]:
+        """K + b² of all pairs."""
+        with np.errstate(over="ignore", invalid="ignore"):  # scores that are not finite are refused later
+            K = self.kernel.compare(A, B).astype(self.dtype, copy=False)
+        if self.bias2:
+            K += self.dtype.type(self.bias2)
+        return K
+
+    def row(self, x: Any, others: Any) -> Floats:
+        """K + b² of one example with others."""
+        values = self(others, x)[:, 0] if self.kernel.one_way else self(x, others)[0]
+        return values.astype(np.float64)
+
+    def norms(self, A: Any) -> Floats:
+        """K(x, x) + b²."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.kernel.norms(A), dtype=np.float64) + self.bias2
+
+    def weighted(self, A: Any, supports: Any, coefficients: Floats) -> Floats:
+        """Σ_i coefficients[i]·(K(x_i, a) + b²) for each a and output, tile by tile."""
+        out = np.zeros((len(A), coefficients.shape[1]))
+        coefficients = np.ascontiguousarray(coefficients)
+        for i in range(0, len(A), ROWS):
+            rows = A.take(slice(i, i + ROWS))
+            for j in range(0, len(coefficients), COLUMNS):
+                columns = supports.take(slice(j, j + COLUMNS))
+                K = np.ascontiguousarray(self(rows, columns).T) if self.kernel.one_way else self(columns, rows)
+                _core.dual_scores(K, coefficients[j : j + COLUMNS], out[i : i + ROWS])
+        if not np.isfinite(out).all():
+            raise ValueError(OVERFLOW)
+        return out
+
+    def with_supports(self, A: Any, supports: Any) -> NDArray[Any]:
+        """K + b² of A × supports, made tile by tile."""
+        parts = range(0, len(supports), COLUMNS)
+        return np.ascontiguousarray(np.hstack([self(A, supports.take(slice(j, j + COLUMNS))) for j in parts]))
+
+
+def tiles(n: int, width: int) -> Iterator[slice]:
+    """Parts of n rows of kernel values with so many others each, which take a few megabytes."""
+    rows = max(1, ROWS * COLUMNS // max(1, width))
+    yield from (slice(i, i + rows) for i in range(0, n, rows))

@@ -1,0 +1,47 @@
+"""Labels as the core takes them: by number, with choices among several where that is all that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from perceptive.errors import ExampleError
+from perceptive.features import schemes
+
+
+def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
+    """The labels there are."""
+    try:
+        found = dict.fromkeys(label for labels in y for label in labels if label is not None)
+    except TypeError:
+        found = {}
+    if found and not any(label != label for label in found):
+        return found
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if label is not None and (not isinstance(label, Hashable) or label != label):
+                raise ExampleError(f"{label!r} cannot be a label; give strings or whole numbers", i, t)
+    return found
+
+
+def in_order(labels: Iterable[Any]) -> list[Any]:
+    """Labels sorted, where they can be."""
+    labels = list(labels)
+    try:
+        return sorted(labels)
+    except TypeError:
+        return labels
+
+
+def only_labels(said: Iterable[Any]) -> list[Any]:
+    """Labels without choices of some."""
+    return [one for one in said if not isinstance(one, schemes.Choice)]
+
+
+def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
+    """The number of each label and choice, as `core/sequence/choices.hpp` has them, and the labels of each choice."""
+    chosen = [one for one in said if isinstance(one, schemes.Choice)]
+    if not chosen:
+        return index, []
+    numbers = {one: -2 - i for i, one in enumerate(chosen)}
+    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]

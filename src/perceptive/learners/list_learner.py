@@ -1,0 +1,110 @@
+"""What learners of lists share, whatever a candidate is: being told the best, and finding it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.data.list_dataset import ListDataset
+from perceptive.data.lists import Lists, grades_of, lists_of
+from perceptive.learners.learner import learn_all
+
+
+class ListLearner(ABC):
+    """``learn`` and ``find_best`` of the notes, from what a learner of lists knows: `dataset` and `scores`."""
+
+    parameters: Any
+
+    def __init__(self) -> None:
+        self.fingerprint = self.played = self.ids = 0
+        self.first_epoch: tuple[int, int] | None = None
+
+    @abstractmethod
+    def candidates(self, xs: Any) -> Any:
+        """One list of candidates, checked for what it is made of."""
+
+    @property
+    @abstractmethod
+    def takes_objects(self) -> bool:
+        """Whether candidates are objects of any kind, and not rows of numbers."""
+
+    @abstractmethod
+    def dataset(
+        self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None, epochs: int | None = None, grow: bool = True
+    ) -> ListDataset:
+        """Check lists and make them ready to be learned from; see `Learner.dataset`.
+
+        Parameters
+        ----------
+        X : candidates
+            Those of all lists, one list after the other; without ``sizes`` a list of lists.
+        y : array or sequence
+            How good each candidate is, the more, the better; without ``sizes`` for each list the index of the best, a
+            set of indices of those equally good, or a sequence of grades.
+        weights : array or None
+            Of the lists.
+        sizes : array of int or None
+            How many candidates each list has.
+        epochs, grow
+            As in `Learner.dataset`.
+        """
+
+    @abstractmethod
+    def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
+        """Scores of candidates; under ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
+
+    @property
+    @abstractmethod
+    def mistakes(self) -> int:
+        """Lists whose best did not win."""
+
+    def _lists(self, X: Any, y: Any, sizes: Any) -> Lists:
+        """Candidates, grades and sizes, whichever way they are given."""
+        return lists_of(X, y, self.takes_objects) if sizes is None else Lists(X, y, sizes)
+
+    # ------------------------------------------------------------ learning
+
+    def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
+        """Be told which candidate is best: its index from 0 on, or a set of those equally good.
+
+        Returns whether it was a mistake: whether none of them won.
+        """
+        xs = self.candidates(xs)
+        return self.learn_graded(xs, grades_of(best, _count(xs)), weight)
+
+    def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
+        """Be told how good each candidate is. Returns whether it was a mistake."""
+        xs = self.candidates(xs)
+        before = self.mistakes
+        self.learn_many(xs, grades, None if weight == 1.0 else [weight], sizes=[_count(xs)])
+        return self.mistakes > before
+
+    def learn_many(self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None) -> None:
+        """Learn from many lists, in the order given; the arguments are those of `dataset`."""
+        learn_all(self.dataset(X, y, weights, sizes=sizes))
+
+    # ------------------------------------------------------------ predicting
+
+    def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
+        """The notes' ``findBest``, counted from 0; ties go to the lowest index."""
+        return int(np.argmax(self.scores(self.candidates(xs), None, hypothesis)))
+
+    predict = find_best
+
+    def predict_many(self, X: Any, hypothesis: str | None = None) -> list[int]:
+        """The index of the best candidate of each of many lists."""
+        lists = lists_of(X, None, self.takes_objects)
+        scores = self.scores(lists.X, lists.sizes, hypothesis)
+        return [int(np.argmax(part)) for part in np.split(scores, np.cumsum(lists.sizes)[:-1])]
+
+    def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
+        """The candidates from best to worst, each with its score; ties in the order given."""
+        scores = self.scores(self.candidates(xs), None, hypothesis)
+        return [(int(j), float(scores[j])) for j in np.argsort(-scores, kind="stable")]
+
+
+def _count(xs: Any) -> int:
+    return int(xs.shape[0]) if hasattr(xs, "shape") else len(xs)

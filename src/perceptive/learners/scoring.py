@@ -1,0 +1,72 @@
+"""Scores of rows under the hypotheses of a `WeightVector`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.weight_vector import WeightVector
+
+Scores = NDArray[np.float64]
+
+
+def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
+    """Scores under a hypothesis, rows × classes; votes are given as shares (two classes: of −1 … 1)."""
+    v.check_hypothesis(hypothesis)
+    if hypothesis == "voted":
+        return _vote(v, rows)
+    if not v.finished and hypothesis in ("last", "averaged"):
+        return _score_as_it_learns(v, rows, hypothesis)
+    return v.linear(rows, *v.vector(hypothesis))
+
+
+def score_dict(v: WeightVector, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str) -> list[float] | None:
+    """`score_rows` of one plain dict, while v learns; None if x is not plain, or the hypothesis wants a vector."""
+    if v.finished or not v.settled or hypothesis not in ("last", "averaged"):
+        return None
+    clock, total = (0.0, 0.0) if hypothesis == "last" or "sum" not in v.arrays else v.average_clock()
+    if hypothesis == "averaged" and total == 0.0:
+        return None
+    indices, _, _ = vocabulary.names_met()
+    all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here
+    return _core.named_scores(v.core, indices, all_met, x, clock, total)
+
+
+def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:
+    """Shares of the votes for the best of each list; ``which`` says of which list each row is."""
+    votes = np.empty(rows.n, np.int64)
+    with v.lock:
+        survival = v.survivals()
+        _core.rank_votes(rows, v.journal, survival, np.zeros(rows.n), which, v.parameters.normalize, votes)
+    return votes / max(1, int(survival.sum()))
+
+
+def _score_as_it_learns(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
+    """Without writing out a vector: between two examples of a stream that would cost O(dimension)."""
+    v.settle()
+    run, bias = v.run, v.parameters.bias
+    z = v.dots(rows, v.arrays["z"]) + bias * v.biases["z_bias"]
+    if hypothesis == "last":
+        return run.scale * z
+    clock, total = v.average_clock()
+    sums = v.dots(rows, v.arrays["sum"]) + bias * v.biases["sum_bias"]
+    with np.errstate(invalid="ignore"):  # of weights that have overflowed
+        average: Scores = (clock * z - sums) / total
+    return average
+
+
+def _vote(v: WeightVector, rows: _core.Rows) -> Scores:
+    if v.initial is None:
+        start = np.zeros((rows.n, v.n_classes))
+    else:
+        w, bias = v.initial
+        start = v.linear(rows, np.ascontiguousarray(w, dtype=v.dtype), bias)
+    votes = np.empty((rows.n, v.n_classes), np.int64)
+    with v.lock:
+        survival = v.survivals()
+        _core.votes(rows, v.journal, survival, start, v.parameters.bias, v.parameters.normalize, votes)
+    return votes / max(1, int(survival.sum()))

@@ -1,0 +1,57 @@
+"""`SentenceReader`: gives sentences to the core, and says which of them is wrong where the core refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perceptive import _core
+from perceptive.data.sentences import Features, as_lists, check_tokens, featured
+from perceptive.errors import ExampleError
+
+Force = Callable[[Sequence[Any], Sequence[Any] | None], _core.Forced]
+Ask = Callable[[list[Any], _core.Forced], Any]
+
+
+@dataclass(frozen=True)
+class SentenceReader:
+    """How sentences reach the core.
+
+    The core names sentences and tokens in messages; an `ExampleError` is made by looking for what is wrong, and only
+    then.
+    """
+
+    features: Features | None  # a function of the user's
+    n_columns: int  # that templates read
+
+    def tokens(self, X: Sequence[Any]) -> list[Any]:
+        """Sentences as the core reads them."""
+        X = as_lists(X)
+        return X if self.features is None else featured(X, self.features)
+
+    def encode(self, encode: Callable[[list[Any]], _core.Sentences], X: Sequence[Any]) -> _core.Sentences:
+        """Sentences to learn from, made by the core."""
+        tokens = self.tokens(X)
+        try:
+            return encode(tokens)
+        except (TypeError, ValueError):
+            check_tokens(tokens, self.n_columns, alike=True)
+            raise
+
+    def ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Any] | None, force: Force) -> Any:
+        """What the core says of sentences; ``force`` makes of labels to obey what the core takes."""
+        tokens = self.tokens(X)
+        wanted = force(tokens, forced)
+        try:
+            return ask(tokens, wanted)
+        except (TypeError, ValueError):
+            check_tokens(tokens, self.n_columns, alike=False)
+            for i, x in enumerate(tokens):
+                wanted = force([x], None if forced is None else [forced[i]])
+                try:
+                    ask([x], wanted)
+                except ValueError as error:
+                    about, _, message = str(error).partition("sentence 0: ")
+                    raise ExampleError(message, i, about=about) from None
+            raise

@@ -1,0 +1,121 @@
+"""A `SequenceLearner` as plain values and arrays, and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perceptive.features.presets import PRESETS
+from perceptive.features.templates import Templates
+from perceptive.parameters import SequenceParameters
+from perceptive.state import (
+    Meta,
+    State,
+    below,
+    check_labels,
+    hash_of,
+    keywords,
+    pair_or_none,
+    plain,
+    positive_or_none,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from perceptive.learners.sequence import SequenceLearner
+
+MODEL = "model."  # before the names of the core's arrays
+MOST_COLUMNS = 2**31 - 1
+
+
+def is_preset(template: Any) -> bool:
+    """Whether templates are known by a name."""
+    return isinstance(template, str) and (template == "auto" or template in PRESETS)
+
+
+def plain_template(template: Any, learner: SequenceLearner) -> Any:
+    """A template as JSON has it: a preset's name, or the text of what the learner has."""
+    assert learner.templates is not None
+    return template if is_preset(template) else learner.templates.text
+
+
+def state_of(learner: SequenceLearner) -> State:
+    """All that a learner is."""
+    templates, p = learner.templates, learner.parameters
+    if templates is None or learner.model is None:
+        raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
+    if learner.features is not None:
+        raise ValueError("features made by a function cannot be saved; write them as templates")
+    parameters = {f.name: plain(getattr(p, f.name)) for f in fields(p) if f.name != "template"}
+    model, fingerprint = learner.snapshot()
+    words = [*templates.dictionaries.items(), *templates.phrases.items()]
+    meta = {
+        "parameters": {**parameters, "template": plain_template(p.template, learner)},
+        "text": templates.text,
+        "where": templates.where,
+        "dictionaries": [name for name, _ in words],
+        "labels": check_labels(list(map(plain, learner.labels))),
+        **learner.labelling.state(),
+        "label_column": learner.label_column,
+        "n_columns": learner.n_columns,
+        "fingerprint": str(fingerprint),
+        "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
+        "temperature": learner.temperature,
+    }
+    arrays = {MODEL + name: array for name, array in model.items()}
+    for i, (_, some) in enumerate(words):
+        arrays[f"dictionary{i}"] = np.frombuffer("\n".join(some).encode(), np.uint8)
+    return State(meta, arrays)
+
+
+def parameters_from(state: State) -> Meta:
+    """The parameters of a learner; raises ValueError where they cannot be."""
+    try:
+        known = [f.name for f in fields(SequenceParameters)]
+        return {**keywords(state.meta, "parameters", known), "template": _templates_from(state)}
+    except KeyError as error:
+        raise ValueError(f"{error} is missing") from None
+
+
+def restore_state(learner: SequenceLearner, state: State) -> None:
+    """Give a new learner what `state_of` took from another; raises ValueError where it does not fit together."""
+    meta = state.meta
+    try:
+        learner.labelling.restore(meta)
+        learner.label_column, learner.n_columns = _columns_from(meta)
+        if not isinstance(meta["labels"], list):
+            raise ValueError("labels must be a list")
+        learner.meet_labels(check_labels(meta["labels"]))
+        if len(learner.labels) != len(meta["labels"]):
+            raise ValueError("labels are not all different")
+        learner.restore((below(state.arrays, MODEL), hash_of(meta)))
+        learner.first_epoch = pair_or_none(meta, "first_pass")
+        learner.temperature = positive_or_none(meta, "temperature")
+    except KeyError as error:
+        raise ValueError(f"{error} is missing") from None
+    except MemoryError:
+        raise ValueError("it needs more memory than there is") from None
+
+
+def _templates_from(state: State) -> Templates:
+    text, where, names = (state.meta[name] for name in ("text", "where", "dictionaries"))
+    if not isinstance(text, str) or not isinstance(where, str):
+        raise ValueError("text and where must be strings")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("dictionaries must be a list of names")
+    blobs = [state.arrays[f"dictionary{i}"].tobytes().decode() for i in range(len(names))]
+    words = {name: blob.split("\n") if blob else [] for name, blob in zip(names, blobs, strict=True)}
+    templates = Templates(text, where, words, reads=False)
+    if [*templates.dictionaries, *templates.phrases] != names:
+        raise ValueError("dictionaries and templates do not match")
+    return templates
+
+
+def _columns_from(meta: Meta) -> tuple[int | None, int | None]:
+    """The column of labels and how many columns there are; files of before they were remembered have neither."""
+    if meta.get("label_column") is None and meta.get("n_columns") is None:
+        return None, None
+    n = whole(meta, "n_columns", 1, MOST_COLUMNS)
+    return whole(meta, "label_column", -n, n - 1), n

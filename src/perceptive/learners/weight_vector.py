@@ -1,0 +1,394 @@
+"""`WeightVector`: v of one binary or joint problem, its average and journal, and the vector of each hypothesis."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.errors import Parameter, ParameterError
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
+from perceptive.parameters import LinearParameters, RankingParameters
+from perceptive.state import State
+
+Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
+MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
+COUNTS = ("rounds", "mistakes", "updates", "touched")
+OVERFLOW = "the weights have overflowed; rescale X, or use {}", Parameter("dtype", "float64")
+JOURNAL = (
+    "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
+    "vector_start", "index", "value",
+)  # fmt: skip
+RUN = (*COUNTS, "criterion", "radius2", "norm2", "scale", "clock")
+
+
+def stride_of(n_classes: int | None) -> int:
+    """Weights per feature: side by side for all classes, padded for SIMD; two classes (None) need one."""
+    return 1 if n_classes is None else -(-n_classes // 4) * 4
+
+
+class WeightVector:
+    """A vector v (two classes: ``n_classes=1``) or K of them, learned by one rule.
+
+    Parameters
+    ----------
+    n_features : int
+    n_classes : int or None
+        None for two classes (+1 and −1), else the number of classes that compete.
+    parameters : LinearParameters or RankingParameters
+    initial : Vector or None
+        v₀, where it is not 0.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_classes: int | None,
+        parameters: LinearParameters | RankingParameters,
+        initial: Vector | None = None,
+    ) -> None:
+        self.binary = n_classes is None
+        self.n_classes = n_classes or 1
+        self.parameters = parameters
+        self.n_features = n_features
+        self.initial = initial
+        p = parameters
+        self.dtype = np.dtype(p.dtype)
+        self.options = _core.Options(
+            p.rule, p.learning_rate, p.margin, p.C, p.r, p.bias, p.delta, p.normalize,
+            p.ties == "positive", p.average == "mistakes",
+        )  # fmt: skip
+        self.lock = threading.RLock()  # the journal may be read by one thread while another learns
+        self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
+        self.settled = True  # whether it is up to date
+        self._allocate(n_features)
+        self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
+        self.journal: Any = self._journal_type(p.max_voters or 0) if p.keeps_journal else None
+        if initial is not None:
+            self.arrays["z"][:] = initial[0]
+            self.biases["z_bias"][:] = initial[1]
+        self._bind(_core.Progress())
+        self.run.norm2 = sum(float(np.vdot(v, v)) for v in initial) if initial is not None else 0.0
+
+    def _allocate(self, capacity: int) -> None:
+        """Weights at their start, for so many features."""
+        shape = (capacity, self.stride)
+        self.arrays: dict[str, NDArray[Any]] = {"z": np.zeros(shape, self.dtype)}
+        if self.parameters.averages:
+            self.arrays["sum"] = np.zeros(shape, self.dtype)
+        if self.parameters.rule == "arow":
+            self.arrays["sigma"] = np.ones(shape, self.dtype)
+
+    @property
+    def stride(self) -> int:
+        """Weights per feature."""
+        return stride_of(None if self.binary else self.n_classes)
+
+    @property
+    def run(self) -> _core.Progress:
+        """Rounds, mistakes, updates and the other numbers of the run."""
+        return self.core.run
+
+    @property
+    def _journal_type(self) -> Any:
+        return _core.Journal32 if self.dtype == np.float32 else _core.Journal64
+
+    def _bind(self, run: _core.Progress) -> None:
+        """Give the core the arrays as they are now."""
+        self.core = _core.Problem(
+            self.arrays["z"],
+            self.arrays.get("sum"),
+            self.arrays.get("sigma"),
+            **self.biases,
+            options=self.options,
+            journal=self.journal,
+        )
+        self.core.run = run
+        self._vectors: dict[str, Vector] = {}
+        self.finished = False
+
+    # ------------------------------------------------------------ learning
+
+    def begin(self, rows: _core.Rows, defer: bool = False) -> None:
+        """Make ready for rows that are numbered anew.
+
+        With ``defer`` the average waits until it is asked for: that pays where rows are played several times, or in
+        another order than they lie in.
+        """
+        with self.lock:
+            self.settle()
+            shape = (rows.n, self.n_classes)
+            defer = defer and "sum" in self.arrays and rows.n * self.n_classes <= MOST_PENDING
+            self._waiting = rows if defer else None
+            ids = np.zeros(shape) if self.parameters.delta else None
+            self.core.begin_rows(ids, np.zeros(shape) if defer else None)
+            if self.journal is not None:
+                self.journal.begin_rows(rows.n)
+
+    def settle(self) -> None:
+        """Bring the average up to date where it was deferred."""
+        with self.lock:
+            if not self.settled and self._waiting is not None:
+                self.core.settle(self._waiting)
+            self.settled = True
+
+    def learn(
+        self,
+        rows: _core.Rows,
+        order: NDArray[np.int64],
+        targets: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+        cost: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Play the rows in the given order."""
+        with self.lock:
+            if self.finished or self._vectors:
+                self.finished, self._vectors = False, {}
+            self.settled = False
+            if self.binary:
+                _core.learn_binary(self.core, rows, order, targets, weights)
+            else:
+                _core.learn_joint(self.core, rows, order, targets, weights, cost)
+
+    def learn_lists(
+        self,
+        rows: _core.Rows,
+        order: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        grades: NDArray[np.float64],
+        gains: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None,
+        pairs: str,
+    ) -> None:
+        """Play lists of candidates in the given order; list t is the rows from ``starts[t]`` to ``starts[t + 1]``."""
+        with self.lock:
+            if self.finished or self._vectors:
+                self.finished, self._vectors = False, {}
+            _core.learn_lists(self.core, rows, order, starts, grades, gains, weights, pairs)
+
+    def learn_named(
+        self, vocabulary: Vocabulary, may_add: bool, x: dict[str, Any], target: int, label_hash: int
+    ) -> tuple[int, bool] | None:
+        """Play one dict: (share of the fingerprint, mistake), or None if it is not plain enough for the short way."""
+        with self.lock:
+            if self.finished or self._vectors:
+                self.finished, self._vectors = False, {}
+            if self.journal is not None:
+                self.journal.begin_rows(1)
+            names = vocabulary.names_met()
+            played = _core.learn_named(self.core, *names, may_add, x, target, label_hash)
+            if isinstance(played, int):
+                self.grow_features(played)
+                played = _core.learn_named(self.core, *names, may_add, x, target, label_hash)
+        return played if isinstance(played, tuple) else None
+
+    def finish(self) -> None:
+        """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
+        self.settle()
+        self.core.begin_rows(None, None)
+        self._waiting = None
+        self.finished = True
+
+    def grow_features(self, n_features: int) -> None:
+        """Make room for more features, doubling so that growing one by one stays cheap."""
+        self.settle()
+        self.n_features = n_features
+        self.finished, self._vectors = False, {}
+        if self.initial is not None:
+            more = np.zeros((n_features - len(self.initial[0]), self.stride), self.initial[0].dtype)
+            self.initial = np.concatenate([self.initial[0], more]), self.initial[1]
+        old = self.arrays
+        if n_features > len(old["z"]):  # the core knows of the whole capacity
+            self._allocate(max(n_features, 2 * len(old["z"]), 64))
+            for name, array in old.items():
+                self.arrays[name][: len(array)] = array
+            self._bind(self.run)
+
+    def grow_classes(self, n_classes: int, new_label: NDArray[np.int64]) -> None:
+        """Add classes that start at zero; class c becomes ``new_label[c]``."""
+        self.settle()
+        old, old_classes = self.arrays, self.n_classes
+        self.n_classes = n_classes
+        self._allocate(len(old["z"]))
+        for name, array in old.items():
+            self.arrays[name][:, new_label] = array[:, :old_classes]
+        for name, value in BIASES:
+            grown_bias = np.full(n_classes, value)
+            grown_bias[new_label] = self.biases[name]
+            self.biases[name] = grown_bias
+        if self.journal is not None:
+            self.journal.relabel(new_label)
+        self._bind(self.run)
+
+    # ------------------------------------------------------------ hypotheses
+
+    def survivals(self) -> NDArray[np.int64]:
+        """m_k of every v_k that has a say: all of them, or the ``max_voters`` longest survivors."""
+        with self.lock:
+            survival: NDArray[np.int64] = self._require_journal("survivals").survival
+        limit = self.parameters.max_voters
+        if limit is not None and len(survival) > limit:
+            silent = np.argsort(-survival, kind="stable")[limit:]
+            survival[silent] = 0
+        return survival
+
+    def _require_journal(self, what: Parameter | str) -> Any:
+        if self.journal is None:
+            raise ParameterError("{} needs the journal of all updates; train with {}", what, Parameter("keep", "all"))
+        return self.journal
+
+    def voter(self, k: int) -> Vector:
+        """v_k, from the journal."""
+        v = np.zeros((self.n_features, self.stride))
+        bias = np.zeros(self.n_classes)
+        if self.initial is not None:
+            v[: len(self.initial[0])] = self.initial[0]
+            bias[:] = self.initial[1]
+        with self.lock:
+            self._require_journal("a voter").replay(k, v, bias)
+        return v.astype(self.dtype), bias
+
+    def check_hypothesis(self, hypothesis: str) -> None:
+        """Raise ValueError if it cannot be had from this run."""
+        check_name(hypothesis)
+        named = Parameter("hypothesis", hypothesis)
+        if HYPOTHESES[hypothesis].needs_journal:
+            self._require_journal(named)
+        if hypothesis == "averaged" and "sum" not in self.arrays:
+            raise ParameterError("{} was not kept; train with {} or {}", named, named, Parameter("keep", "all"))
+
+    def average_clock(self) -> tuple[float, float]:
+        """(clock, total) such that the average is (clock·z − sum)/total."""
+        run = self.run
+        if self.parameters.average == "mistakes":
+            return run.clock + run.scale, run.updates + 1.0
+        return (run.clock, float(run.rounds)) if run.rounds else (run.scale, 1.0)
+
+    def vector(self, hypothesis: str) -> Vector:
+        """The weights that this hypothesis predicts with (none for ``voted``)."""
+        self.check_hypothesis(hypothesis)
+        self.settle()
+        vectors = self._vectors
+        if hypothesis in vectors:
+            return vectors[hypothesis]
+        z, z_bias = self.arrays["z"][: self.n_features], self.biases["z_bias"]
+        if hypothesis == "last":
+            with np.errstate(over="ignore", invalid="ignore"):
+                vector = (z * self.dtype.type(self.run.scale), z_bias * self.run.scale)
+        elif hypothesis == "averaged":
+            clock, total = self.average_clock()
+            sums = self.arrays["sum"][: self.n_features]
+            with np.errstate(over="ignore", invalid="ignore"):  # NaN and inf are refused below
+                average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
+            vector = (average, (clock * z_bias - self.biases["sum_bias"]) / total)
+        elif hypothesis == "voted":
+            raise ParameterError(
+                "a voted model has no single weight vector; ask for {} or {}",
+                Parameter("hypothesis", "averaged"), Parameter("hypothesis", "last"),
+            )  # fmt: skip
+        else:
+            vector = self.voter(choose_voter(hypothesis, self.survivals(), self.parameters.random_state))
+        if not (np.isfinite(vector[0]).all() and np.isfinite(vector[1]).all()):
+            raise ParameterError(*OVERFLOW)
+        if self.finished:
+            vectors[hypothesis] = vector
+        return vector
+
+    def dots(self, rows: _core.Rows, w: NDArray[Any]) -> NDArray[np.float64]:
+        """w·x for each row and class."""
+        out = np.empty((rows.n, self.n_classes))
+        _core.linear_scores(rows, w, self.parameters.normalize, out)
+        return out
+
+    def linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores under any weights of this shape."""
+        return self.dots(rows, w) + self.parameters.bias * bias
+
+    # ------------------------------------------------------------ state
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that learning changes, copied."""
+        self.settle()
+        journal = None if self.journal is None else self.journal.to_arrays()
+        return {
+            "arrays": {name: array.copy() for name, array in self.arrays.items()},
+            "biases": {name: array.copy() for name, array in self.biases.items()},
+            "run": {name: getattr(self.run, name) for name in RUN},
+            "journal": journal,
+        }
+
+    def state(self) -> State:
+        """As plain values and arrays, of the features that there are."""
+        state = self.snapshot()
+        arrays = {**state["arrays"], **state["biases"], **(state["journal"] or {})}
+        arrays |= {name: array[: self.n_features] for name, array in state["arrays"].items()}
+        if self.initial is not None:
+            arrays["initial"], arrays["initial_bias"] = self.initial
+        return State({"run": state["run"], "started": self.initial is not None}, arrays)
+
+    @classmethod
+    def from_state(
+        cls, state: State, n_features: int, n_classes: int | None, parameters: LinearParameters | RankingParameters
+    ) -> Self:
+        """What `state` gave; raises ValueError where it does not fit together."""
+        meta, arrays = state
+        if arrays["z"].shape != (n_features, stride_of(n_classes)):
+            raise ValueError("weights of the wrong shape")
+        initial = (arrays["initial"], arrays["initial_bias"]) if meta["started"] else None
+        vector = cls(n_features, n_classes, parameters, initial)
+        vector.restore(
+            {
+                "arrays": {name: arrays[name] for name in vector.arrays},
+                "biases": {name: arrays[name] for name in vector.biases},
+                "run": meta["run"],
+                "journal": {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None,
+            }
+        )
+        vector.finish()
+        return vector
+
+    def __getstate__(self) -> dict[str, Any]:
+        n_classes = None if self.binary else self.n_classes
+        return {"made": (self.n_features, n_classes, self.parameters, self.initial), "state": self.snapshot()}
+
+    def __setstate__(self, pickled: dict[str, Any]) -> None:
+        self.__init__(*pickled["made"])  # type: ignore[misc]
+        self.restore(pickled["state"])
+        self.finish()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot; raises ValueError where it does not fit this problem."""
+        for kind, mine in (("arrays", self.arrays), ("biases", self.biases)):
+            for name, array in mine.items():
+                given = state[kind].get(name)
+                if given is None or given.dtype != array.dtype or given.shape[1:] != array.shape[1:]:
+                    raise ValueError(f"{name} does not fit")
+        if any(len(a) < self.n_features for a in state["arrays"].values()):
+            raise ValueError("too few weights")
+        if any(len(a) != self.n_classes for a in state["biases"].values()):
+            raise ValueError("wrong number of bias weights")
+        run = _core.Progress()
+        for name in RUN:
+            setattr(run, name, state["run"][name])
+            if not -np.inf < state["run"][name] < np.inf or (name in COUNTS and state["run"][name] < 0):
+                raise ValueError(f"{name} is impossible")
+        if self.journal is not None:
+            self.journal = self._journal_type.from_arrays(
+                self.parameters.max_voters or 0,
+                **state["journal"],
+                n_features=self.n_features,
+                n_classes=self.n_classes,
+            )
+        # Own, writable, contiguous: learning may go on from arrays that lie in a file.
+        self._allocate(len(state["arrays"]["z"]))
+        for name, array in self.arrays.items():
+            array[:] = state["arrays"][name]
+        self.biases = {name: np.array(state["biases"][name], order="C") for name in self.biases}
+        self._bind(run)
+
+
+BIASES = (("z_bias", 0.0), ("sum_bias", 0.0), ("sigma_bias", 1.0))

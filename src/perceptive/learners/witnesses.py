@@ -1,0 +1,64 @@
+"""The vectors of a run as witnesses of its theorem."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from perceptive.data.dataset import Problem, Witness
+from perceptive.data.sample_weights import as_floats
+from perceptive.learners.weight_vector import Vector, WeightVector
+
+
+def problem_of(v: WeightVector, given: ArrayLike | None, **facts: Any) -> Problem:
+    """A sequence v₀, v₁, … as theorems see it, with its last, averaged and best vectors and one that is given."""
+    found = {"last": v.vector("last")}
+    if "sum" in v.arrays:
+        found["averaged"] = v.vector("averaged")
+    if v.journal is not None:
+        found["best"] = v.vector("best")
+    if given is not None:
+        found["given"] = _given(v, np.atleast_2d(as_floats(given, "witness")))
+    p, run = v.parameters, v.run
+    return Problem(
+        rule=p.rule,
+        rounds=run.rounds,
+        mistakes=run.mistakes,
+        updates=run.updates,
+        radius2=run.radius2,
+        witnesses={name: _witness(v, *vector) for name, vector in found.items()},
+        learning_rate=p.learning_rate,
+        margin=p.margin,
+        C=p.C,
+        delta=p.delta,
+        start_length=None if v.initial is None else _length(*v.initial),
+        certified=p.cost is None,
+        **facts,
+    )
+
+
+def _witness(v: WeightVector, w: NDArray[Any], b: NDArray[np.float64]) -> Witness:
+    length, along = _length(w, b), 0.0
+    if v.initial is not None and length:
+        start, start_bias = v.initial
+        w = w.astype(np.float64, copy=False)
+        along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / length
+    return Witness((w, b), length, along)
+
+
+def _given(v: WeightVector, u: NDArray[np.float64]) -> Vector:
+    n, d = v.n_classes, v.n_features
+    if u.shape not in ((n, d), (n, d + 1)) or not np.isfinite(u).all():
+        raise ValueError(f"witness has shape {u.shape}; give {n} × {d} finite numbers, or {n} × {d + 1}, bias last")
+    w = np.zeros((d, v.stride))
+    w[:, :n] = u[:, :d].T
+    return w, u[:, d] if u.shape[1] > d else np.zeros(n)
+
+
+def _length(w: NDArray[Any], b: NDArray[np.float64]) -> float:
+    """‖(w, b)‖."""
+    w = w.astype(np.float64, copy=False)
+    return math.sqrt(float(np.vdot(w, w)) + float(np.vdot(b, b)))

@@ -1,0 +1,117 @@
+"""Which class a kind of model file holds; `save` and `load`.
+
+Classes are named by strings: a command that loads a linear model imports neither kernels nor scikit-learn. Each class
+knows its own state (``state()``, ``from_state()``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from perceptive import model_file
+from perceptive.model_file import ModelFileError
+from perceptive.state import State
+
+Functions = Mapping[str, Callable[..., Any]]
+
+LEARNERS = {
+    "LinearLearner": "perceptive.learners.linear",
+    "KernelLearner": "perceptive.learners.kernel",
+    "RankingLearner": "perceptive.learners.ranking",
+    "KernelRankingLearner": "perceptive.learners.kernel_ranking",
+    "SequenceLearner": "perceptive.learners.sequence",
+    "RerankingLearner": "perceptive.learners.reranking",
+}
+# Estimators, and the learner that each is a skin of.
+ESTIMATORS = {
+    "LinearClassifier": "LinearLearner",
+    "KernelClassifier": "KernelLearner",
+    "LinearRanker": "RankingLearner",
+    "KernelRanker": "KernelRankingLearner",
+    "SequenceTagger": "SequenceLearner",
+    "Reranker": "RerankingLearner",
+}
+FAULTS = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RuntimeError, MemoryError)
+
+
+def class_of(kind: str) -> Any:
+    """The class that a kind of file holds."""
+    module = LEARNERS.get(kind, "perceptive.estimators")
+    return getattr(import_module(module), kind)
+
+
+def learner_from_state(kind: str, state: State, functions: Functions | None = None) -> Any:
+    """The learner of a state."""
+    if kind not in LEARNERS:
+        raise ValueError(f"{kind!r} is no kind of learner")
+    return class_of(kind).from_state(state, functions or {})
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
+
+    The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
+    booleans or None.
+
+    Parameters
+    ----------
+    model : estimator or learner of perceptive
+    path : path
+
+    Examples
+    --------
+    >>> import tempfile, os, perceptive
+    >>> path = os.path.join(tempfile.mkdtemp(), "and.model")
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [False, False, False, True]
+    >>> perceptive.save(perceptive.LinearClassifier(epochs=20).fit(X, y), path)
+    >>> perceptive.load(path).predict(X).tolist()
+    [False, False, False, True]
+    """
+    kind = type(model).__name__
+    if not hasattr(model, "state") or (kind not in (*LEARNERS, *ESTIMATORS) and kind != "JointClassifier"):
+        raise TypeError(f"cannot save a {kind}; give an estimator or a learner of perceptive")
+    model_file.write(path, kind, *model.state())
+
+
+def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions: Functions | None = None) -> Any:
+    """Read what `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+    verify : bool or None
+        Whether the checksum of the data is compared: None means for files below 64 MB.
+    functions : mapping of names to functions, or None
+        Those that the kernel of a saved model is made of (see `kernels.Custom`), or a reranker's features and
+        structure: no file holds them.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, foreign, or newer than this version of perceptive.
+    """
+    return _load(path, verify, functions, bare=False)
+
+
+def load_learner(path: str | os.PathLike[str]) -> Any:
+    """Read the learner of what `save` wrote, without scikit-learn."""
+    return _load(path, None, None, bare=True)
+
+
+def _load(path: str | os.PathLike[str], verify: bool | None, functions: Functions | None, bare: bool) -> Any:
+    where = os.fspath(path)
+    kind, meta, arrays = model_file.read(path, verify=verify)
+    if kind == "Checkpoint":
+        raise ModelFileError(f"{where}: is a checkpoint of a run; let the run end: perceptive train --checkpoint")
+    if kind not in (*LEARNERS, *ESTIMATORS):
+        raise ModelFileError(f"{where}: holds a {kind!r}, which this version does not know; upgrade perceptive")
+    try:
+        return class_of(ESTIMATORS.get(kind, kind) if bare else kind).from_state(State(meta, arrays), functions or {})
+    except FAULTS as error:
+        if isinstance(error, ModelFileError) or type(error).__name__ == "MissingFunction":
+            raise
+        said = "it needs more memory than there is" if isinstance(error, MemoryError) else error
+        raise ModelFileError(f"{where}: the model does not fit together ({said}); save it again") from None

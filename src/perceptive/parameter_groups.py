@@ -1,0 +1,347 @@
+"""Every parameter, declared once: name, type, default, what it may be, and a line of help.
+
+The first part has each parameter once, in a group. The second part composes groups for each task, and says only what
+differs there. Which rules and hypotheses a task takes stands in `perceptive.roles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perceptive import roles
+from perceptive.declarations import (
+    Group,
+    anything,
+    boolean,
+    not_negative,
+    number,
+    one_of,
+    parameter,
+    positive,
+    squarable,
+    whole,
+)
+
+# ---------------------------------------------------------------- groups: each parameter once
+
+
+class RuleGroup(Group):
+    """When and how far to move."""
+
+    rule: str = parameter(
+        "perceptron", "when and how far to move on an example", one_of(*roles.rules("joint", "linear"))
+    )
+    learning_rate: float = parameter(1.0, "η of the perceptron", positive)
+    margin: float = parameter(0.0, "β: the perceptron also updates on right answers with y·score ≤ β", not_negative)
+    C: float = parameter(1.0, "aggressiveness of pa1 and pa2", positive)
+
+
+class LinearRuleGroup(RuleGroup):
+    """What only the rules of linear classifiers take."""
+
+    r: float = parameter(1.0, "regularisation of arow", positive)
+    cost: Any = parameter(
+        None,
+        "mira: K × K matrix of what it costs to answer ŷ for y",
+        anything,
+        doc="mira: what it costs to answer ŷ (column) for y (row).",
+        kind="array of shape (n_classes, n_classes) or None",
+    )
+
+
+class PairGroup(Group):
+    """What a ranker learns from a list."""
+
+    pairs: str = parameter(
+        "best",
+        "learn from the best against the rest, from the pair most in the wrong order, or from all that are",
+        one_of("best", "worst", "all"),
+        doc="Learn from the best candidate against the best of the rest; from the pair that is most in the wrong "
+        "order; or from the mean of all pairs that are in the wrong order.",
+    )
+    cost: str | None = parameter(
+        None,
+        "pairs count by the difference of their grades, or of their places",
+        one_of(None, "grade", "position"),
+        doc="How much a pair counts: all alike, by the difference of the grades, or of the discounts "
+        "1/log₂(place + 1) of the places that the grades have in the right order. A margin for rules with a hinge, a "
+        "factor for the perceptron.",
+    )
+
+
+class HypothesisGroup(Group):
+    """What predicts."""
+
+    hypothesis: str = parameter("averaged", "what of v₀, v₁, … predicts", one_of(*roles.hypotheses("joint", "linear")))
+
+
+class JournalGroup(Group):
+    """How many of the vectors v₀, v₁, … are kept."""
+
+    keep: str | None = parameter(
+        None,
+        "'all' keeps the journal, so that every hypothesis is at hand",
+        one_of(None, "all"),
+        doc='"all" keeps the journal of updates, so that every hypothesis is at hand after one run. Implied by best, '
+        "voted and random.",
+    )
+    max_voters: int | None = parameter(None, "how many of the longest survivors the journal keeps", whole(1, "all"))
+
+
+class AverageGroup(Group):
+    """Which mean the averaged hypothesis is."""
+
+    average: str = parameter("examples", "mean over the examples, or of v₀ … v_K", one_of("examples", "mistakes"))
+
+
+class ClassGroup(Group):
+    """How classes are told apart."""
+
+    multiclass: str = parameter("joint", "how more than two classes are learned", one_of(*roles.multiclass("linear")))
+    bias: float = parameter(1.0, "value of the constant feature; 0 for none", squarable)
+    ties: str = parameter("mistake", "a score of 0 is a mistake, or predicts +1", one_of("mistake", "positive"))
+
+
+class VectorGroup(Group):
+    """What examples are trained as, and in which precision."""
+
+    delta: float = parameter(0.0, "Δ-trick: train on [X | ΔI]", squarable)
+    dtype: str = parameter("float32", "of the weights", one_of("float32", "float64"))
+
+
+class ColumnGroup(Group):
+    """How rows become columns of weights."""
+
+    normalize: bool = parameter(False, "scale rows to unit length", boolean)
+    n_features: int | None = parameter(None, "number of features, if known before the data", whole(1, "from the data"))
+    bits: int | None = parameter(
+        None,
+        "hash the names of dicts into 2^bits columns",
+        whole(1, "give each name a column", maximum=30),
+        doc="Hash the names of dicts into 2^bits columns, instead of giving each name a column of its own.",
+    )
+
+
+class KernelGroup(Group):
+    """What compares examples in the dual."""
+
+    kernel: Any = parameter(
+        "gaussian",
+        "a kernel, its name as in 'poly(4)', a function, or 'precomputed'",
+        anything,
+        doc='A kernel of `perceptive.kernels`, its text as in ``"0.5*gaussian(sigma=2)+poly(4)"``, a function of two '
+        'examples, or "precomputed" for Gram matrices (of lists: of all candidates, those of a list side by side).',
+        kind="Kernel, str or callable",
+    )
+    cache_size: float = parameter(
+        200.0,
+        "megabytes for kernel values that later epochs use again",
+        not_negative,
+        doc="Megabytes for kernel values of strings, trees and functions that later epochs use again; the rest is "
+        "computed anew.",
+    )
+
+
+class BudgetGroup(Group):
+    """How much a kernel learner may remember."""
+
+    budget: int | None = parameter(None, "how many supports are kept at most", whole(1, "all"))
+    forget: str = parameter(
+        "projectron",
+        "what makes room when the budget is used up",
+        one_of("oldest", "random", "projectron"),
+        doc="What makes room when the budget is used up: the new example is projected on the supports, which stay, or "
+        'takes the place of one of them. The latter have no average, only a ``hypothesis="last"``.',
+    )
+
+
+class TemplateGroup(Group):
+    """Which features of tokens are read."""
+
+    template: Any = parameter(
+        "auto",
+        "a preset, a file or lines of templates; 'auto' looks at the tokens",
+        anything,
+        doc='Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or '
+        "CRF++'s), lines (see `perceptive.features.templates`), objects (see `perceptive.features.terms`), or a "
+        'function of a sentence and a place in it that gives a dict or the names of features. "auto" chooses a preset '
+        "by the look of the tokens.",
+        kind="str, path, list of str or of templates, or callable",
+    )
+    min_count: int = parameter(1, "features seen less often in `fit` are left out", whole(1))
+
+
+class DecodingGroup(Group):
+    """Which label sequences are possible, and how the best is found."""
+
+    constraints: str | None = parameter(
+        "auto",
+        "scheme that every prediction keeps to; 'auto' recognises it",
+        one_of("auto", "bio", "iob1", "bioes", "none", None),
+        doc='Scheme that every prediction keeps to; "auto" recognises it, and warns where labels look like one but '
+        "break it. What breaks a scheme recognised by `fit` is refused later.",
+    )
+    encoding: str | None = parameter(
+        None,
+        "'bioes': within, ends and single tokens have labels of their own; BIO or IOB1 go in and come out",
+        one_of(None, "bioes"),
+        doc='"bioes": within, the ends of segments and segments of one token have labels of their own, which helps to '
+        "find chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments "
+        "of a type have one, two or more tokens only where some that were learned from have.",
+    )
+    beam: int = parameter(
+        0,
+        "states kept at a token; 0 for all",
+        whole(0),
+        doc="States kept at a token; 0 for all. The k best, margins and probabilities know only what it kept.",
+    )
+    segments: bool = parameter(
+        False,
+        "semi-Markov: whole segments have features too; labels are BIO tags",
+        boolean,
+        doc="Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, "
+        "dictionary membership). Labels are BIO tags. For records such as addresses and bibliographies.",
+    )
+    max_segment: int | None = parameter(
+        None,
+        "tokens of the longest segment",
+        whole(1, "that of the training data", maximum=65535),
+        doc="Tokens of the longest segment; None: that of the data learned from so far.",
+    )
+
+
+class SeedGroup(Group):
+    """Chance."""
+
+    random_state: int = parameter(0, "seed of the shuffling and of the random hypothesis", whole(0))
+
+
+class TrainingGroup(Group):
+    """How the examples are played."""
+
+    epochs: int = parameter(10, "epochs at most; an epoch without an update ends the training", whole(1))
+    shuffle: bool = parameter(True, "play each epoch in a new random order", boolean)
+    validation_fraction: float = parameter(
+        0.0,
+        "part of the data held out for early stopping",
+        number("in [0, 1)", lambda value: 0 <= value < 1),
+        doc="Part of the data held out for early stopping; 0 for none.",
+    )
+    patience: int = parameter(3, "epochs without a better held-out score before stopping", whole(1))
+    progress: bool = parameter(
+        False, "show a progress bar", boolean, doc="Show a progress bar where training takes longer than a second."
+    )
+
+
+class CertifyGroup(Group):
+    """Of all estimators."""
+
+    certify: bool = parameter(
+        False, "make certificate_ at the end of fit", boolean, doc="Make ``certificate_`` at the end of `fit`."
+    )
+
+
+class ProbabilityGroup(Group):
+    """Of estimators with `predict_proba`."""
+
+    probability: bool = parameter(
+        False,
+        "calibrate predict_proba on held-out data",
+        boolean,
+        doc="Hold out a tenth of the data (or ``validation_fraction``) and calibrate `predict_proba` on it.",
+    )
+
+
+class ClassWeightGroup(Group):
+    """Of classifiers."""
+
+    class_weight: Mapping[Any, float] | str | None = parameter(
+        None,
+        "weights of the classes: a dict, 'balanced', or None",
+        anything,
+        doc="Weights of the classes.",
+        kind='dict, "balanced" or None',
+    )
+
+
+class EstimatorGroup(ClassWeightGroup, ProbabilityGroup, CertifyGroup):
+    """What the linear estimator knows beside its learner."""
+
+    warm_start: bool = parameter(
+        False,
+        "let fit start from the weights that are there",
+        boolean,
+        doc="Let `fit` start from the weights that are there.",
+    )
+
+
+# ---------------------------------------------------------------- tasks: what differs
+
+
+class LinearGroup(
+    LinearRuleGroup, HypothesisGroup, JournalGroup, AverageGroup, ClassGroup, ColumnGroup, VectorGroup, SeedGroup
+):
+    """Of linear classifiers."""
+
+    reference: Any = parameter(
+        None,
+        "ovr: the class that has no problem of its own",
+        anything,
+        doc="ovr: the class that has no problem of its own and wins when no other does.",
+        kind="label or None",
+    )
+
+
+class DualGroup(KernelGroup, RuleGroup, HypothesisGroup, ClassGroup, BudgetGroup, VectorGroup, SeedGroup):
+    """Of kernel classifiers."""
+
+    normalized: bool = parameter(False, "divide each v_k by its length, as Freund & Schapire do", boolean)
+    rule: str = parameter(check=one_of(*roles.rules("joint", "kernel")))
+    multiclass: str = parameter(check=one_of(*roles.multiclass("kernel")))
+    bias: float = parameter(0.0, "b: the kernel becomes K + b²")
+    delta: float = parameter(help="Δ-trick: train with K + Δ²I")
+    dtype: str = parameter(help="of the kernel values")
+    random_state: int = parameter(help="seed of the shuffling, of forgetting and of the random hypothesis")
+
+
+class ListGroup(RuleGroup, PairGroup, HypothesisGroup, VectorGroup, SeedGroup):
+    """Of all rankers."""
+
+    rule: str = parameter(help="when and how far to move on a list", check=one_of(*roles.rules("ranking", "linear")))
+    margin: float = parameter(help="β: the perceptron also updates where the best leads by β or less")
+    delta: float = parameter(help="Δ-trick: an id feature for each list")
+
+
+class RankingGroup(ListGroup, JournalGroup, AverageGroup, ColumnGroup):
+    """Of linear rankers."""
+
+    average: str = parameter(help="mean over the lists, or of v₀ … v_K")
+    normalize: bool = parameter(help="scale candidates to unit length")
+
+
+class DualRankingGroup(KernelGroup, ListGroup):
+    """Of kernel rankers."""
+
+    rule: str = parameter(check=one_of(*roles.rules("ranking", "kernel")))
+    dtype: str = parameter(help="of the kernel values")
+
+
+class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, DecodingGroup, SeedGroup):
+    """Of taggers."""
+
+    rule: str = parameter(help="how far to move on a sentence", check=one_of(*roles.rules("sequence", "linear")))
+    learning_rate: float = parameter(
+        check=number("a number from 1e-30 to 1e30", lambda value: 1e-30 <= value <= 1e30)  # weights are float32
+    )
+    margin: float = parameter(help="β: the perceptron also updates where the second best is this close")
+    C: float = parameter(0.03, "aggressiveness of pa1, pa2 and mira")
+    hypothesis: str = parameter(check=one_of(*roles.hypotheses("sequence", "linear")))
+    cost: str | None = parameter(
+        "auto",
+        "'hamming': a wrong sequence must lose by its number of wrong labels; None: by 1; 'auto': the rule's own",
+        one_of("auto", "hamming", "none", None),
+        doc='"hamming": a wrong sequence must lose by the number of its wrong labels, and the competitor is sought '
+        'under score + cost; None: by 1. "auto" is None for the perceptron, else "hamming".',
+    )
+    k: int = parameter(5, "mira: competitors at once", whole(1))

@@ -1,0 +1,152 @@
+"""Which roles go together: task × representation, with the rules and the hypotheses that each pair takes.
+
+This is the one declaration. The parameters take their choices from it, ``perceptive roles`` prints it, and
+``docs/roles.md`` shows it. A rule and a hypothesis that a pair takes always go together, so two tables say it all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from perceptive.hypotheses import HYPOTHESES
+from perceptive.rules import RULES
+
+TASKS = {
+    "binary": "two classes, one vector",
+    "joint": "many classes, one vector each, which compete",
+    "ovr": "many classes, each against the rest",
+    "ovo": "many classes, each against each",
+    "ranking": "the best of a list, or its order",
+    "sequence": "a label for every token",
+}
+REPRESENTATIONS = {
+    "linear": "a weight per feature: dense, sparse or hashed",
+    "kernel": "the list of mistakes (the dual)",
+    "budget": "a kernel that keeps a limited number of mistakes",
+}
+
+_CLASSES = ("binary", "joint", "ovr", "ovo")
+_DUAL = ("kernel", "budget")
+_NOT_YET = "possible, but not implemented"
+
+
+class _No(NamedTuple):
+    """Something that does not go together; an empty tuple stands for all values of a role."""
+
+    reason: str
+    tasks: tuple[str, ...] = ()
+    representations: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()  # rules or hypotheses
+
+
+_NEVER = (
+    _No(
+        "Viterbi adds up the scores of neighbouring labels; a kernel of whole sequences has no such parts. "
+        "A `Reranker` applies one to the k best sequences",
+        ("sequence",),
+        _DUAL,
+    ),
+    _No(
+        f"{_NOT_YET}: an update is a difference of candidates, and dropping one of them leaves half of it",
+        ("ranking",),
+        ("budget",),
+    ),
+    _No(f"{_NOT_YET}: a support has a coefficient per class, not per pair of classes", ("ovo",), _DUAL),
+    _No("AROW keeps a variance per feature; a kernel has no features", (), _DUAL, ("arow",)),
+    _No(
+        f"{_NOT_YET}: v ← a·v + τδ with a ≠ 1 rescales all earlier updates, and the dual keeps their sum as it is",
+        (),
+        _DUAL,
+        ("romma", "aggressive-romma"),
+    ),
+    _No("MIRA is PA with a cost matrix; kernel classifiers take none", _CLASSES, _DUAL, ("mira",)),
+    _No(
+        f"{_NOT_YET}: every update is a difference δ, which these rules take",
+        ("ranking", "sequence"),
+        (),
+        ("romma", "aggressive-romma", "arow"),
+    ),
+    _No("needs every v_k, and a budget drops mistakes", (), ("budget",), ("best", "voted", "random")),
+)
+
+
+def why_not(task: str, representation: str, role: str | None = None) -> str | None:
+    """Why a task, a representation and a rule or hypothesis do not go together; None where they do.
+
+    Examples
+    --------
+    >>> why_not("joint", "kernel", "arow")
+    'AROW keeps a variance per feature; a kernel has no features'
+    >>> why_not("joint", "kernel", "voted") is None
+    True
+    """
+    for no in _NEVER:
+        if (
+            (not no.tasks or task in no.tasks)
+            and (not no.representations or representation in no.representations)
+            and (not no.roles or role in no.roles)
+        ):
+            return no.reason
+    return None
+
+
+def rules(task: str, representation: str) -> tuple[str, ...]:
+    """The rules that a task takes.
+
+    Examples
+    --------
+    >>> rules("joint", "kernel")
+    ('perceptron', 'pa', 'pa1', 'pa2')
+    """
+    return tuple(rule for rule in RULES if why_not(task, representation, rule) is None)
+
+
+def hypotheses(task: str, representation: str) -> tuple[str, ...]:
+    """The hypotheses that a task takes."""
+    return tuple(name for name in HYPOTHESES if why_not(task, representation, name) is None)
+
+
+def multiclass(representation: str) -> tuple[str, ...]:
+    """The ways to learn many classes."""
+    return tuple(task for task in ("joint", "ovr", "ovo") if why_not(task, representation) is None)
+
+
+def as_dict() -> list[dict[str, Any]]:
+    """Every task with every representation: for each rule and hypothesis None, or why it does not go."""
+    return [
+        {
+            "task": task,
+            "representation": representation,
+            "why_not": why_not(task, representation),
+            "rules": {rule: why_not(task, representation, rule) for rule in RULES},
+            "hypotheses": {name: why_not(task, representation, name) for name in HYPOTHESES},
+        }
+        for task in TASKS
+        for representation in REPRESENTATIONS
+    ]
+
+
+def as_text() -> str:
+    """The tables of rules and of hypotheses; a number stands for the reason why not, given below."""
+    columns = [(task, representation) for representation in REPRESENTATIONS for task in TASKS]
+    reasons: list[str] = []
+
+    def cell(task: str, representation: str, role: str) -> str:
+        reason = why_not(task, representation, role)
+        if reason is None:
+            return "yes"
+        if reason not in reasons:
+            reasons.append(reason)
+        return str(1 + reasons.index(reason))
+
+    lines = []
+    for title, roles in (("rule", RULES), ("hypothesis", HYPOTHESES)):
+        lines.append(f"{title:<20}" + "".join(f"{task:<9}" for task in TASKS))
+        for representation, meaning in REPRESENTATIONS.items():
+            lines.append(f"{representation}: {meaning}")
+            for role in roles:
+                cells = [cell(*column, role) for column in columns if column[1] == representation]
+                lines.append(f"  {role:<18}" + "".join(f"{text:<9}" for text in cells))
+        lines.append("")
+    lines += [f"{i}: {reason}." for i, reason in enumerate(reasons, 1)]
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,290 @@
+"""How files become rows: what a model must remember to read more files of the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+
+FORMATS = ("svmlight", "vw", "text", "csv", "json", "arrow")
+ALIASES = {
+    "libsvm": "svmlight",
+    "fasttext": "text",
+    "tsv": "csv",
+    "jsonl": "json",
+    "ndjson": "json",
+    "parquet": "arrow",
+}
+BITS = 20  # of formats with named features, where none are given
+TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of a table."""
+
+    columns: Sequence[str]
+    delimiter: str
+    categorical: Sequence[str] = ()  # besides those that the format names
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFormat:
+    """The format of files, and how its features become columns.
+
+    Parameters
+    ----------
+    name : str
+        One of `FORMATS`.
+    zero_based : bool
+        svmlight: whether the first feature is 0.
+    n_features : int or None
+        svmlight: columns; larger indices are refused.
+    bits : int or None
+        Hash the features into 2^bits columns; formats with named features always do, into 2^20 if nothing is said.
+    hash_seed : int
+        Where the hash begins.
+    interactions : tuple of str
+        Products of two features: ("all",), or pairs of namespaces ("a:b", …): those of VW, columns of CSV, keys of
+        JSON. The features of texts have no part in it.
+    labelled : bool
+        text: whether lines begin with a label.
+    label : str
+        csv, json, arrow: the column or key of the label. Where there is none, examples have no label.
+    text_column : str or None
+        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text".
+    categorical, ignore : tuple of str
+        csv, arrow: columns whose numbers are names; columns that are left out.
+    delimiter : str or None
+        csv: by default that one of comma, tab and semicolon which divides the header into most columns.
+    text : mapping
+        How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
+        `perceptive.features.text.TextFeatures`.
+
+    Examples
+    --------
+    >>> FileFormat(name="svmlight", bits=10).width
+    1024
+    """
+
+    name: str = "svmlight"
+    zero_based: bool = False
+    n_features: int | None = None
+    bits: int | None = None
+    hash_seed: int = 0
+    interactions: tuple[str, ...] = ()
+    labelled: bool = True
+    label: str = "label"
+    text_column: str | None = None
+    categorical: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    delimiter: str | None = None
+    text: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name == "conll":
+            raise ValueError("files of tokens in columns are for taggers; give --task tag, or use streams.conll")
+        if self.name not in (*FORMATS, *ALIASES):
+            raise ValueError(f"unknown format {self.name!r}; choose one of {', '.join((*FORMATS, *ALIASES))}")
+        if self.name == "tsv" and self.delimiter is None:
+            self._set("delimiter", "\t")
+        self._set("name", ALIASES.get(self.name, self.name))
+        if self.bits is None and self.name != "svmlight":
+            self._set("bits", BITS)
+        self._check_names()
+        if self.n_features is not None and not 0 <= self.n_features < 2**31:
+            raise ValueError(f"n_features is {self.n_features}; it must be from 0 to 2³¹ − 1")
+        if self.bits is not None and not 1 <= self.bits <= 30:
+            raise ValueError(f"bits is {self.bits}; it must be from 1 to 30")
+        if not 0 <= self.hash_seed < 2**32:
+            raise ValueError(f"hash_seed is {self.hash_seed}; it must be from 0 to 2³² − 1")
+        if self.interactions and self.bits is None:
+            raise ValueError("interactions need hashed features; give bits")
+        for pair in self.interactions:
+            if pair != "all" and pair.count(":") != 1:
+                raise ValueError(f"interaction {pair!r} is neither 'all' nor a pair of namespaces 'a:b'")
+        if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
+            raise ValueError(f"delimiter is {self.delimiter!r}; it must be one ASCII character, no quote, no newline")
+        self._check_text()
+
+    @property
+    def width(self) -> int | None:
+        """Columns, where they are known before the data."""
+        return self.n_features if self.bits is None else 1 << self.bits
+
+    @property
+    def has_text(self) -> bool:
+        """Whether texts become features."""
+        return self.name in ("text", "json") or self.text_column is not None
+
+    @property
+    def has_idf(self) -> bool:
+        """Whether these are weighted by how rare they are, which takes a pass before the others."""
+        return self.has_text and bool(self.text["idf"])
+
+    def parser(
+        self,
+        remember: bool = False,
+        limit: int | None = None,
+        idf: NDArray[np.float32] | None = None,
+        header: Header | None = None,
+        only_text: bool = False,
+        queries: bool = False,
+    ) -> Any:
+        """The parser of the core.
+
+        Parameters
+        ----------
+        remember : bool
+            Whether it gives the names of hashed features too.
+        limit : int or None
+            svmlight: columns at most, where neither ``n_features`` nor ``bits`` sets a limit.
+        idf : array of float32 or None
+            2^bits factors, where texts have idf. Without them it counts as 1.
+        header : Header
+            csv: of the file.
+        only_text : bool
+            Leave out all features but those of texts.
+        queries : bool
+            svmlight: whether every line must name its query.
+        """
+        features = self._features(remember)
+        if self.name == "svmlight":
+            most = limit if self.n_features is None and features is None else self.n_features
+            return _core.Svmlight(self.zero_based, most, features, queries)
+        assert features is not None
+        if self.name == "vw":
+            return _core.Vw(features)
+        if self.name == "text":
+            return _core.LabelledText(self._texts(idf), self.labelled, remember)
+        if self.name == "json":
+            return _core.JsonLines(features, self._texts(idf), self.label, self.text_column or "text", only_text)
+        assert header is not None
+        kinds = [(name, self.kind(name, header)) for name in header.columns]
+        if only_text:
+            kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
+        text = None if self.text_column is None else self._texts(idf)
+        return _core.Csv(features, text, header.delimiter, kinds)
+
+    def kind(self, column: str, header: Header | None = None) -> str:
+        """What a column of a table is."""
+        if column in self.ignore:
+            return "ignored"
+        if column == self.label:
+            return "label"
+        if column == self.text_column:
+            return "text"
+        known = self.categorical if header is None else (*self.categorical, *header.categorical)
+        return "categorical" if column in known else "any"
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Raise where an option names a column that there is not. The label may be missing."""
+        asked = [*self.categorical, *self.ignore, *([] if self.text_column is None else [self.text_column])]
+        for name in asked:
+            if name not in columns:
+                raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, columns))}")
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_names(self) -> None:
+        for name in ("interactions", "categorical", "ignore"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+                raise ValueError(f"{name} is {value!r}; give a tuple of strings")
+            self._set(name, tuple(value))
+
+    def _check_text(self) -> None:
+        unknown = set(self.text) - set(TEXT)
+        if unknown:
+            raise ValueError(f"unknown text option {min(unknown)!r}; there are {', '.join(TEXT)}")
+        text = {**TEXT, **self.text}
+        for name in ("words", "chars"):
+            text[name] = None if text[name] is None else tuple(text[name])
+        self._set("text", text)
+        if text["words"] is None and text["chars"] is None:
+            raise ValueError("words and chars are both None; give one of them, such as words=(1, 1)")
+        self._texts(None)  # the core checks the rest
+
+    def _texts(self, idf: NDArray[np.float32] | None) -> _core.TextReading:
+        text = self.text
+        return _core.TextReading(
+            text["words"] or (0, 0),
+            text["chars"] or (0, 0),
+            text["lowercase"],
+            text["weighting"],
+            text["normalize"],
+            self.bits or BITS,
+            self.hash_seed,
+            True,
+            idf if text["idf"] else None,
+        )
+
+    def _features(self, remember: bool) -> _core.FeatureOptions | None:
+        if self.bits is None:
+            return None
+        pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
+        return _core.FeatureOptions(self.bits, self.hash_seed, True, remember, "all" in self.interactions, pairs)
+
+    def to_meta(self) -> dict[str, Any]:
+        """As plain values, for a model file."""
+        meta = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        meta["format"] = meta.pop("name")  # as files have always called it
+        meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
+        return meta
+
+    @classmethod
+    def from_meta(cls, meta: dict[str, Any]) -> FileFormat:
+        """What `to_meta` gave; raises where it cannot be."""
+        known = {f.name for f in fields(cls)} - {"name"} | {"format"}
+        if not isinstance(meta, dict) or set(meta) - known:
+            raise ValueError("an unknown file format")
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
+        values["name"] = values.pop("format")
+        return cls(**values)
+
+
+TABLES = {"label", "text_column", "categorical", "ignore"}
+NAMED = {"bits", "hash_seed", "interactions"}
+MEANT = {  # what heeds which options
+    "svmlight": NAMED | {"zero_based", "n_features"},
+    "vw": NAMED,
+    "text": {"bits", "hash_seed", "labelled", "text"},
+    "csv": NAMED | TABLES | {"delimiter", "text"},
+    "arrow": NAMED | TABLES | {"text"},
+    "json": NAMED | {"label", "text_column", "text"},
+}
+
+
+class Meaningless(ValueError):
+    """Options were given that mean nothing for files of a format."""
+
+    def __init__(self, names: Sequence[str], why: str) -> None:
+        super().__init__(f"{', '.join(names)}: {why}")
+        self.names, self.why = names, why
+
+
+def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
+    """Raise where options of a format were given that its format does not heed.
+
+    Examples
+    --------
+    >>> check_meaning(FileFormat(name="svmlight", label="y"), {"label": "y"})
+    Traceback (most recent call last):
+    perceptive.streams.file_format.Meaningless: label: this means nothing in svmlight files; leave it out
+    """
+    default = {f.name: f.default for f in fields(FileFormat)} | {"text": {}}
+    told = {name: value for name, value in given.items() if value is not None and value != default[name]}
+    deaf = [name for name in told if name not in MEANT[format.name]]
+    if format.name in ("csv", "arrow") and format.text_column is None and "text" in told:
+        raise Meaningless(list(told["text"]), "this is about texts; say by text_column (--text-column) where they are")
+    if "hash_seed" in told and format.bits is None:
+        raise Meaningless(["hash_seed"], "this is about hashed features; give bits (--bits) too")
+    if deaf:
+        names = [one for name in deaf for one in (told["text"] if name == "text" else [name])]
+        raise Meaningless(names, f"this means nothing in {format.name} files; leave it out")

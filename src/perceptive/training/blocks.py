@@ -1,0 +1,217 @@
+"""What the blocks of files hold: labelled rows (`RowBlocks`), or lists of candidates (`ListBlocks`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.dataset import Dataset
+from perceptive.data.labels import Labels
+from perceptive.evaluation.metrics import top1
+from perceptive.streams import Stream
+from perceptive.streams.examples import UNLABELLED, Examples
+from perceptive.streams.lists import CandidateLists, read_lists
+from perceptive.training.holdout import HoldOut
+
+MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
+NO_PREFERENCE = (
+    "in no held-out list is a candidate better than another, so that they cannot tell when to stop; hold out more, or "
+    "none"
+)
+
+
+class Read(NamedTuple):
+    """A block as it was parsed, without what has no answer; None at the end, where some more is counted."""
+
+    block: Any
+    file: int  # its number among the files
+    unanswered: int  # examples or lists that were left out
+
+
+class Blocks(Protocol):
+    """What blocks hold, and how a learner takes them.
+
+    Attributes
+    ----------
+    unit, answered : str
+        What an example is called, and one with an answer.
+    shuffles_blocks : bool
+        Whether the blocks themselves come in random order, too, where examples do.
+    """
+
+    unit: str
+    answered: str
+    shuffles_blocks: bool
+
+    def parse(self, stream: Stream, then: Callable[[Read], Any]) -> Iterator[Any]:
+        """The blocks of the files, each given to ``then``, by threads where that is possible."""
+
+    def for_cache(self, block: Any) -> Examples:
+        """As the cache takes it."""
+
+    def from_cache(self, examples: Examples) -> Any:
+        """What `for_cache` gave."""
+
+    def choose(self, holdout: HoldOut, block: Any) -> NDArray[np.bool_]:
+        """What is held out of a block."""
+
+    def ready(self, block: Any, width: int | None) -> Any:
+        """Checked rows, and what goes with them, to be made a dataset by `dataset`."""
+
+    def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
+        """As the learner takes it."""
+
+    def score(self, learner: Any, blocks: Iterator[Any]) -> float:
+        """The score on blocks that are held out."""
+
+    def narrow(self, block: Any, n_features: int) -> Any:
+        """Without the columns from ``n_features`` on."""
+
+    def count_rows(self, block: Any) -> int:
+        """How many rows it has."""
+
+
+def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
+    """Parsed examples as checked rows; ``width`` is the number of columns, None as many as they need."""
+    rows = _core.csr_rows(
+        examples.indptr, examples.indices, examples.data, examples.width() if width is None else width, True
+    )
+    assert rows is not None  # parsers sort
+    return rows
+
+
+class RowBlocks:
+    """Blocks of labelled rows, for classifiers."""
+
+    unit, answered, shuffles_blocks = "examples", "labelled examples", True
+
+    def parse(self, stream: Stream, then: Callable[[Read], Any]) -> Iterator[Any]:
+        """Examples that have a label."""
+
+        def work(examples: Examples, number: int, file: int) -> Any:
+            missing = examples.which == UNLABELLED
+            unlabelled = int(np.count_nonzero(missing))
+            if unlabelled:
+                examples = examples.take(np.flatnonzero(~missing))
+            return then(Read(examples, file, unlabelled))
+
+        return stream.blocks(prepare=work, limit=MAX_FEATURES)
+
+    def for_cache(self, block: Examples) -> Examples:
+        """Without queries, which are of no use here."""
+        return block if block.qid is None else replace(block, qid=None)
+
+    def from_cache(self, examples: Examples) -> Examples:
+        """The same."""
+        return examples
+
+    def choose(self, holdout: HoldOut, block: Examples) -> NDArray[np.bool_]:
+        """By class."""
+        return holdout.choose(Labels(block.labels, block.which.astype(np.int64)))
+
+    def ready(self, block: Examples, width: int | None) -> Any:
+        """Rows, labels and weights."""
+        return checked_rows(block, width), Labels(block.labels, block.which.astype(np.int64)), block.weight
+
+    def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
+        """Labelled rows."""
+        found: Dataset = learner.dataset(*ready, grow=grow)
+        return found
+
+    def score(self, learner: Any, blocks: Iterator[Examples]) -> float:
+        """Share of the examples that get the right label."""
+        right = total = 0
+        for block in blocks:
+            truth, scores = held_out_scores(learner, block)
+            right += int(np.count_nonzero(learner.decide(scores) == truth))
+            total += len(truth)
+        return right / max(1, total)
+
+    def narrow(self, block: Examples, n_features: int) -> Examples:
+        """Without the columns from ``n_features`` on."""
+        return block.narrow(n_features)
+
+    def count_rows(self, block: Examples) -> int:
+        """How many rows it has."""
+        return len(block)
+
+
+def held_out_scores(learner: Any, block: Examples) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The class of each example (−1: none that the learner knows), and the scores."""
+    index = np.array([learner.index.get(label, -1) for label in block.labels], np.int64)
+    rows = checked_rows(block.narrow(learner.n_features), learner.n_features)
+    return index[block.which], learner.scores_of(rows)
+
+
+class ListBlocks:
+    """Blocks of lists of candidates, for rankers. In the cache the number of its list stands for the query of a
+    candidate, and its grade for the weight."""
+
+    unit, answered, shuffles_blocks = "lists", "lists with answers", False
+
+    def parse(self, stream: Stream, then: Callable[[Read], Any], live: bool = False) -> Iterator[Any]:
+        """Lists that have an answer; with ``live`` as soon as they are there."""
+        unanswered = 0
+        for part in read_lists(stream, live):
+            if len(part) == 0:
+                continue
+            answered = np.flatnonzero(~np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1]))
+            unanswered += len(part) - len(answered)
+            if len(answered):
+                yield then(Read(part.take(answered), part.file, unanswered))
+                unanswered = 0
+        yield then(Read(None, 0, unanswered))
+
+    def for_cache(self, block: CandidateLists) -> Examples:
+        """Candidates with the number of their list and their grade."""
+        number = np.repeat(np.arange(len(block)), np.diff(block.starts))
+        which = np.zeros(len(block.examples), np.int32)
+        return replace(block.examples, labels=[0], which=which, weight=block.grades, qid=number)
+
+    def from_cache(self, examples: Examples) -> CandidateLists:
+        """The lists again."""
+        assert examples.qid is not None
+        assert examples.weight is not None
+        starts = np.flatnonzero(np.diff(examples.qid, prepend=-1, append=-1)).astype(np.int64)
+        return CandidateLists(examples, starts, examples.weight, [None] * (len(starts) - 1))
+
+    def choose(self, holdout: HoldOut, block: CandidateLists) -> NDArray[np.bool_]:
+        """Whole lists."""
+        return holdout.choose_any(len(block))
+
+    def ready(self, block: CandidateLists, width: int | None) -> Any:
+        """Rows, grades and sizes."""
+        return checked_rows(block.examples, width), block.grades, np.diff(block.starts)
+
+    def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
+        """Lists of rows."""
+        rows, grades, sizes = ready
+        found: Dataset = learner.dataset(rows, grades, sizes=sizes, grow=grow)
+        return found
+
+    def score(self, learner: Any, blocks: Iterator[CandidateLists]) -> float:
+        """Share of the lists whose best is on top."""
+        grades, scores, sizes = [np.empty(0)], [np.empty(0)], [np.empty(0, np.int64)]
+        for block in blocks:
+            rows = checked_rows(block.examples.narrow(learner.n_features), learner.n_features)
+            grades.append(block.grades)
+            scores.append(learner.scores_of(rows, block.starts))
+            sizes.append(np.diff(block.starts))
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+        score = top1(np.concatenate(grades), np.concatenate(scores), starts)
+        if np.isnan(score):
+            raise ValueError(NO_PREFERENCE)
+        return score
+
+    def narrow(self, block: CandidateLists, n_features: int) -> CandidateLists:
+        """Without the columns from ``n_features`` on."""
+        return replace(block, examples=block.examples.narrow(n_features))
+
+    def count_rows(self, block: CandidateLists) -> int:
+        """How many candidates it has."""
+        return len(block.examples)

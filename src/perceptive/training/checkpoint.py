@@ -1,0 +1,126 @@
+"""`Checkpoint`: a training run written down now and then, so that it can be resumed bit for bit."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from perceptive import model_file
+from perceptive.data.dataset import Dataset
+from perceptive.model_file import ModelFileError
+from perceptive.models.registry import learner_from_state
+from perceptive.parameters import TrainingParameters
+from perceptive.state import State, below, whole
+from perceptive.training.loop import History, Run
+
+KIND = "Checkpoint"
+VERSION = 2
+COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
+
+
+class Checkpoint:
+    """A file that holds where a run stands.
+
+    Parameters
+    ----------
+    path : path
+    made_from : dict
+        The data and options of the run; a checkpoint of others is refused.
+    every : float
+        Seconds between two checkpoints.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], made_from: dict[str, Any], every: float = 60.0) -> None:
+        self.path, self.every = os.fspath(path), every
+        self.made_from = json.loads(json.dumps(made_from))
+        self._best: State | None = None
+        self._last = time.monotonic()
+
+    def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
+        """Write the run down where it is time. A dataset is given in the midst of a block."""
+        if time.monotonic() - self._last >= self.every:
+            self.save(run, dataset)
+            self._last = time.monotonic()
+
+    def new_best(self, learner: Any) -> None:
+        """Keep the learner that has the best held-out score so far."""
+        meta, arrays = learner.state()  # the arrays may be those that it learns with
+        self._best = State(copy.deepcopy(meta), {name: array.copy() for name, array in arrays.items()})
+
+    def save(self, run: Run, dataset: Dataset | None = None) -> None:
+        """Write the run down."""
+        parts = {"learner": run.learner.state(), "best": self._best}
+        parts["dataset"] = None if dataset is None else dataset.snapshot()
+        meta: dict[str, Any] = {
+            "version": VERSION,
+            "made_from": self.made_from,
+            "kind": type(run.learner).__name__,
+            "training": asdict(run.training),
+            "history": asdict(run.history),
+            "before": list(run.before),
+            **{name: getattr(run, name) for name in COUNTS},
+            **{name: None if state is None else state.meta for name, state in parts.items()},
+        }
+        arrays: dict[str, Any] = {}
+        for name, state in parts.items():
+            arrays |= {} if state is None else state.within(f"{name}/").arrays
+        model_file.write(self.path, KIND, meta, arrays)
+
+    def resume(self, functions: Any = None) -> Run | None:
+        """The run as it was saved; None where there is no file.
+
+        Raises
+        ------
+        ModelFileError
+            Where the file is no sound checkpoint, or one of other data or options.
+        """
+        if not os.path.exists(self.path):
+            return None
+        kind, meta, arrays = model_file.read(self.path)
+        if kind != KIND:
+            raise ModelFileError(f"{self.path}: holds a {kind!r}, not a checkpoint; give another --checkpoint")
+        if meta.get("version") != VERSION:
+            raise ModelFileError(f"{self.path}: a checkpoint of another version of perceptive; delete it to start anew")
+        try:
+            return self._resumed(meta, arrays, functions)
+        except ModelFileError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+            raise ModelFileError(f"{self.path}: the checkpoint does not fit together ({error}); delete it") from None
+
+    def _resumed(self, meta: dict[str, Any], arrays: dict[str, Any], functions: Any) -> Run:
+        if meta["made_from"] != self.made_from:
+            raise ModelFileError(
+                f"{self.path}: was made from other data or with other options; delete it to start anew"
+            )
+
+        def part(name: str) -> State | None:
+            return None if meta[name] is None else State(meta[name], below(arrays, f"{name}/"))
+
+        learner, best = part("learner"), part("best")
+        if learner is None:
+            raise ValueError("no learner")
+        mistakes, updates, loss = meta["before"]
+        counts: dict[str, Any] = {name: whole(meta, name) for name in COUNTS}
+        run = Run(
+            learner_from_state(meta["kind"], learner, functions),
+            TrainingParameters(**meta["training"]),
+            History.from_meta(meta["history"]),
+            before=(int(mistakes), int(updates), float(loss)),
+            dataset_state=part("dataset"),
+            **counts,
+        )
+        if best is not None:
+            self._best = best
+            run.best = learner_from_state(meta["kind"], best, functions).snapshot()
+        return run
+
+    def remove(self) -> None:
+        """The run has ended."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)

@@ -1,0 +1,102 @@
+"""`HoldOut`: which examples are held out, for early stopping and calibration.
+
+One definition for arrays and files, Python and the command line. Per file and class the first example is learned from;
+after it each run of 1/f consecutive examples of the class gives one, chosen by a hash of the seed, the label and the
+number of the run. Lists and sentences are of one class; an array is one file. The choice depends on the order of the
+file alone, never on the order in which examples are played.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.data.fingerprint import hash_label
+from perceptive.data.labels import Labels
+from perceptive.errors import Parameter, ParameterError
+
+
+class HoldOut:
+    """Chooses examples as they come.
+
+    Parameters
+    ----------
+    fraction : float
+        Part of the examples that is held out; 0 for none.
+    seed : int
+
+    Examples
+    --------
+    >>> HoldOut(0.25, seed=0).choose(Labels.of(["a"] * 5 + ["b"] * 5)).astype(int).tolist()
+    [0, 1, 0, 0, 0, 0, 0, 1, 0, 0]
+    """
+
+    def __init__(self, fraction: float, seed: int) -> None:
+        self.fraction, self.seed = fraction, seed
+        self.examples = self.held = 0
+        self._counts: dict[Any, int] = {}
+        self._ratio = _ratio_of(fraction) if fraction else (0, 1)
+
+    def __bool__(self) -> bool:
+        return self.fraction > 0
+
+    def next_file(self) -> None:
+        """Begin another file."""
+        self._counts = {}
+
+    def choose(self, labels: Labels) -> NDArray[np.bool_]:
+        """Which of the next examples of the file are held out."""
+        chosen = np.zeros(len(labels.which), bool)
+        self.examples += len(chosen)
+        if not self.fraction:
+            return chosen
+        by_label = np.argsort(labels.which, kind="stable")
+        ends = np.cumsum(np.bincount(labels.which, minlength=len(labels.values)))
+        for label, rows in zip(labels.values, np.split(by_label, ends[:-1]), strict=True):
+            if len(rows):
+                before = self._counts.get(label, 0)
+                chosen[rows] = self._chosen(hash_label(label), before, before + len(rows))
+                self._counts[label] = before + len(rows)
+        self.held += int(np.count_nonzero(chosen))
+        return chosen
+
+    def choose_any(self, n: int) -> NDArray[np.bool_]:
+        """Which of the next n lists or sentences are held out."""
+        return self.choose(Labels([None], np.zeros(n, np.int64)))
+
+    def _chosen(self, label: int, begin: int, end: int) -> NDArray[np.bool_]:
+        """Of the examples of a class with these numbers, in the order of the file."""
+        p, q = self._ratio
+        place = np.arange(begin, end, dtype=np.int64) - 1  # among those that may be held out
+        run = place * p // q
+        first = -(-run * q // p)
+        length = -(-(run + 1) * q // p) - first
+        wanted = first + (_hash(self.seed, label, run) % length.astype(np.uint64)).astype(np.int64)
+        chosen: NDArray[np.bool_] = (place >= 0) & (place == wanted)
+        return chosen
+
+    def check(self, what: str = "examples") -> None:
+        """Raise where none of the examples is held out."""
+        if self.fraction and self.held == 0:
+            raise ParameterError(
+                f"{{}} holds out none of {self.examples} {what}; give more {what}, or hold out more",
+                Parameter("validation_fraction", self.fraction),
+            )
+
+
+def _hash(seed: int, label: int, run: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """64 bits of each run (splitmix64)."""
+    mixed = run.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += np.uint64((label ^ (seed * 0xD1342543DE82EF95)) % 2**64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _ratio_of(fraction: float) -> tuple[int, int]:
+    """A fraction as two whole numbers: exact, so that runs have no gaps."""
+    from fractions import Fraction  # imports decimal, and few runs hold out examples
+
+    return Fraction(max(fraction, 1e-6)).limit_denominator(10**6).as_integer_ratio()

@@ -1,0 +1,269 @@
+"""The loop of all training: play the examples, epoch by epoch; look at the held-out part; stop in time.
+
+It knows nothing of tasks: a `Learner` learns, a `Source` gives datasets. Examples in memory are one dataset that is
+played again and again; files give a dataset per block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from perceptive import _core
+from perceptive.data.dataset import Dataset, Order
+from perceptive.data.labels import NewClass
+from perceptive.parameters import TrainingParameters
+
+
+@dataclass
+class History:
+    """What happened, epoch by epoch."""
+
+    mistakes: list[int] = field(default_factory=list)
+    updates: list[int] = field(default_factory=list)
+    loss: list[float] = field(default_factory=list)  # the perceptron criterion of the mistakes as they happened
+    held_out: list[float] = field(default_factory=list)  # score on the held-out part
+    converged: bool = False  # an epoch went by without a mistake or an update
+
+    @classmethod
+    def from_meta(cls, meta: dict[str, Any]) -> Self:
+        """What a file says of it; raises ValueError where that cannot be."""
+        if not isinstance(meta, dict) or not meta.keys() <= {f.name for f in fields(cls)}:
+            raise ValueError("an impossible history")
+        history = cls(**meta)
+        lists = (history.mistakes, history.updates, history.loss, history.held_out)
+        sound = all(type(one) is list and all(type(entry) in (int, float) for entry in one) for one in lists)
+        if not sound or not isinstance(history.converged, bool):
+            raise ValueError("an impossible history")
+        return history
+
+    @property
+    def epochs(self) -> int:
+        """Epochs begun."""
+        return len(self.mistakes)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the latest epoch made no update: then none to come would, either.
+
+        There may be mistakes that nobody can learn from (K(x, x) = 0, say): then it has settled, but not converged.
+        """
+        return self.updates[-1] == 0
+
+    def note(self, learner: Any, before: tuple[int, int, float]) -> None:
+        """Write down what a learner did since it had so many mistakes, updates and so much loss."""
+        self.mistakes.append(learner.mistakes - before[0])
+        self.updates.append(learner.updates - before[1])
+        self.loss.append(learner.loss - before[2])
+
+
+def progress_of(learner: Any) -> tuple[int, int, float]:
+    """Mistakes, updates and loss so far."""
+    return learner.mistakes, learner.updates, learner.loss
+
+
+@dataclass
+class Run:
+    """A training run, and where it stands: it can be saved between two chunks and resumed later.
+
+    Attributes
+    ----------
+    learner : Learner
+    training : TrainingParameters
+    history : History
+        Of the epochs that are complete.
+    epoch, block, chunk : int
+        The present epoch, how many of its blocks have been played, and how many chunks of the present block.
+    before : (int, int, float)
+        Mistakes, updates and loss before this epoch.
+    rounds_before : int
+        Rounds before this epoch.
+    best : object
+        Snapshot of the learner after the epoch with the best held-out score.
+    best_epoch : int
+    done : bool
+    dataset_state : object
+        Of the present block, where the run was resumed in its midst.
+    """
+
+    learner: Any
+    training: TrainingParameters
+    history: History = field(default_factory=History)
+    epoch: int = 0
+    block: int = 0
+    chunk: int = 0
+    before: tuple[int, int, float] = (0, 0, 0.0)
+    rounds_before: int = 0
+    best: Any = None
+    best_epoch: int = 0
+    done: bool = False
+    dataset_state: Any = None
+
+    @classmethod
+    def of(cls, learner: Any, training: TrainingParameters, history: History | None = None) -> Run:
+        """A run that begins with a learner as it is."""
+        run = cls(learner, training, History() if history is None else history)
+        run.before, run.rounds_before = progress_of(learner), learner.rounds
+        return run
+
+    def start_over(self, learner: Any) -> None:
+        """Begin again with another learner that has learned nothing."""
+        self.learner, self.best = learner, None
+        for name in ("mistakes", "updates", "loss", "held_out"):
+            getattr(self.history, name).clear()
+        self.epoch = self.block = self.chunk = self.best_epoch = self.rounds_before = 0
+        self.before, self.dataset_state = (0, 0, 0.0), None
+
+
+class Source(Protocol):
+    """Where the examples of a run come from."""
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """The datasets of the present epoch with the order to play each, from ``run.block`` on.
+
+        None stands for a block of which nothing is to be learned.
+        """
+
+    def score(self, learner: Any) -> float | None:
+        """The score on the held-out part; None where nothing is held out."""
+
+
+class InMemory:
+    """Examples that are one dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    shuffle : bool
+        Whether each epoch plays them in a new random order.
+    held_out : callable or None
+        The score on the held-out part.
+    """
+
+    def __init__(self, dataset: Dataset, shuffle: bool, held_out: Callable[[], float] | None = None) -> None:
+        self.dataset, self.shuffle, self.held_out = dataset, shuffle, held_out
+        self._order, self._shuffled = np.arange(len(dataset)), 0
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """The dataset; each epoch shuffles the order of the one before."""
+        if self.shuffle:
+            while self._shuffled <= run.epoch:
+                _core.shuffle(self._order, hash_seed(run.learner.parameters.random_state, self._shuffled))
+                self._shuffled += 1
+        self.dataset.revisited = run.epoch > 0
+        if run.block == 0:
+            yield self.dataset, self._order.copy()  # a dataset may remember what it played, and in which order
+
+    def score(self, learner: Any) -> float | None:
+        """The score on the held-out part."""
+        return None if self.held_out is None else self.held_out()
+
+
+class Keeper(Protocol):
+    """Who keeps checkpoints of a run."""
+
+    def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
+        """Between two chunks, or (without a dataset) between two blocks."""
+
+    def new_best(self, learner: Any) -> None:
+        """The learner has the best held-out score so far."""
+
+
+def hash_seed(random_state: int, epoch: int) -> int:
+    """A seed for each epoch."""
+    return (int(random_state) * 0x9E3779B97F4A7C15 + epoch * 0xD1342543DE82EF95 + 1) % 2**64
+
+
+def train(
+    run: Run,
+    source: Source,
+    *,
+    report: Callable[[int], None] | None = None,
+    after_epoch: Callable[[History], None] | None = None,
+    keeper: Keeper | None = None,
+) -> History:
+    """Play up to ``epochs`` epochs.
+
+    Training ends early on an epoch without updates, or when the held-out score has not risen for ``patience`` epochs;
+    then the learner goes back to the best epoch. Where an exception (Ctrl-C, say) breaks in, the learner keeps what it
+    has learned, and the history has the epoch that was broken off.
+
+    Parameters
+    ----------
+    run : Run
+    source : Source
+    report : callable or None
+        Called with the number of examples just played some fifty times a second.
+    after_epoch : callable or None
+        Called with the history after each epoch.
+    keeper : Keeper or None
+    """
+    while not run.done:
+        try:
+            try:
+                _play_epoch(run, source, report, keeper)
+            except NewClass:
+                run.start_over(run.learner.with_open_classes())
+                continue
+            except BaseException:
+                run.history.note(run.learner, run.before)
+                raise
+            _end_epoch(run, source, after_epoch, keeper)
+        finally:
+            if run.done:
+                run.learner.finish()
+    return run.history
+
+
+def _play_epoch(run: Run, source: Source, report: Callable[[int], None] | None, keeper: Keeper | None) -> None:
+    for dataset, order in source.blocks(run):
+        if dataset is not None:
+            _play_block(run, dataset, order, report, keeper)
+        run.block, run.chunk = run.block + 1, 0
+        # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
+        if keeper is not None and not (dataset is not None and dataset.resumable):
+            keeper.after_chunk(run, None)
+
+
+def _play_block(
+    run: Run, dataset: Dataset, order: Order, report: Callable[[int], None] | None, keeper: Keeper | None
+) -> None:
+    """Play a dataset, from the chunk on where the run was resumed."""
+    skip, state, run.dataset_state = run.chunk, run.dataset_state, None
+    if state is not None and skip == 0:
+        dataset.restore(state)
+    for played in dataset.epoch(order, skip=skip, state=state if skip else None):
+        run.chunk += 1
+        if report is not None:
+            report(played)
+        if keeper is not None and dataset.resumable:
+            keeper.after_chunk(run, dataset)
+
+
+def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] | None, keeper: Keeper | None) -> None:
+    learner, history = run.learner, run.history
+    history.note(learner, run.before)
+    if learner.first_epoch is None:
+        learner.first_epoch = learner.rounds - run.rounds_before, history.mistakes[-1]
+    history.converged = history.settled and history.mistakes[-1] == 0
+    run.done = history.settled or run.epoch + 1 >= run.training.epochs
+    score = source.score(learner)
+    if score is not None:
+        best = max(history.held_out, default=-1.0)
+        history.held_out.append(score)
+        if score > best or (history.settled and score == best):
+            run.best_epoch, run.best = run.epoch, None if run.done else learner.snapshot()
+            if keeper is not None and not run.done:
+                keeper.new_best(learner)
+        elif run.epoch - run.best_epoch >= run.training.patience:
+            run.done = True
+    if after_epoch is not None:
+        after_epoch(history)
+    run.before, run.rounds_before = progress_of(learner), learner.rounds
+    run.epoch, run.block, run.chunk = run.epoch + 1, 0, 0
+    if run.done and run.best is not None and run.best_epoch < history.epochs - 1:
+        learner.restore(run.best)
+        run.best = None

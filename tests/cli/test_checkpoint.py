@@ -1,0 +1,137 @@
+"""``perceptive train --checkpoint``: runs that are broken off and resumed."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from command_line import perceptive, start, write_lists, write_rows, write_sentences
+from perceptive import load
+from perceptive.data import labelled_rows, list_dataset, sentences
+from perceptive.parameters import TrainingParameters
+from perceptive.training.checkpoint import Checkpoint
+from perceptive.training.loop import Run
+
+
+@pytest.mark.parametrize("extra", [["--epochs", "2"], ["--epochs", "3", "--holdout", "0.2", "--cache", "kept.cache"]])
+@pytest.mark.slow
+def test_killed_and_resumed_gives_the_model_of_an_undisturbed_run(tmp_path, extra):
+    write_rows(tmp_path / "big.svm", n=40_000, d=200)
+    arguments = ["train", "big.svm", "--hypothesis", "averaged", "--quiet", *extra]
+    perceptive(*arguments, "-o", "whole.model", cwd=tmp_path)
+    (tmp_path / "kept.cache").unlink(missing_ok=True)
+    resume = [*arguments, "-o", "killed.model", "--checkpoint", "run.checkpoint", "--every", "0s"]
+    kills = 0
+    for wait in (0.05, 0.15, 0.3):
+        process = start(*resume, cwd=tmp_path, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "run.checkpoint").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(wait)
+        kills += process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert kills
+    perceptive(*resume, cwd=tmp_path)
+    assert (tmp_path / "killed.model").read_bytes() == (tmp_path / "whole.model").read_bytes()
+    assert not (tmp_path / "run.checkpoint").exists()
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Files of every kind; and chunks so small that every block has several."""
+    write_rows(tmp_path / "rows.svm")
+    write_rows(tmp_path / "more.svm", n=100, seed=1)
+    write_lists(tmp_path / "lists.svm")
+    write_sentences(tmp_path / "sentences.conll")
+    rows = [{"text": "abab" * (1 + i % 3), "label": "x"} for i in range(15)]
+    rows += [{"text": "acbc" * (1 + i % 4) + "ab" * (i % 2), "label": "y"} for i in range(15)]
+    (tmp_path / "objects.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for module, size in ((labelled_rows, 1000), (list_dataset, 300), (sentences, 60)):
+        monkeypatch.setattr(module, "CHUNK", size)
+    return tmp_path
+
+
+class Broken(KeyboardInterrupt):
+    """Somebody pulls the plug."""
+
+
+TASKS = {
+    "classify": ["rows.svm"],
+    "classify-cache": ["rows.svm", "--cache", "kept.cache"],
+    "classify-holdout": ["rows.svm", "--holdout", "0.2", "--patience", "1", "--invert-hash", "--bits", "6"],
+    "classify-two-files": ["rows.svm", "more.svm", "--hypothesis", "voted"],
+    "classify-continue": ["more.svm", "--continue", "base.model"],
+    "classify-holdout-cache": ["rows.svm", "--holdout", "0.2", "--cache", "kept.cache", "--no-shuffle"],
+    "rank": ["lists.svm", "--task", "rank", "--rule", "pa1"],
+    "rank-cache": ["lists.svm", "--task", "rank", "--holdout", "0.2", "--cache", "kept.cache"],
+    "kernel": ["rows.svm", "--kernel", "poly(2)"],
+    "kernel-holdout": ["rows.svm", "--kernel", "poly(2)", "--holdout", "0.2", "--hypothesis", "voted"],
+    "kernel-objects": ["objects.jsonl", "--kernel", "spectrum(2)@text"],
+    "kernel-rank": ["lists.svm", "--task", "rank", "--kernel", "poly(2)", "--holdout", "0.2"],
+    "tag": ["sentences.conll", "--task", "tag", "--min-count", "2"],
+    "tag-holdout": ["sentences.conll", "--task", "tag", "--holdout", "0.2", "--encoding", "bioes", "--rule", "pa1"],
+    "rerank": ["sentences.conll", "--task", "rerank", "--base", "tagger.model", "--folds", "2", "--candidates", "3"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("often", [1, 2])
+def test_every_task_is_resumed_bit_for_bit(files, monkeypatch, task, often):
+    """A run that is broken off again and again, after so many chunks, ends as one that was left alone."""
+    if task == "classify-continue":
+        perceptive("train", "rows.svm", "-o", "base.model", "--quiet", cwd=files)
+    if task == "rerank":
+        perceptive("train", "sentences.conll", "--task", "tag", "-o", "tagger.model", "--quiet", cwd=files)
+    command = ["train", *TASKS[task], "--epochs", "4", "--json"]
+    whole = json.loads(perceptive(*command, "-o", "whole.model", cwd=files).stdout)
+    (files / "kept.cache").unlink(missing_ok=True)
+    seen = 0
+
+    def after_chunk(self, run, dataset):
+        nonlocal seen
+        seen += 1
+        if seen % often == 0:
+            self.save(run, dataset)
+            raise Broken
+
+    resume = [*command, "-o", "resumed.model", "--checkpoint", "point"]
+    monkeypatch.setattr(Checkpoint, "after_chunk", after_chunk)
+    broken = 0
+    while (done := perceptive(*resume, cwd=files, code=None)).returncode:
+        assert done.returncode == 130, done.stderr
+        assert (files / "point").exists()
+        broken += 1
+    assert 0 < broken < 200
+    resumed = json.loads(done.stdout)
+    for part in ("training", "learner", "data"):
+        assert resumed[part] == whole[part]
+    assert (files / "resumed.model").read_bytes() == (files / "whole.model").read_bytes()
+    assert not (files / "point").exists()
+
+
+def test_a_checkpoint_of_other_options_is_refused(data):
+    perceptive("train", data / "train.svm", "-o", data / "l.model", "--quiet", "--epochs", 1)
+    Checkpoint(data / "c", {"data": "other"}).save(Run.of(load(data / "l.model"), TrainingParameters()))
+    done = perceptive("train", data / "train.svm", "-o", data / "m", "--checkpoint", data / "c", code=1)
+    assert "was made from other data or with other options; delete it to start anew" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sent", "code", "told"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")])
+def test_training_that_is_stopped_leaves_its_checkpoint_and_nothing_else(tmp_path, sent, code, told):
+    write_rows(tmp_path / "big.svm", n=40_000, d=200)
+    process = start(
+        "train", "big.svm", "-o", "m", "--epochs", "20000", "--checkpoint", "c", "--every", "0s",
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (tmp_path / "c").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(sent)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert error.strip().endswith(told)
+    assert set(os.listdir(tmp_path)) == {"big.svm", "c"}

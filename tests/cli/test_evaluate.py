@@ -1,0 +1,41 @@
+"""``perceptive eval``."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, roc_auc_score
+
+from command_line import perceptive, write_rows
+from perceptive import load
+
+
+def test_eval_is_as_scikit_learn_counts(data, model):
+    X, y = write_rows(data / "test.svm", seed=1)
+    learner = load(model)
+    predicted = learner.predict_many(X)
+    told = json.loads(perceptive("eval", model, data / "test.svm", "--json").stdout)
+    assert told["metrics"]["accuracy"] == pytest.approx(np.mean(predicted == y))
+    assert told["metrics"]["auc"] == pytest.approx(roc_auc_score(y, learner.scores(X)), abs=1e-5)
+    assert [one["f1"] for one in told["classes"]] == pytest.approx(f1_score(y, predicted, average=None).tolist())
+    assert np.sum(told["confusion"]) == 300
+    shown = perceptive("eval", model, data / "test.svm").stdout
+    assert f"{told['metrics']['accuracy']:.2%}" in shown
+    assert "true \\ predicted" in shown
+
+
+def test_eval_takes_a_label_column_of_taggers_only(data, model):
+    assert "--label-column does not go with classifiers; it is for taggers, rerankers" in perceptive(
+        "eval", model, data / "test.svm", "--label-column", 1, code=1
+    ).stderr  # fmt: skip
+
+
+def test_a_label_not_seen_in_training(data, model):
+    (data / "new.svm").write_text("5 1:1\n0 1:1\n1 2:1\n")
+    told = json.loads(perceptive("eval", model, data / "new.svm", "--json").stdout)
+    assert [one["label"] for one in told["classes"]] == [0, 1, "(never met)"]
+    assert told["classes"][2]["recall"] == 0
+    assert told["data"]["examples"] == 3
+    assert "(never met)" in perceptive("eval", model, data / "new.svm").stdout
+    (data / "many.svm").write_text("".join(f"{i * 1.37} 1:1\n" for i in range(6000)))
+    assert json.loads(perceptive("eval", model, data / "many.svm", "--json").stdout)["data"]["examples"] == 6000

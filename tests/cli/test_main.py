@@ -1,0 +1,107 @@
+"""The command line as a whole: help, wrong usage, completion, what it imports, and a process around it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from command_line import PERCEPTIVE, perceptive, process
+from perceptive.cli import COMMANDS
+from perceptive.cli.options import option_of
+from perceptive.parameters import LinearParameters, TrainingParameters
+
+
+def test_help_of_every_command():
+    top = perceptive("--help").stdout
+    for name in COMMANDS:
+        assert name in top
+        help = perceptive(name, "--help").stdout
+        assert "example" in help
+        assert f"perceptive {name}" in help
+    assert "exit codes: 0 done, 1 failed" in " ".join(top.split())
+    assert perceptive("--version").stdout.startswith("perceptive ")
+
+
+def test_wrong_usage():
+    perceptive(code=2)
+    perceptive("fly", code=2)
+    perceptive("train", "a.svm", code=2)
+    perceptive("train", "a.svm", "-o", "b", "--rule", "sgd", code=2)
+    perceptive("train", "a.svm", "-o", "b", "--every", "soon", code=2)
+    perceptive("demo", "--seed", "-1", code=2)
+
+
+def test_every_declared_parameter_is_an_option():
+    help = perceptive("train", "--help").stdout
+    for parameters, left_out in ((LinearParameters, {"cost"}), (TrainingParameters, {"progress"})):
+        for name in parameters.__dataclass_fields__:
+            assert name in left_out or option_of(name) in help, name
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"]])
+def test_help_imports_next_to_nothing(arguments):
+    program = f"import sys, perceptive.cli\ntry: perceptive.cli.main({arguments})\nexcept SystemExit: pass\n" \
+        "print({'numpy', 'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.strip() == "set()"
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "eval", "inspect", "certify"])
+def test_commands_import_neither_scipy_nor_scikit_learn(data, model, command):
+    arguments = {
+        "train": ["train", str(data / "train.svm"), "-o", str(data / "b.model")],
+        "inspect": ["inspect", str(model)],
+    }.get(command, [command, str(model), str(data / "test.svm")])
+    program = f"import sys, perceptive.cli\nperceptive.cli.main({arguments})\n" \
+        "print({'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell):
+    script = perceptive("completion", shell).stdout
+    for word in ("train", "-l hypothesis" if shell == "fish" else "--hypothesis", "averaged"):
+        assert word in script
+    if shell == "bash":
+        typed = [(2, "train --rul"), (3, "train --rule pa")]
+        for at, words in typed:
+            script += f'\nCOMP_WORDS=(perceptive {words}); COMP_CWORD={at}; _perceptive; echo "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == ["--rule", "pa pa1 pa2"]
+
+
+def test_demo():
+    done = process("demo", env={**os.environ, "COLUMNS": "100"})
+    assert "certificate:" in done.stdout
+    for name in ("last", "best", "averaged", "voted"):
+        assert name in done.stdout
+
+
+def test_a_reader_that_goes_away(data, model):
+    shell = f"{sys.executable} -m perceptive predict {model} {data}/test.svm | head -1"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_special_files(data, model):
+    os.mkfifo(data / "pipe")
+    reader = subprocess.Popen(["cat", str(data / "pipe")], stdout=subprocess.PIPE)
+    perceptive("predict", model, data / "test.svm", "-o", data / "pipe")
+    assert len(reader.communicate()[0].splitlines()) == 300
+    assert (
+        "is no file that could be replaced"
+        in perceptive("train", data / "train.svm", "-o", data / "pipe", code=1).stderr
+    )
+    for arguments in (["predict", str(model), str(data / "test.svm")], ["eval", str(model), str(data / "test.svm")]):
+        done = subprocess.run(
+            ["bash", "-c", f"{' '.join(PERCEPTIVE)} {' '.join(arguments)} >&-"], capture_output=True, text=True
+        )
+        assert "Traceback" not in done.stderr
+    done = subprocess.run(
+        ["bash", "-c", f"{' '.join(PERCEPTIVE)} train - --format svmlight -o {data}/m <&-"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr.startswith("perceptive: standard input is closed"), done.stderr

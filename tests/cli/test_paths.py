@@ -1,0 +1,79 @@
+"""No command writes over a file that it reads, or over another that it writes."""
+
+import pytest
+
+from command_line import perceptive, process
+
+
+def test_nothing_is_overwritten_that_is_to_be_read(data):
+    before = (data / "train.svm").read_bytes()
+    for arguments in (["--cache", "train.svm", "test.svm", "-o", "m"], ["train.svm", "-o", "train.svm"]):
+        done = perceptive("train", *arguments, code=1, cwd=data)
+        assert "would be lost" in done.stderr
+        assert (data / "train.svm").read_bytes() == before
+
+
+def test_outputs_replace_no_inputs(data, model, chunks):
+    tagger, ranker = chunks / "t.model", data / "r.model"
+    (data / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    (chunks / "t.template").write_text("word\n")
+    train = ("train", chunks / "train.conll", "--task", "tag", "--quiet")
+    perceptive(*train, "-o", tagger)
+    perceptive("train", data / "lists.svm", "--task", "rank", "--quiet", "-o", ranker)
+    before = {path: path.read_bytes() for path in data.iterdir()}
+    for command, input, of in (
+        ("predict", "test.svm", model),
+        ("rank", "lists.svm", ranker),
+        ("tag", "*.conll", tagger),
+    ):
+        for target in (of, next(data.glob(input))):
+            done = perceptive(command, of, data / input, "-o", target, code=1)
+            assert f"{target}: is one of the files to read, and would be lost" in done.stderr
+    with open(chunks / "train.conll") as file:
+        done = process("tag", tagger, "-", "-o", chunks / "train.conll", code=1, stdin=file)
+    assert "would be lost" in done.stderr
+    done = perceptive(*train, "--template", chunks / "t.template", "-o", chunks / "t.template", code=1)
+    assert "would be lost" in done.stderr
+    assert {path: path.read_bytes() for path in data.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ["-o", "x", "--checkpoint", "x"],
+        ["-o", "x", "--cache", "./x"],
+        ["-o", "m", "--cache", "x", "--checkpoint", "x"],
+        ["-o", "link", "--checkpoint", "there"],
+    ],
+)
+def test_no_file_is_written_twice(data, same):
+    (data / "there").write_bytes(b"")
+    (data / "link").symlink_to("there")
+    done = perceptive("train", "train.svm", *same, code=1, cwd=data)
+    assert "is to be written twice, and one of the two would be lost; give another name" in done.stderr
+
+
+def test_a_model_that_goes_on_is_replaced_by_itself_only(data, model, chunks):
+    before = model.read_bytes()
+    for wrong in (["-o", "m", "--cache", "a.model"], ["-o", "m", "--checkpoint", "a.model"]):
+        done = perceptive("train", "test.svm", "--continue", "a.model", *wrong, code=1, cwd=data)
+        assert "a.model: is one of the files to read, and would be lost" in done.stderr
+    assert model.read_bytes() == before
+    perceptive("train", "test.svm", "--continue", "a.model", "-o", "a.model", "--quiet", cwd=data)
+    assert model.read_bytes() != before
+    tag = ["train", "train.conll", "--task", "tag", "--quiet"]
+    perceptive(*tag, "-o", "t.model", cwd=chunks)
+    done = perceptive(*tag, "--dev", "train.conll", "-o", "train.conll", code=1, cwd=chunks)
+    assert "would be lost" in done.stderr
+    rerank = ["train", "train.conll", "--task", "rerank", "--base", "t.model"]
+    assert "would be lost" in perceptive(*rerank, "-o", "t.model", code=1, cwd=chunks).stderr
+
+
+def test_a_certificate_that_fails_costs_no_model(data, monkeypatch):
+    def fails(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("perceptive.certificates.certify_datasets", fails)
+    done = perceptive("train", "train.svm", "--certify", "-o", "m", code=1, cwd=data)
+    assert "not enough memory" in done.stderr
+    perceptive("predict", "m", "test.svm", cwd=data)

@@ -1,0 +1,71 @@
+"""Options that a task does not take are refused, from the declaration that adds them."""
+
+import pytest
+
+from command_line import perceptive
+from perceptive import cli
+from perceptive.cli.groups import names_of
+from perceptive.cli.tasks import ALWAYS, TASKS
+
+VALUES = {"interactions": "all", "words": "1-2", "chars": "3", "every": "5m", "learning_rate": "0.5"}
+NEEDED = {"kernel_classify": ["--kernel", "poly(2)"], "kernel_rank": ["--kernel", "poly(2)"], "rerank": ["--base", "x"]}
+OBJECTS = ["--kernel", "spectrum(2)@text"]
+
+
+def options_of(command):
+    """Every option of a command with a value it takes, by its name in the namespace."""
+    made = cli.parser([command])
+    [commands] = [action for action in made._actions if action.dest == "command"]
+    found = {}
+    for action in commands.choices[command]._actions:
+        if action.option_strings and action.dest not in ("help", "task", "output"):
+            value = VALUES.get(action.dest) or (str(list(action.choices)[-1]) if action.choices else "3")
+            found[action.dest] = [action.option_strings[-1], *([] if action.nargs == 0 else [value])]
+    return found
+
+
+@pytest.mark.parametrize("entry", TASKS, ids=lambda entry: entry.module)
+@pytest.mark.parametrize("objects", [False, True])
+def test_what_a_task_does_not_take_is_refused(entry, objects, tmp_path):
+    if objects and not entry.of_objects:
+        return
+    taken = ALWAYS | names_of(entry.of_objects if objects else entry.takes["train"])
+    needed = ["--task", entry.name, *(OBJECTS if objects else NEEDED.get(entry.module, []))]
+    refused = 0
+    for name, option in options_of("train").items():
+        if name in taken or option[0] == "--kernel":
+            continue
+        done = perceptive("train", tmp_path / "nothing", "-o", tmp_path / "m", *needed, *option, code=1)
+        assert option[0].replace("--no-", "--") in done.stderr
+        assert "does not go with" in done.stderr
+        refused += 1
+    assert refused > 5
+
+
+def test_every_option_belongs_to_a_task():
+    for command in ("train", "predict", "rank", "tag", "eval", "inspect", "certify"):
+        declared = {name for entry in TASKS for name in names_of(entry.takes.get(command, ()))}
+        assert options_of(command).keys() - ALWAYS == declared - ALWAYS
+
+
+def test_options_of_commands_that_use_a_model(data, model):
+    done = perceptive("eval", model, data / "test.svm", "--label-column", 1, code=1)
+    assert "--label-column does not go with classifiers; it is for taggers, rerankers" in done.stderr
+
+
+def test_what_would_be_passed_over_is_refused(chunks, data, model):
+    train = chunks / "train.conll"
+    learn = ("train", train, "--task", "tag", "-o", chunks / "a.model")
+    done = perceptive(*learn, "--on-error", "skip", "--threads", 2, code=1)
+    assert "--on-error, --threads does not go with --task tag; it is for --task classify" in done.stderr
+    assert "give one of them" in perceptive(*learn, "--dev", train, "--holdout", 0.1, code=1).stderr
+    (data / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n" * 3)
+    rank = ("train", data / "lists.svm", "--task", "rank", "-o", data / "r.model", "--quiet")
+    perceptive(*rank)
+    told = perceptive(*rank, "--continue", data / "r.model", "--zero-based", code=1).stderr
+    assert "goes on learning as it has begun; leave out --zero-based" in told
+    told = perceptive(*rank, "--continue", data / "r.model", "--certify", code=1).stderr
+    assert "--certify is about all examples of a run" in told
+    told = perceptive("train", data / "train.svm", "-o", data / "b.model", "--continue", model, "--certify", code=1)
+    assert "--certify is about all examples of a run" in told.stderr
+    assert "is a classifier; give --task classify" in perceptive(*rank, "--continue", model, code=1).stderr

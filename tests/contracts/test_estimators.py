@@ -1,0 +1,149 @@
+"""The contract of an estimator, over every estimator: fitting, files, copies, certificates, early stopping."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import perceptive
+from perceptive import (
+    KernelClassifier,
+    KernelRanker,
+    LinearClassifier,
+    LinearRanker,
+    Reranker,
+    SequenceTagger,
+)
+from perceptive.kernels import Spectrum
+from zoo import BEST, LISTS, ROWS, SENTENCES, TAGS, THREE, TWO, WORD_LISTS, WORDS
+
+pytestmark = pytest.mark.core
+TEMPLATE = ["word[-1:1]", "@label[-1]"]
+ESTIMATORS = {
+    "linear": (LinearClassifier(), ROWS, TWO),
+    "linear-joint": (LinearClassifier(rule="pa1"), ROWS, THREE),
+    "linear-voted": (LinearClassifier(hypothesis="voted"), ROWS, THREE),
+    "kernel": (KernelClassifier(kernel="poly(2)"), ROWS, TWO),
+    "kernel-strings": (KernelClassifier(kernel=Spectrum(2), rule="pa"), WORDS, THREE),
+    "ranker": (LinearRanker(), LISTS, BEST),
+    "kernel-ranker": (KernelRanker(kernel="poly(2)"), LISTS, BEST),
+    "kernel-ranker-strings": (KernelRanker(kernel=Spectrum(1)), WORD_LISTS, [i % 3 for i in range(len(LISTS))]),
+    "tagger": (SequenceTagger(template=TEMPLATE), SENTENCES, TAGS),
+    "tagger-mira": (SequenceTagger(template=TEMPLATE, rule="mira"), SENTENCES, TAGS),
+    "reranker": (Reranker(SequenceTagger(template=TEMPLATE), k=3, folds=2), SENTENCES, TAGS),
+}
+RUNS = [name for name in ESTIMATORS if name != "reranker"]  # those that have a history of their own
+
+
+def fitted(name, **parameters):
+    model, X, y = ESTIMATORS[name]
+    return clone(model).set_params(**parameters).fit(X, y)
+
+
+def answers(name, model):
+    return [str(answer) for answer in model.predict(ESTIMATORS[name][1])]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_same_data_and_seed_give_the_same_model(name):
+    one, other = fitted(name), fitted(name)
+    for first, second in zip(one.state(), other.state(), strict=True):
+        assert str(first) == str(second)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("way", ["file", "pickle", "deepcopy"])
+def test_a_copy_is_the_same(name, way, tmp_path):
+    model = fitted(name)
+    if way == "file":
+        perceptive.save(model, tmp_path / "model")
+        again = perceptive.load(tmp_path / "model")
+    else:
+        again = pickle.loads(pickle.dumps(model)) if way == "pickle" else copy.deepcopy(model)
+    assert type(again) is type(model)
+    assert answers(name, again) == answers(name, model)
+    assert str(again.state()) == str(model.state())
+    assert answers(name, clone(again).fit(*ESTIMATORS[name][1:])) == answers(name, model)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_nothing_is_predicted_or_saved_before_fit(name, tmp_path):
+    model = clone(ESTIMATORS[name][0])
+    with pytest.raises(NotFittedError):
+        model.predict(ESTIMATORS[name][1])
+    with pytest.raises(ValueError, match="has not learned anything; fit it before it is saved"):
+        perceptive.save(model, tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fit_that_raises_changes_nothing(name):
+    model = fitted(name)
+    before, said = str(model.state()), answers(name, model)
+    _, X, y = ESTIMATORS[name]
+    with pytest.raises((ValueError, TypeError)):
+        model.fit(X, y[:-1])
+    with pytest.raises((ValueError, TypeError)):
+        model.fit([], [])
+    assert str(model.state()) == before
+    assert answers(name, model) == said
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_run_is_told_epoch_by_epoch(name):
+    model = fitted(name, epochs=4)
+    assert model.n_iter_ == len(model.mistakes_) == len(model.updates_) == len(model.loss_) <= 4
+    assert model.converged_ == (model.mistakes_[-1] == model.updates_[-1] == 0)
+    assert model.rounds_ == model.learner_.rounds
+    assert model.mistakes_.sum() == model.learner_.mistakes
+    assert model.updates_.sum() == model.learner_.updates
+    assert len(model.held_out_) == 0
+    assert len(fitted(name, epochs=1).mistakes_) == 1
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_certificate_is_made_in_fit_or_after(name):
+    model, (_, X, y) = fitted(name, certify=True), ESTIMATORS[name]
+    assert model.certificate_.holds
+    assert not model.certificate_.hypothetical
+    assert str(model.certificate(X, y)) == str(model.certificate_)
+    assert not hasattr(fitted(name), "certificate_")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_early_stopping_goes_back_to_the_best_epoch(name):
+    stopped = fitted(name, validation_fraction=0.4, patience=1, epochs=30)
+    scores = stopped.held_out_
+    assert len(scores) == stopped.n_iter_
+    assert ((scores >= 0) & (scores <= 1)).all()
+    best = int(np.argmax(scores))
+    if not stopped.converged_ and stopped.updates_[-1]:
+        again = fitted(name, validation_fraction=0.4, patience=1, epochs=best + 1)
+        assert answers(name, again) == answers(name, stopped)
+    with pytest.raises(ValueError, match=r"validation_fraction=1e-06 holds out none of"):
+        fitted(name, validation_fraction=1e-6)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_partial_fit_learns_as_the_learner_does(name):
+    model, X, y = ESTIMATORS[name]
+    model = clone(model)
+    for begin in range(0, len(X), 8):
+        model.partial_fit(X[begin : begin + 8], y[begin : begin + 8])
+    assert len(model.mistakes_) == len(range(0, len(X), 8))
+    assert model.mistakes_.sum() == model.learner_.mistakes
+    rounds = model.learner_.rounds
+    model.learn_one(X[0], y[0])
+    assert model.learner_.rounds > rounds
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_hypothesis_is_at_hand_or_refused_with_the_cure(name):
+    model = fitted(name, **({"keep": "all"} if "keep" in ESTIMATORS[name][0].get_params() else {}))
+    for hypothesis in ("last", "averaged", "best", "voted", "random"):
+        found = model.predict(ESTIMATORS[name][1], hypothesis=hypothesis)
+        assert len(found) == len(ESTIMATORS[name][1])
+    with pytest.raises(ValueError, match="hypothesis='mode'"):
+        model.predict(ESTIMATORS[name][1], hypothesis="mode")

@@ -1,0 +1,116 @@
+"""RerankingLearner as a Learner: one by one as many, cross-fitting, counters of the ranker, files."""
+
+import numpy as np
+import pytest
+
+import perceptive
+from perceptive import Reranker, SequenceTagger
+from perceptive.errors import ExampleError
+from perceptive.kernels import Spectrum
+from perceptive.learners import KernelRankingLearner, RankingLearner, SequenceLearner
+from perceptive.learners.candidates import kernel_of
+from perceptive.learners.reranking import RANKER, RerankingLearner
+from perceptive.parameters import TrainingParameters
+from perceptive.training import InMemory, Run, train
+from perceptive.training.reranking import train_like
+from tagger_data import sentences
+
+X, Y = sentences(60)
+COUNTS = ("rounds", "mistakes", "updates", "loss", "played", "fingerprint", "ids")
+
+
+def fit(X, y):
+    tagger = SequenceLearner(template=["word", "@label[-1]"])
+    tagger.learn_many(X, y)
+    return tagger
+
+
+def linear(**options):
+    return RerankingLearner(fit(X, Y), RankingLearner(bits=12), k=4, folds=2, **options)
+
+
+def kernel(**options):
+    ranker = KernelRankingLearner(kernel=kernel_of(Spectrum(2)))
+    return RerankingLearner(fit(X, Y), ranker, k=4, folds=2, structure="tags", **options)
+
+
+def counts(learner):
+    return [getattr(learner, name) for name in COUNTS]
+
+
+@pytest.mark.parametrize("make", [linear, kernel])
+@pytest.mark.parametrize("target", ["f1", "exact"])
+def test_many_are_learned_as_one_by_one(make, target):
+    many, single = make(target=target), make(target=target)
+    many.learn_many(X[:30], Y[:30])
+    assert sum(single.learn(x, y) for x, y in zip(X[:30], Y[:30], strict=True)) == many.mistakes > 0
+    assert counts(single)[:3] == counts(many)[:3] == counts(many.ranker)[:3]
+    assert single.predict_many(X) == many.predict_many(X) == [many.predict(x) for x in X]
+
+
+def test_a_sentence_without_a_better_candidate_is_no_round():
+    learner = linear(target="exact")
+    strange = ["O"] * len(X[0])
+    assert strange not in [labels for labels, _ in learner.tagger.k_best([X[0]], 4)[0]]
+    assert not learner.learn(X[0], strange)
+    assert learner.rounds == 0
+
+
+def test_training_is_that_of_the_estimator():
+    base = SequenceTagger(template=["word", "@label[-1]"], epochs=3)
+    reranker = Reranker(base, k=4, folds=3).fit(X, Y)
+    tagger = reranker.tagger_.learner_
+    learner = RerankingLearner(
+        tagger, RankingLearner(bits=20, **RANKER), k=4, folds=3, fit_tagger=train_like(tagger, 3)
+    )
+    training = TrainingParameters()
+    dataset = learner.dataset(X, Y, epochs=training.epochs)
+    history = train(Run.of(learner, training), InMemory(dataset, training.shuffle))
+    assert learner.oracle == reranker.oracle_
+    assert history.mistakes == reranker.ranker_.mistakes_.tolist()
+    assert learner.k_best(X, 4) == reranker.learner_.k_best(X, 4)
+    assert learner.dataset(X, Y, epochs=1, grow=False).fingerprint() * history.epochs % 2**64 == learner.fingerprint
+    assert learner.first_epoch == (learner.rounds // history.epochs, history.mistakes[0])
+
+
+def test_snapshots_are_the_rankers():
+    learner = linear()
+    learner.learn_many(X[:20], Y[:20])
+    before, found = learner.snapshot(), learner.k_best(X, 2)
+    learner.learn_many(X[20:], Y[20:])
+    assert learner.k_best(X, 2) != found
+    learner.restore(before)
+    learner.finish()
+    assert learner.k_best(X, 2) == found
+
+
+@pytest.mark.parametrize("make", [linear, kernel])
+def test_going_on_after_a_file_equals_not_having_stopped(make, tmp_path):
+    learner = make(target="exact")
+    learner.learn_many(X[:20], Y[:20])
+    perceptive.save(learner, tmp_path / "m")
+    loaded = perceptive.load(tmp_path / "m")
+    assert (loaded.k, loaded.folds, loaded.target) == (4, 2, "exact")
+    for one in (learner, loaded):
+        one.learn_many(X[20:], Y[20:])
+    assert counts(loaded) == counts(learner)
+    assert loaded.k_best(X, 3) == learner.k_best(X, 3)
+
+
+def test_what_cannot_be_is_refused():
+    learner = linear()
+    with pytest.raises(ValueError, match="one weight for each of the 60 sentences"):
+        learner.learn_many(X, Y, np.ones(3))
+    with pytest.raises(ValueError, match="give one list of labels per sentence"):
+        learner.learn_many(X, Y[:3])
+    with pytest.raises(ValueError, match="too few for 2 folds"):
+        learner.dataset(X[:1], Y[:1], epochs=2)
+    with pytest.raises(ValueError, match="does not know the labels 'B-Q'"):
+        learner.dataset(X[:3], [*Y[:2], ["B-Q"] * len(X[2])], epochs=2)
+    with pytest.raises(ExampleError, match="sentence 3, token 0: got a value of type 'int'") as caught:
+        learner.dataset([*X[:3], [1], *X[4:9]], [*Y[:3], ["O"], *Y[4:9]], epochs=2)
+    assert (caught.value.example, caught.value.token) == (3, 0)
+    assert counts(learner) == [0] * 7
+    for wrong in ({"k": 1}, {"folds": 1.5}, {"target": "bleu"}, {"structure": "graph"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            RerankingLearner(learner.tagger, learner.ranker, **wrong)
