@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary, encode
+from perceptive.sparse import inspected
 
 MAX_FEATURES = 2**31 - 1
 
@@ -86,7 +87,7 @@ def _dense(X: Any) -> NDArray[Any]:
 def _sparse_rows(X: Any, fingerprint: bool) -> _core.Rows:
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, not {X.ndim}")
-    X = X.tocsr()
+    X = X if X.format == "csr" else inspected(X).tocsr()  # the core looks at a CSR matrix below
     if X.shape[1] > MAX_FEATURES:
         raise ValueError(f"X has {X.shape[1]} features, more than {MAX_FEATURES}; hash them into fewer")
     if X.dtype.kind == "c":

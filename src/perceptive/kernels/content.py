@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptive.sparse import inspected
+
 FLAT = {str, int, float, bool, type(None)}
 SIZE = 16  # bytes: two different contents among 2³² meet with probability 2⁻⁶⁵
 MOST = 2**18  # values that are walked: shared ones may stand for more than anyone could count
@@ -103,7 +105,7 @@ def _part(value: Any, strict: bool, waiting: list[Any]) -> bytes:
         waiting.extend(reversed(value.ravel().tolist()))
         return _marked(f"object{value.shape}", b"")
     if hasattr(value, "tocsr"):
-        rows = value.tocsr()
+        rows = inspected(value).tocsr()
         waiting += [np.asarray(part) for part in (rows.data, rows.indices, rows.indptr)]
         return _marked(f"sparse{rows.shape}", b"")
     if strict:

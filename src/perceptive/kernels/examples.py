@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptive.errors import ExampleError
 from perceptive.kernels.content import FLAT, SIZE, digest, shown
+from perceptive.sparse import inspected
 
 FEW = 128  # rows that are in the cache while they are looked at twice
 Index = slice | NDArray[np.int64] | list[int]
@@ -308,7 +309,7 @@ def as_list(X: Any) -> list[Any]:
     if isinstance(X, str | bytes) or not (hasattr(X, "__len__") or hasattr(X, "__iter__")):
         raise TypeError(f"examples must come in a list or an array, not as one {type(X).__name__}: {shown(X)}")
     if hasattr(X, "tocsr"):
-        X = X.tocsr()
+        X = inspected(X).tocsr()
         return [X[[i]] for i in range(X.shape[0])]
     return list(X)
 
@@ -340,7 +341,7 @@ def columns_of(X: Any, columns: Any) -> Any:
                 f"by name or by number, 0 to {len(X.columns) - 1}"
             ) from None
     if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object):
-        rows = X.tocsr() if hasattr(X, "tocsr") else X
+        rows = inspected(X).tocsr() if hasattr(X, "tocsr") else X
         try:
             return rows[:, [columns] if isinstance(columns, int) else columns]
         except (IndexError, TypeError, ValueError) as error:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from perceptive.kernels import algebra, custom, rescaling, strings, trees, vectors, views
 from perceptive.kernels.examples import Dense, Objects, Parts, Sparse, as_list
 from perceptive.kernels.kernel import Kernel
+from perceptive.sparse import csr_from
 
 Arrays = dict[str, NDArray[Any]]
 Functions = Mapping[str, Callable[..., Any]]
@@ -172,12 +173,8 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
             raise ValueError("rows of the wrong shape")
         return Dense(rows)
     if kind == "sparse":
-        import scipy.sparse as sp
-
-        stored = tuple(np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
-        matrix = sp.csr_array(stored, shape=tuple(about["shape"]))
-        matrix.check_format(full_check=True)
-        return Sparse(matrix)
+        data, indices, indptr = (np.array(arrays[f"{prefix}.{name}"]) for name in ("data", "indices", "indptr"))
+        return Sparse(csr_from(data, indices, indptr, about["shape"]))
     if kind == "parts":
         parts = [examples_from_arrays(part, f"{prefix}.{i}", arrays) for i, part in enumerate(about["parts"])]
         return Parts(parts, bool(about.get("derived", False)))

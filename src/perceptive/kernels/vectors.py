@@ -18,6 +18,7 @@ from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_do
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
+from perceptive.sparse import inspected
 
 IN_CACHE = 2**18  # numbers that are worked on at a time
 MANY = 2**23  # numbers that are shared among threads
@@ -42,7 +43,7 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
     """Rows of finite numbers, copied only where they must be."""
     check_real(X)
     if hasattr(X, "tocsr"):
-        given = X.tocsr()
+        given = inspected(X).tocsr()
         with np.errstate(over="ignore"):
             X = given.astype(dtype, copy=False)
         if not X.has_sorted_indices:  # so that x·x' and x'·x are summed in one order
@@ -55,7 +56,7 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
     if isinstance(X, list) and X and hasattr(X[0], "tocsr"):
         import scipy.sparse as sp
 
-        return vectors(sp.vstack(X, format="csr"), dtype)
+        return vectors(sp.vstack([inspected(x) for x in X], format="csr"), dtype)
     try:
         with np.errstate(over="ignore"):
             array = np.ascontiguousarray(X, dtype=dtype)
