@@ -99,7 +99,7 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
-	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m core -q tests --ignore=tests/golden
+	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow" -k "not scikit_learn" -q tests --ignore=tests/golden
 
 # libFuzzer comes with Debian's clang. Inputs that were found worth keeping are in fuzz/corpus; the tests replay them.
 FUZZERS := svmlight vw csv json text columns trees

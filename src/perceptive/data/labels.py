@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
-class NewClass(Exception):
-    """A label came that is none of the two classes that a learner took for all; training starts over."""
+class NewClass(ValueError):
+    """A label came that is none of the two classes that a learner took for all: training from files starts over."""
 
 
 class Labels(NamedTuple):

@@ -47,7 +47,7 @@ class LinearLearner:
     classes : sequence of labels or None
         All classes, if they are known before the data.
     provisional : bool
-        Whether the classes are only the first two that were met: then a third one raises `NewClass`.
+        Whether the classes are only the first two that were met: then a third one raises `NewClass`, until `finish`.
     **parameters
         See `perceptive.parameters.LinearParameters`.
 
@@ -193,10 +193,9 @@ class LinearLearner:
     def _check_labels(self, labels: list[Any]) -> None:
         """Whether new classes may come, if some of the labels are new."""
         new = [label for label in labels if label not in self.index]
-        if new and self.provisional:
-            raise NewClass
         if new and self.announced:
-            raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none")
+            said = f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none"
+            raise NewClass(said) if self.provisional else ValueError(said)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
@@ -280,10 +279,7 @@ class LinearLearner:
         return decide_argmax(scores, self.index.get(self.parameters.reference))
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
-        """The perceptron criterion E_p(w): how far the wrong answers are from being right, summed.
-
-        Two classes: −Σ y·score over the misclassified; else Σ max(0, best rival's score − score of y).
-        """
+        """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
         scores = self.scores(X, hypothesis)
         labels, which = Labels.of(y)
         check_lengths(len(scores), len(which))
@@ -333,7 +329,8 @@ class LinearLearner:
         return [problem_of(vector, witness, key=pair) for pair, vector in self.vectors.items()]
 
     def finish(self) -> None:
-        """Learning is over for now; predictions may write vectors out."""
+        """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
+        self.provisional = False
         for vector in self.vectors.values():
             vector.finish()
 
@@ -369,7 +366,7 @@ class LinearLearner:
             "temperature": self.temperature,
             "problems": [],
         }
-        meta |= {"provisional": True} if self.provisional else {}
+        meta |= {"provisional": True} if self.provisional else {}  # of a checkpoint
         arrays = dict(space.arrays)
         for i, (pair, state) in enumerate((pair, vector.state()) for pair, vector in self.vectors.items()):
             meta["problems"].append({"pair": pair, **state.meta})

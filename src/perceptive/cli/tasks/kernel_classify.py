@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.cli.console import tell_log
 from perceptive.cli.options import given
 from perceptive.cli.tasks import Opened, of_name
 from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
@@ -210,6 +211,7 @@ def _objects(
     kernel = with_numbers(kernel, lines) if new else kernel
     found, _ = objects.sound(lines, lambda X: try_objects(kernel, learner, dtype, X))
     if not found:
+        tell_log(objects.log)  # may say why
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
     numbers = np.array([one.file for one in found], np.int64)
     X, y = [one.x for one in found], [one.label for one in found]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.cli.console import tell_log
 from perceptive.cli.options import given
 from perceptive.cli.tasks import Opened
 from perceptive.cli.tasks.kernel_classify import check_gram, check_idf, check_width, kernel_for
@@ -170,6 +171,7 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     answered = ~np.logical_or.reduceat(np.isnan(grades), starts[:-1]) if len(sizes) else np.zeros(0, bool)
     if not answered.any():
+        tell_log(log)  # may say why
         raise ValueError(NO_LISTS)
     X = [x for part in parts for x in part.candidates] if stream is None else _rows(stream, learner, parts)
     unanswered = int(np.count_nonzero(~answered))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.cli.console import pairs, watched
+from perceptive.cli.console import pairs, tell_log, watched
 from perceptive.cli.options import as_json, given
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.classify import examined, weights_of
@@ -107,6 +107,7 @@ class Rank:
             lists += int(np.count_nonzero(~missing))
             unanswered += int(np.count_nonzero(missing))
         if lists == 0:
+            tell_log(opened.log)  # may say why
             raise ValueError(NO_LISTS)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
         metrics = _metrics(np.concatenate(grades), np.concatenate(scores), starts)

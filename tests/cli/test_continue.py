@@ -1,0 +1,53 @@
+"""A model that goes on learning: what it has learned is never thrown away."""
+
+import json
+
+import numpy as np
+import pytest
+
+from command_line import perceptive
+from perceptive import LinearClassifier, load
+
+
+@pytest.fixture
+def unknown(data):
+    """Rows of a class that was never met."""
+    path = data / "unknown.svm"
+    path.write_text((data / "test.svm").read_text().replace("\n1 ", "\n2 "))
+    return path
+
+
+def test_a_new_class_is_refused_and_the_model_stays(data, unknown):
+    """Two classes that the first block had are all classes once training is over."""
+    model = data / "a.model"
+    perceptive("train", data / "train.svm", "-o", model, "--epochs", 3, "--quiet")
+    before = model.read_bytes()
+    done = perceptive("train", unknown, "--continue", model, "-o", model, "--epochs", 1, code=1)
+    assert "label 2 is none of the classes [0, 1]" in done.stderr
+    assert model.read_bytes() == before
+    assert load(model).provisional is False
+
+
+def test_python_says_it_plainly(data):
+    clf = LinearClassifier(epochs=2).fit_stream(data / "train.svm")
+    with pytest.raises(ValueError, match=r"label 7 is none of the classes \[0, 1\]"):
+        clf.partial_fit(np.ones((1, clf.n_features_in_)), [7])
+
+
+def test_following_keeps_what_came_before_a_new_class(data, monkeypatch):
+    model, out = data / "a.model", data / "b.model"
+    perceptive("train", data / "train.svm", "-o", model, "--epochs", 2, "--quiet")
+    lines = (data / "test.svm").read_text().splitlines(keepends=True)[:50]
+    (data / "new.svm").write_text("".join(lines) + "7 3:1\n")
+    done = perceptive("train", data / "new.svm", "--follow", "--continue", model, "-o", out, code=1)
+    assert "label 7 is none of the classes" in done.stderr
+    assert load(out).rounds >= load(model).rounds
+
+
+def test_notes_are_told_where_no_list_has_an_answer(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"candidates": ["ab", "cd"], "label": 1}) + "\n")
+    for task in (("train", path, "-o", tmp_path / "m"),):
+        done = perceptive(*task, "--task", "rank", "--kernel", "spectrum(2)", code=1)
+        assert '"label"' in done.stderr
+        assert "there are no lists with answers" in done.stderr
