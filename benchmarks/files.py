@@ -118,7 +118,7 @@ def texts(folder: Path, source: Path, repetitions: int) -> tuple[list[list[str]]
 
 
 def _accuracy(model: Path, path: Path) -> float:
-    from perceptive.persistence import load_learner
+    from perceptive.models.registry import load_learner
 
     learner = load_learner(model)
     right = total = 0

@@ -20,10 +20,11 @@ from sklearn.svm import LinearSVC
 import data
 from machine import machine
 from perceptive import LinearRanker, Reranker, SequenceTagger
+from perceptive.data.list_dataset import RankedRows
 from perceptive.datasets import zipf_text
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.evaluation.metrics import ndcg, top1
-from perceptive.learners.ranking import RankingLearner, RankingLesson
+from perceptive.learners.ranking import RankingLearner
 from perceptive.streams import conll
 from report import Table, Target, show, write
 from timing import Runs, interleave, ratio
@@ -206,9 +207,9 @@ def available(name: str) -> bool:
     return True
 
 
-def play(lesson: RankingLesson, order: NDArray[np.int64], _: int) -> None:
+def play(dataset: RankedRows, order: NDArray[np.int64], _: int) -> None:
     """One pass."""
-    lesson.play(order)
+    dataset.play(order)
 
 
 def throughput(tasks: list[Task], repetitions: int) -> tuple[Table, Target]:
@@ -220,13 +221,13 @@ def throughput(tasks: list[Task], repetitions: int) -> tuple[Table, Target]:
         order = np.arange(len(lists.starts) - 1)
         shuffled = np.random.default_rng(0).permutation(order)
 
-        lesson = RankingLearner().prepare(lists.X, lists.grades, np.diff(lists.starts))
-        jobs = {"in order": partial(play, lesson, order), "shuffled": partial(play, lesson, shuffled)}
+        dataset = RankingLearner().dataset(lists.X, lists.grades, sizes=np.diff(lists.starts))
+        jobs = {"in order": partial(play, dataset, order), "shuffled": partial(play, dataset, shuffled)}
         runs = interleave(jobs, repetitions)
         rates = [lists.entries / median(runs[name].seconds) for name in jobs]
         slowest = min(slowest, *rates)
         rounds = 2 * repetitions * len(order)
-        share = lesson.learner.mistakes / rounds
+        share = dataset.learner.mistakes / rounds
         table.rows.append((task.title, *(f"{rate / 1e6:,.0f}" for rate in rates), f"{100 * share:.1f}"))
     text = "training at 50 million non-zeros a second on one core"
     return table, Target(text, f"at least {slowest / 1e6:,.0f} million", slowest >= TARGET)

@@ -25,6 +25,7 @@ from machine import machine
 from perceptive import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.features import schemes
+from perceptive.learners import SequenceLearner
 from perceptive.streams import conll
 from report import Table, Target, show, write
 from rivals import crfsuite
@@ -84,8 +85,7 @@ def same_template(train: Path, test: Corpus, repetitions: int) -> tuple[Table, l
         X, y = conll.read(train)
         clock("read")
         tagger = SequenceTagger(template="crf++", epochs=EPOCHS, random_state=seed)
-        learner = tagger._new_learner()
-        learner.prepare(X, y, first=True)
+        SequenceLearner(template="crf++").dataset(X, y, epochs=EPOCHS)
         clock("features")
         tagger.fit(X, y)  # makes the features again
         clock("train")
