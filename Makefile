@@ -25,7 +25,7 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz clean
+.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz fuzz-brief clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -33,9 +33,9 @@ help: ## list the verbs
 demo: $(CORE) ## set up, then train on bundled data and show mistakes, certificate and result
 	@$(BIN)/perceptive demo
 
-test: lint ## everything that must pass: lint, tests and doctests, the core under sanitizers
+test: lint ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
 	$(BIN)/python -m pytest -n auto
-	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz-brief sanitize
 
 lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/ruff check .
@@ -113,6 +113,20 @@ fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs eac
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	@mkdir -p build/fuzz
 	$(CLANG) -std=c++17 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS -Icore $< -o $@
+
+# The same parsers in any compiler's sanitizers, fed by fuzz/mutate.cpp for a few seconds each: CI's share of the work.
+FUZZ_SECONDS ?= 3
+FUZZ_SEED ?= 1
+fuzz-brief: $(addprefix build/fuzz/brief-,$(FUZZERS)) ## the parsers on mutated inputs for FUZZ_SECONDS each, without libFuzzer
+	@for parser in $(FUZZERS); do build/fuzz/brief-$$parser $(FUZZ_SECONDS) $(FUZZ_SEED) fuzz/corpus/$$parser; done
+
+BRIEF := $(CXX) -std=c++17 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS -Icore
+build/fuzz/mutate.o: fuzz/mutate.cpp
+	@mkdir -p build/fuzz
+	$(BRIEF) -c $< -o $@
+
+build/fuzz/brief-%: fuzz/%.cpp build/fuzz/mutate.o fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
+	$(BRIEF) $< build/fuzz/mutate.o -o $@
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
