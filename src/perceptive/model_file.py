@@ -24,7 +24,6 @@ number and says "upgrade" to a higher one; a release that raises the number stil
 For this the first bytes of a header, up to the version, are the same for all versions to come.
 """
 
-import contextlib
 import json
 import math
 import os
@@ -32,10 +31,13 @@ import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeGuard
+from typing import IO, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptive.file_lock import FileLock
+from perceptive.whole_file import WholeFile
 
 __all__ = ["Json", "ModelFileError", "read", "write"]
 
@@ -55,7 +57,6 @@ CRC = "crc32"
 # worst header found takes 2 s and 380 MB to parse, and would take four times that at 16 MiB.
 MAX_HEADER = 4 << 20
 MAX_DIMENSIONS = 64  # numpy's own limit
-CHECKED_BELOW = 64_000_000  # bytes of data whose checksum is cheap enough to be checked every time
 CHUNK = 4 << 20  # bytes; writing holds no more than this beside the arrays themselves
 DAMAGED = "the file is damaged or incomplete: fetch it, or save the model, again"
 
@@ -65,11 +66,13 @@ class ModelFileError(ValueError):
 
 
 def write(
-    path: str | os.PathLike[str], kind: str, meta: Mapping[str, Json], arrays: Mapping[str, NDArray[Any]]
+    path: str | os.PathLike[str],
+    kind: str,
+    meta: Mapping[str, Json],
+    arrays: Mapping[str, NDArray[Any]],
+    lock: FileLock | None = None,
 ) -> None:
-    """Write a model file, whole or not at all.
-
-    The bytes go to a temporary file in the same folder, which takes the name `path` once they are on disk.
+    """Write a model file, whole or not at all, as `WholeFile` does.
 
     Parameters
     ----------
@@ -82,6 +85,8 @@ def write(
         Tuples come back as lists.
     arrays : mapping of str to ndarray
         Booleans, integers, float32 and float64. The name ``crc32`` is taken.
+    lock : FileLock or None
+        The lock on that path, where there is one.
 
     Examples
     --------
@@ -103,51 +108,38 @@ def write(
         raise ModelFileError(f"{os.fsdecode(path)}: cannot be written: {error}") from error
     arrays[CRC] = np.zeros(2, "<u4")
 
-    target = os.path.realpath(os.fsdecode(path))  # through a symbolic link, as open() does
-    if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
-        raise ModelFileError(f"{os.fsdecode(path)}: is no file that could be replaced; give another path")
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".perceptive-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(header)
-            crc = 0
-            for name in spans:
-                for chunk in _chunks(arrays[name]):
-                    crc = zlib.crc32(chunk, crc)
-                    file.write(chunk)
-            file.seek(len(header) + spans[CRC][0])
-            file.write(np.array([zlib.crc32(header), crc], "<u4").data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:  # Ctrl-C too
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    if os.name != "nt":
-        _sync_folder(folder)
+    with WholeFile(path, lock) as file:
+        file.write(header)
+        crc = 0
+        for name in spans:
+            for chunk in _chunks(arrays[name]):
+                crc = zlib.crc32(chunk, crc)
+                file.write(chunk)
+        file.seek(len(header) + spans[CRC][0])
+        file.write(np.array([zlib.crc32(header), crc], "<u4").data)
 
 
 def read(
-    path: str | os.PathLike[str], *, verify: bool | None = None
+    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False
 ) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a model file; its arrays are read-only views of the file, not copies.
+    """Read a model file; its arrays are read-only.
 
     Parameters
     ----------
     path : str or PathLike
         The file.
-    verify : bool, optional
-        Whether to compare the data with their checksum, which reads them all. By default this is done below
-        64 MB. The header is always checked.
+    verify : bool
+        Whether to compare the data with their checksum. The header is always checked.
+    mmap : bool
+        Whether the arrays are views of the file instead of copies. Such a file may be replaced by renaming only, as
+        `write` does it: who writes into it changes the arrays, and who shortens it ends the process (SIGBUS).
 
     Returns
     -------
     kind : str
     meta : dict
-    arrays : dict of str to numpy.memmap
-        Empty ones are plain arrays.
+    arrays : dict of str to ndarray
+        Of type numpy.memmap where they are views, unless they are empty.
 
     Raises
     ------
@@ -165,20 +157,22 @@ def read(
     """
     where = os.fsdecode(path)
     try:
-        return _read(where, verify)
+        return _read(where, verify, mmap)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise ModelFileError(
             f"{where}: cannot be read ({error.strerror}); check the path and its permissions"
         ) from error
+    except MemoryError as error:
+        raise ModelFileError(f"{where}: needs more memory than there is; load it with mmap=True") from error
     except RecursionError as error:
         raise ModelFileError(f"{where}: the header is nested too deeply; {DAMAGED}") from error
     except ValueError as error:
         raise ModelFileError(f"{where}: {error}") from error
 
 
-def _read(where: str, verify: bool | None) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
+def _read(where: str, verify: bool, mmap: bool) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
     if not stat.S_ISREG(os.stat(where).st_mode):  # before open(), which would wait for a pipe's writer
         raise ValueError("not a file; give the path of a model file")
     with open(where, "rb") as file:
@@ -195,27 +189,34 @@ def _read(where: str, verify: bool | None) -> tuple[str, dict[str, Any], dict[st
         expected = len(header) + max(end for _, end in spans.values())
         if size != expected:
             raise ValueError(f"{size} bytes long where the header says {expected}; {DAMAGED}")
-        file_bytes = np.memmap(file, dtype=np.uint8, mode="r", shape=(size,))
+        data = np.memmap(file, np.uint8, "r", shape=(size,))[len(header) :] if mmap else None
 
-    data = file_bytes[len(header) :]
-    begin, end = spans.pop(CRC)
-    header_crc, data_crc = data[begin:end].view("<u4").tolist()
+        arrays: dict[str, NDArray[Any]] = {}
+        crc = 0
+        for name, (begin, end) in spans.items():  # as they lie in the file
+            raw = _take(file, end - begin) if data is None else data[begin:end]
+            if verify:
+                crc = zlib.crc32(bytes(end - begin) if name == CRC else raw.data, crc)
+            code, shape = layout[name]
+            if code == "BOOL" and np.any(raw > 1):  # numpy takes for granted that they are 0 and 1
+                raise ValueError(f"array {name[:99]!r} holds booleans that are neither 0 nor 1; {DAMAGED}")
+            arrays[name] = raw.view(DTYPES[code]).reshape(shape)
+            arrays[name].flags.writeable = False
+
+    header_crc, data_crc = arrays.pop(CRC).tolist()
     if zlib.crc32(header) != header_crc:
         raise ValueError(f"the header does not match its checksum; {DAMAGED}")
-    if verify is None:
-        verify = len(data) < CHECKED_BELOW
-    if verify and data_crc != zlib.crc32(
-        data[end:].data, zlib.crc32(bytes(end - begin), zlib.crc32(data[:begin].data))
-    ):
+    if verify and crc != data_crc:
         raise ValueError(f"the data do not match their checksum; {DAMAGED}")
-
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, (begin, end) in spans.items():
-        code, shape = layout[name]
-        if code == "BOOL" and np.any(data[begin:end] > 1):  # numpy takes for granted that they are 0 and 1
-            raise ValueError(f"array {name[:99]!r} holds booleans that are neither 0 nor 1; {DAMAGED}")
-        arrays[name] = data[begin:end].view(DTYPES[code]).reshape(shape)
     return kind, meta, arrays
+
+
+def _take(file: IO[bytes], size: int) -> NDArray[np.uint8]:
+    """The next bytes of a file, in memory of their own."""
+    raw = np.empty(size, np.uint8)
+    if file.readinto(raw.data) != size:  # type: ignore[attr-defined]
+        raise ValueError(f"it has become shorter while it was read; {DAMAGED}")
+    return raw
 
 
 def _header(kind: str, meta: Mapping[str, Json], layout: Layout) -> tuple[bytes, dict[str, tuple[int, int]]]:
@@ -368,13 +369,3 @@ def _chunks(array: NDArray[Any]) -> Iterator[memoryview]:
     step = max(1, CHUNK // array.itemsize)
     for begin in range(0, array.size, step):
         yield np.ascontiguousarray(flat[begin : begin + step], array.dtype.newbyteorder("<")).data
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the renaming last through a power cut. Not every file system can; the file is safe by now."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -89,14 +89,14 @@ def same(a, b):
 @example("k", {}, {"__float__": np.zeros(2), "format": np.zeros((0, 2**40)), "scalar": np.array(3.5)})
 def test_round_trip(scratch, kind, meta, arrays):
     write(scratch, kind, meta, arrays)
-    for verify in (None, True, False):
-        kind_, meta_, arrays_ = read(scratch, verify=verify)
+    for verify, mmap in ((True, False), (False, False), (True, True), (False, True)):
+        kind_, meta_, arrays_ = read(scratch, verify=verify, mmap=mmap)
         assert kind_ == kind
         assert same(meta, meta_)
         assert arrays_.keys() == arrays.keys()
         for name, array in arrays.items():
             view = arrays_[name]
-            assert isinstance(view, np.memmap) or view.size == 0  # numpy maps no empty arrays
+            assert isinstance(view, np.memmap) == mmap or view.size == 0  # numpy maps no empty arrays
             assert not view.flags.writeable
             assert view.flags.aligned
             assert (view.dtype, view.shape, view.tobytes()) == (array.dtype, array.shape, array.tobytes())
@@ -156,7 +156,7 @@ def test_writing_does_not_copy(path):
         write(path, "toy", {}, {"big": big, "strided": big[::2]})
         assert tracemalloc.get_traced_memory()[1] < 12e6  # of 96
         tracemalloc.reset_peak()
-        assert read(path, verify=True)[2]["big"].nbytes == big.nbytes
+        assert read(path, mmap=True)[2]["big"].nbytes == big.nbytes
         assert tracemalloc.get_traced_memory()[1] < 1e6
     finally:
         tracemalloc.stop()
@@ -226,18 +226,38 @@ def test_every_truncation_and_appendage(path):
             read(path, verify=False)
 
 
-def test_large_data_are_verified_on_request(path, monkeypatch):
-    whole = bytearray(small(path))
-    whole[-20] ^= 1  # in w
-    path.write_bytes(whole)
-    for verify in (None, True):
-        with pytest.raises(ModelFileError, match="the data do not match"):
-            read(path, verify=verify)
-    read(path, verify=False)
-    monkeypatch.setattr(model_file, "CHECKED_BELOW", 8)
-    read(path)
+@pytest.mark.parametrize("mmap", [False, True])
+def test_data_are_verified_unless_told_otherwise(path, mmap):
+    write(path, "toy", {}, {"w": np.zeros(9_000_000)})  # 72 MB
+    with open(path, "r+b") as file:
+        file.seek(-20, os.SEEK_END)
+        file.write(b"x")
     with pytest.raises(ModelFileError, match="the data do not match"):
-        read(path, verify=True)
+        read(path, mmap=mmap)
+    read(path, verify=False, mmap=mmap)
+
+
+def test_a_file_changed_in_place_leaves_what_was_read(path):
+    small(path)
+    copied, mapped = read(path)[2]["w"], read(path, mmap=True)[2]["w"]
+    small(path)  # replaces it by renaming
+    assert copied.tolist() == mapped.tolist() == [0.0, 1.0, 2.0]
+    copied = read(path)[2]["w"]
+    os.truncate(path, 0)  # whoever looked at a map of it now would get SIGBUS
+    assert copied.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_file_that_shrinks_while_it_is_read(path, monkeypatch):
+    write(path, "toy", {}, {"w": np.zeros(100_000)})
+
+    def parse(header):
+        os.truncate(path, len(header) + 8)
+        return real(header)
+
+    real = model_file._parse
+    monkeypatch.setattr(model_file, "_parse", parse)
+    with pytest.raises(ModelFileError, match="shorter while it was read"):
+        read(path)
 
 
 @given(st.binary(max_size=200))
@@ -520,7 +540,7 @@ def test_writers_at_once_leave_one_whole_file(path):
 def test_no_pickle():
     source = Path(model_file.__file__).read_text()
     imports = set(re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE))
-    assert imports - set(sys.stdlib_module_names) == {"numpy"}
+    assert imports - set(sys.stdlib_module_names) == {"numpy", "perceptive"}
     assert not {"pickle", "marshal", "shelve", "copyreg"} & imports
     assert "np.load" not in source
     assert "eval(" not in source

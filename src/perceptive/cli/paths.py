@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import glob
+import io
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO
+
+from perceptive.whole_file import WholeFile
+
+BUFFER = 1 << 16
 
 
 def check_paths(writes: Iterable[str | None], reads: Iterable[str | None], may_replace: str | None = None) -> None:
@@ -66,14 +71,7 @@ def output(path: str | None, inputs: Sequence[str], stdout: IO[bytes]) -> Iterat
         with open(path, "wb") as file:
             yield file
         return
-    temporary = os.path.join(os.path.dirname(os.path.abspath(path)), f".perceptive-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with WholeFile(path) as whole:
+        buffered = io.BufferedWriter(whole, BUFFER)
+        yield buffered
+        buffered.flush()

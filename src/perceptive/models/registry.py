@@ -76,14 +76,19 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model_file.write(path, kind, *model.state())
 
 
-def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions: Functions | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False, functions: Functions | None = None
+) -> Any:
     """Read what `save` wrote.
 
     Parameters
     ----------
     path : path
-    verify : bool or None
-        Whether the checksum of the data is compared: None means for files below 64 MB.
+    verify : bool
+        Whether the data are compared with their checksum.
+    mmap : bool
+        Whether what is only read stays in the file, to be paged in when it is used. Such a file may be replaced by
+        renaming only, as `save` does it: who writes into it changes the model, and who shortens it ends the process.
     functions : mapping of names to functions, or None
         Those that the kernel of a saved model is made of (see `kernels.Custom`), or a reranker's features and
         structure: no file holds them.
@@ -93,17 +98,17 @@ def load(path: str | os.PathLike[str], *, verify: bool | None = None, functions:
     ModelFileError
         Where the file is damaged, foreign, or newer than this version of perceptive.
     """
-    return _load(path, verify, functions, bare=False)
+    return _load(path, functions, bare=False, verify=verify, mmap=mmap)
 
 
 def load_learner(path: str | os.PathLike[str]) -> Any:
     """Read the learner of what `save` wrote, without scikit-learn."""
-    return _load(path, None, None, bare=True)
+    return _load(path, None, bare=True)
 
 
-def _load(path: str | os.PathLike[str], verify: bool | None, functions: Functions | None, bare: bool) -> Any:
+def _load(path: str | os.PathLike[str], functions: Functions | None, bare: bool, **how: bool) -> Any:
     where = os.fspath(path)
-    kind, meta, arrays = model_file.read(path, verify=verify)
+    kind, meta, arrays = model_file.read(path, **how)
     if kind == "Checkpoint":
         raise ModelFileError(f"{where}: is a checkpoint of a run; let the run end: perceptive train --checkpoint")
     if kind not in (*LEARNERS, *ESTIMATORS):
