@@ -30,6 +30,7 @@ class StopAfter(Checkpoint):
         self.left -= dataset is not None
         if self.left == 0 and dataset is not None:
             self.save(run, dataset)
+            self.close()
             raise Stop
 
 

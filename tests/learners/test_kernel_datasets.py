@@ -136,6 +136,7 @@ class Keeper:
         self.n -= 1
         if self.n == 0:
             self.checkpoint.save(run, dataset)
+            self.checkpoint.close()
             raise Interrupted
 
 

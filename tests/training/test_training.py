@@ -311,6 +311,7 @@ class KilledAfter(Checkpoint):
         self.left -= dataset is None
         if self.left == 0:
             self.save(run, dataset)
+            self.close()
             raise Killed
 
 

@@ -7,11 +7,14 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from perceptive import __version__
+from perceptive.whole_file import NotWritten
 
 # What each command does; its module has `configure(parser)` and `run(options)`.
 COMMANDS = {
@@ -43,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = None
     try:
         options = parser(arguments).parse_args(arguments)
-        code = _module(options.command).run(options)
+        with _telling_warnings():
+            code = _module(options.command).run(options)
         sys.stdout.flush()
         return int(code or 0)
     except KeyboardInterrupt:
@@ -87,6 +91,23 @@ def _set_up(arguments: Sequence[str]) -> None:
     if not any(argument.startswith("--kernel") for argument in arguments):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
     signal.signal(signal.SIGTERM, _terminated)
+
+
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Tell in plain words, and at once, of files that cannot be written while a run goes on."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+        warnings.simplefilter("always", NotWritten)
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, NotWritten):
+                print(f"perceptive: {message}", file=sys.stderr, flush=True)
+            else:
+                show(message, category, *where, **more)
+
+        warnings.showwarning = tell
+        yield
 
 
 def _terminated(number: int, frame: object) -> None:

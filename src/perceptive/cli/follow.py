@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from perceptive.cli.options import as_json, option_of
 from perceptive.cli.tasks import Task
 from perceptive.learners.learner import learn_all
 from perceptive.models.registry import save
+from perceptive.whole_file import NotWritten, told
 
 PLAYS_OFTEN = ("epochs", "validation_fraction", "checkpoint", "cache", "certify", "patience", "shuffle", "dev", "prune")
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -40,7 +42,7 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
                 learn_all(dataset)
                 teller.note(learner.rounds - start[0], learner.mistakes - start[1])
                 if time.monotonic() - saved_at >= options.every:
-                    save(learner, options.output)
+                    _save_for_now(learner, options)
                     saved_at = time.monotonic()
         except Stopped:
             pass
@@ -53,6 +55,14 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
         raise broken
     teller.note(learner.rounds - start[0], learner.mistakes - start[1], last=True)
     return 0
+
+
+def _save_for_now(learner: Any, options: argparse.Namespace) -> None:
+    """Write the model; where that fails, it is tried again later."""
+    try:
+        save(learner, options.output)
+    except OSError as error:
+        warnings.warn(NotWritten(f"{told(error)}; trying again after {options.every:g} s"), stacklevel=2)
 
 
 class _Teller:
@@ -85,7 +95,9 @@ def _stoppable() -> Iterator[None]:
             signal.signal(getattr(signal, name), handler)
         raise Stopped
 
-    before = {name: signal.signal(getattr(signal, name), stop) for name in STOPS if hasattr(signal, name)}
+    hung_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # nohup
+    stops = [name for name in STOPS if name != "SIGHUP" or hung_up]
+    before = {name: signal.signal(getattr(signal, name), stop) for name in stops}
     try:
         yield
     finally:

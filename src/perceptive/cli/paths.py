@@ -31,9 +31,9 @@ def check_paths(writes: Iterable[str | None], reads: Iterable[str | None], may_r
         _check_target(path)
         first = not before
         for one in [*inputs, *([] if may_replace is None or first else [may_replace])]:
-            if os.path.isfile(one) and _same(one, path):
+            if os.path.isfile(one) and same_file(one, path):
                 raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
-        if any(_same(one, path) for one in before):
+        if any(same_file(one, path) for one in before):
             raise ValueError(f"{path}: is to be written twice, and one of the two would be lost; give another name")
         before.append(path)
 
@@ -43,7 +43,7 @@ def _expanded(path: str) -> Iterator[str]:
     return itertools.chain([named], glob.iglob(named, recursive=True))
 
 
-def _same(one: str, other: str) -> bool:
+def same_file(one: str, other: str) -> bool:
     """Whether two paths are the same file; those that are not there yet are compared by name."""
     if os.path.exists(one) and os.path.exists(other):
         return os.path.samefile(one, other)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json, given
-from perceptive.cli.paths import check_paths
+from perceptive.cli.paths import check_paths, same_file
 from perceptive.cli.tasks import BY_LEARNER, TASKS, Entry, of_name, options_of
 from perceptive.parameters import TrainingParameters
 
@@ -71,19 +73,23 @@ def run(options: argparse.Namespace) -> int:
 
         return follow(options, entry.adapter(), learner)
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
-    checkpoint, resumed = _checkpoint(options)
-    task = entry.adapter()
-    job = task.open(options, training, learner if resumed is None else resumed.learner)
-    try:
-        run = _played(options, task, job, training, resumed, checkpoint)
-        made = job.finished(run.learner)
-        save(made, options.output)
-        if checkpoint is not None:
-            checkpoint.remove()
-        certificate = _certificate(options, job, run)
-        counts = job.counts()
-    finally:
-        job.close()
+    checkpoint = _checkpoint(options)
+    with checkpoint or nullcontext():
+        resumed = checkpoint.resume() if checkpoint else None
+        task = entry.adapter()
+        job = task.open(options, training, learner if resumed is None else resumed.learner)
+        try:
+            run = _played(options, task, job, training, resumed, checkpoint)
+            made = job.finished(run.learner)
+            if checkpoint is not None and checkpoint.differs:
+                _check_replaced(made, learner, options.model)
+            save(made, options.output)
+            if checkpoint is not None:
+                checkpoint.remove()
+            certificate = _certificate(options, job, run)
+            counts = job.counts()
+        finally:
+            job.close()
     tell_log(job.log)
     if options.json or not options.quiet:
         from perceptive.cli.report import tell_training
@@ -108,19 +114,34 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
     return entry
 
 
-def _checkpoint(options: argparse.Namespace) -> tuple[Checkpoint | None, Run | None]:
-    """Who keeps checkpoints, and the run that was kept before."""
+def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
+    """Who keeps checkpoints."""
     if not options.checkpoint:
-        return None, None
+        return None
     from perceptive.streams.blocks import expand, file_signature
     from perceptive.training.checkpoint import Checkpoint
 
     chosen = {name: value for name, value in vars(options).items() if name not in FREE}
-    read = [*expand(options.data), *filter(None, (options.model, options.dev, options.base))]
-    checkpoint = Checkpoint(
-        options.checkpoint, {"options": chosen, "files": list(map(file_signature, read))}, options.every
-    )
-    return checkpoint, checkpoint.resume()
+    read = [*expand(options.data), *filter(None, (options.dev, options.base))]
+    made_from = {"options": chosen, "files": list(map(file_signature, read)), "model": None}
+    replaced = None
+    if options.model:
+        made_from["model"] = file_signature(options.model)
+        replaced = "model" if same_file(options.model, options.output) else None
+    return Checkpoint(options.checkpoint, made_from, options.every, replaced)
+
+
+def _check_replaced(made: Any, learner: Any, path: str) -> None:
+    """Raise where a model that goes on is neither what it was nor what the run makes of it.
+
+    A run that was killed after it had saved its model, and before its checkpoint went, is played to its end again.
+    """
+    (meta, arrays), (other, others) = made.state(), learner.state()
+    same = json.dumps(meta, sort_keys=True) == json.dumps(other, sort_keys=True) and arrays.keys() == others.keys()
+    if not same or any(array.tobytes() != others[name].tobytes() for name, array in arrays.items()):
+        raise ValueError(
+            f"{path}: has been replaced since the checkpoint was made; delete the checkpoint to start anew"
+        )
 
 
 def _played(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import hashlib
 import io
 import os
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 BLOCK = 1 << 20
 MAX_LINE = 64 << 20  # bytes: memory stays bounded also where there are no lines
 STDIN = "-"
+PARTS, PART = 32, 1 << 15  # how much of a large file its signature sees
 MARK = b"\xef\xbb\xbf"  # the byte order mark, in UTF-8
 Cut = Callable[[bytearray, int], int]  # where the last whole record among the first so many bytes ends
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -145,11 +147,34 @@ def repeatable(path: str) -> bool:
 
 
 def file_signature(path: str) -> Any:
-    """What tells a file from others: its name, size and time; what comes but once equals nothing."""
+    """What tells a file from others: its name, size, time and content; what comes but once equals nothing.
+
+    Of a file of more than 1 MiB the content is looked at in places, the start and the end among them.
+    """
     if not repeatable(path):
         return os.urandom(8).hex()
     status = os.stat(path)
-    return [os.path.abspath(path), status.st_size, status.st_mtime_ns]
+    return [os.path.abspath(path), status.st_size, status.st_mtime_ns, _digest(path, status.st_size)]
+
+
+def exact_signature(path: str) -> Any:
+    """`file_signature`, and what the system alone can set: it changes with every write, and also with a new mode."""
+    if not repeatable(path):
+        return file_signature(path)
+    status = os.stat(path)
+    return [*file_signature(path), status.st_ino, status.st_ctime_ns]
+
+
+def _digest(path: str, size: int) -> str:
+    """A hash of a small file, or of parts of a large one."""
+    places = [(0, size)]
+    if size > PARTS * PART:
+        places = [(i * (size - PART) // (PARTS - 1), PART) for i in range(PARTS)]
+    digest = hashlib.blake2b(digest_size=16)
+    with open(path, "rb", buffering=0) as file:
+        for place, length in places:
+            digest.update(os.pread(file.fileno(), length, place))
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -19,16 +19,20 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterable
-from contextlib import suppress
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import __version__
-from perceptive.streams.blocks import BLOCK, file_signature
+from perceptive.file_lock import FileLock
+from perceptive.streams.blocks import BLOCK, exact_signature
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
+from perceptive.whole_file import WholeFile, naming, write_all
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 MAGIC = b"PCPTVE2\n"
 END = 8 + 4 + len(MAGIC)
@@ -36,9 +40,9 @@ WEIGHTED, GROUPED = 1, 2  # what a block has beside
 
 
 def signature(files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
-    """What a cache depends on: the files, their sizes and times, and how they are read."""
+    """What a cache depends on: the files, their contents, sizes and times, and how they are read."""
     how = {"format": format.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
-    return {"files": list(map(file_signature, files)), **how, **options}
+    return {"files": list(map(exact_signature, files)), **how, **options}
 
 
 class Cache:
@@ -58,17 +62,19 @@ class Cache:
         self.labels: list[Any] = []
         self.left_out = [0, 0]  # examples without a label, lines that were skipped
         self._index: dict[Any, int] = {}
-        self._temporary: str | None = None
         self._end = len(MAGIC)
         self._free: list[bytearray] = []
-        self.file: IO[bytes]
+        self.file: WholeFile | IO[bytes] | io.FileIO
         if path is None:
-            self.file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
+            with naming(tempfile.gettempdir()):
+                self.file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
         else:
-            folder = os.path.dirname(os.path.abspath(path))
-            self._temporary = os.path.join(folder, f".perceptive-{os.urandom(8).hex()}.tmp")
-            self.file = io.FileIO(self._temporary, "x+")
-        self.file.write(MAGIC)
+            self.file = WholeFile(path)
+        try:
+            self._write(MAGIC)
+        except BaseException:
+            self.file.close()
+            raise
 
     @classmethod
     def open(cls, path: str, made_from: dict[str, Any]) -> Cache | None:
@@ -92,7 +98,7 @@ class Cache:
             cache = cls.__new__(cls)
             cache.path, cache.made_from, cache.file = path, made_from, file
             cache.labels, cache.blocks, cache.left_out = index["labels"], index["blocks"], index["left_out"]
-            cache._temporary, cache._free = None, []
+            cache._free = []
             return cache
         except BaseException:
             file.close()
@@ -112,35 +118,29 @@ class Cache:
         kind = WEIGHTED * (examples.weight is not None) + GROUPED * (examples.qid is not None)
         offset, crc = self._end, 0
         for array in [*wide, *arrays]:
-            view = np.ascontiguousarray(array).data.cast("B")
+            view = np.ascontiguousarray(array).data
             if self.path is not None:
                 crc = zlib.crc32(view, crc)
-            self._end += len(view)
+            self._end += view.nbytes
             self._write(view)
         self.blocks.append([offset, len(examples), len(examples.data), kind, crc, file])
 
-    def _write(self, view: memoryview) -> None:
-        while len(view):
-            view = view[self.file.write(view) :]
+    def _write(self, data: ReadableBuffer) -> None:
+        with naming(tempfile.gettempdir() if self.path is None else self.path):
+            write_all(self.file.fileno(), data)
 
     def finish(self) -> None:
         """Write the index, and give the file its name."""
+        if not isinstance(self.file, WholeFile):
+            return
         contents = {"labels": self.labels, "blocks": self.blocks, "left_out": self.left_out}
         index = json.dumps({"made_from": self.made_from, **contents}).encode()
-        end = len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC
-        if self._temporary is not None and self.path is not None:
-            self._write(memoryview(index + end))
-            os.fsync(self.file.fileno())
-            os.replace(self._temporary, self.path)
-            self._temporary = None
+        self._write(index + len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC)
+        self.file.finish()
 
     def close(self) -> None:
         """Let go of the file; one that was not finished disappears."""
         self.file.close()
-        if self._temporary is not None:
-            with suppress(OSError):
-                os.unlink(self._temporary)
-            self._temporary = None
 
     def read(self, number: int, dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
         """One block, and the memory it lies in, which is to be given back by `release`."""
@@ -180,6 +180,35 @@ class Cache:
     def release(self, buffer: bytearray) -> None:
         """Let a later block have the memory."""
         self._free.append(buffer)
+
+
+def open_or_lock(path: str, made_from: dict[str, Any], anew: bool) -> tuple[Cache | None, FileLock | None]:
+    """The cache that was kept under a name, which any number of runs may read; else the right to write it.
+
+    Parameters
+    ----------
+    path : path
+    made_from : dict
+        `signature` of the source.
+    anew : bool
+        Whether it is to be written in any case.
+
+    Raises
+    ------
+    BlockingIOError
+        Where another run is writing it.
+    """
+    kept = Cache.open(path, made_from)
+    if kept is not None and not anew:
+        return kept, None
+    if kept is not None:
+        kept.close()
+    lock = FileLock(path, "cache")
+    kept = None if anew else Cache.open(path, made_from)  # another run may just have finished it
+    if kept is None:
+        return None, lock
+    lock.release()
+    return kept, None
 
 
 def _size(n: int, stored: int, kind: int, itemsize: int) -> int:

@@ -6,17 +6,20 @@ import copy
 import json
 import os
 import time
+import warnings
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 from perceptive import model_file
 from perceptive.data.dataset import Dataset
+from perceptive.file_lock import FileLock
 from perceptive.model_file import ModelFileError
 from perceptive.models.registry import learner_from_state
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, below, whole
 from perceptive.training.loop import History, Run
+from perceptive.whole_file import NotWritten, told
 
 KIND = "Checkpoint"
 VERSION = 2
@@ -24,7 +27,7 @@ COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
 
 
 class Checkpoint:
-    """A file that holds where a run stands.
+    """A file that holds where a run stands. One run at a time has it, from `resume` or `save` on until `close`.
 
     Parameters
     ----------
@@ -33,19 +36,52 @@ class Checkpoint:
         The data and options of the run; a checkpoint of others is refused.
     every : float
         Seconds between two checkpoints.
+    replaced : str or None
+        A part of ``made_from`` about a file that the run itself replaces when it ends: it may differ.
+
+    Attributes
+    ----------
+    differs : bool
+        Whether that part did differ when the run was resumed.
     """
 
-    def __init__(self, path: str | os.PathLike[str], made_from: dict[str, Any], every: float = 60.0) -> None:
-        self.path, self.every = os.fspath(path), every
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        made_from: dict[str, Any],
+        every: float = 60.0,
+        replaced: str | None = None,
+    ) -> None:
+        self.path, self.every, self.replaced = os.fspath(path), every, replaced
         self.made_from = json.loads(json.dumps(made_from))
+        self.differs = False
         self._best: State | None = None
         self._last = time.monotonic()
+        self._lock: FileLock | None = None
+        self._failed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
-        """Write the run down where it is time. A dataset is given in the midst of a block."""
-        if time.monotonic() - self._last >= self.every:
+        """Write the run down where it is time; where that fails, the run goes on.
+
+        A dataset is given in the midst of a block.
+        """
+        if time.monotonic() - self._last < self.every:
+            return
+        try:
             self.save(run, dataset)
-            self._last = time.monotonic()
+            self._failed = False
+        except OSError as error:
+            if not self._failed:  # once for all that fail in a row
+                how = f"going on without this checkpoint; the next is tried after {self.every:g} s"
+                warnings.warn(NotWritten(f"{told(error)}; {how}"), stacklevel=2)
+            self._failed = True
+        self._last = time.monotonic()
 
     def new_best(self, learner: Any) -> None:
         """Keep the learner that has the best held-out score so far."""
@@ -54,6 +90,7 @@ class Checkpoint:
 
     def save(self, run: Run, dataset: Dataset | None = None) -> None:
         """Write the run down."""
+        lock = self._hold()
         parts = {"learner": run.learner.state(), "best": self._best}
         parts["dataset"] = None if dataset is None else dataset.snapshot()
         meta: dict[str, Any] = {
@@ -63,24 +100,40 @@ class Checkpoint:
             "training": asdict(run.training),
             "history": asdict(run.history),
             "before": list(run.before),
+            "in_file_order": run.in_file_order,
             **{name: getattr(run, name) for name in COUNTS},
             **{name: None if state is None else state.meta for name, state in parts.items()},
         }
         arrays: dict[str, Any] = {}
         for name, state in parts.items():
             arrays |= {} if state is None else state.within(f"{name}/").arrays
-        model_file.write(self.path, KIND, meta, arrays)
+        model_file.write(self.path, KIND, meta, arrays, lock)
 
     def resume(self, functions: Any = None) -> Run | None:
         """The run as it was saved; None where there is no file.
 
         Raises
         ------
+        BlockingIOError
+            Where another run has it.
         ModelFileError
             Where the file is no sound checkpoint, or one of other data or options.
         """
-        if not os.path.exists(self.path):
+        if self._hold().empty:
             return None
+        try:
+            return self._read(functions)
+        except BaseException:
+            self.close()
+            raise
+
+    def _hold(self) -> FileLock:
+        """Keep other runs away."""
+        if self._lock is None:
+            self._lock = FileLock(self.path, "checkpoint")
+        return self._lock
+
+    def _read(self, functions: Any) -> Run:
         kind, meta, arrays = model_file.read(self.path)
         if kind != KIND:
             raise ModelFileError(f"{self.path}: holds a {kind!r}, not a checkpoint; give another --checkpoint")
@@ -94,7 +147,9 @@ class Checkpoint:
             raise ModelFileError(f"{self.path}: the checkpoint does not fit together ({error}); delete it") from None
 
     def _resumed(self, meta: dict[str, Any], arrays: dict[str, Any], functions: Any) -> Run:
-        if meta["made_from"] != self.made_from:
+        there, here = meta["made_from"], self.made_from
+        self.differs = self.replaced is not None and there[self.replaced] != here[self.replaced]
+        if there != (here if self.replaced is None else here | {self.replaced: there[self.replaced]}):
             raise ModelFileError(
                 f"{self.path}: was made from other data or with other options; delete it to start anew"
             )
@@ -113,6 +168,7 @@ class Checkpoint:
             History.from_meta(meta["history"]),
             before=(int(mistakes), int(updates), float(loss)),
             dataset_state=part("dataset"),
+            in_file_order=meta.get("in_file_order") is True,
             **counts,
         )
         if best is not None:
@@ -123,4 +179,11 @@ class Checkpoint:
     def remove(self) -> None:
         """The run has ended."""
         with suppress(FileNotFoundError):
-            os.unlink(self.path)
+            os.unlink(os.path.realpath(self.path))
+        self.close()
+
+    def close(self) -> None:
+        """Let other runs have it."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None

@@ -87,6 +87,8 @@ class Run:
     done : bool
     dataset_state : object
         Of the present block, where the run was resumed in its midst.
+    in_file_order : bool
+        Whether later epochs take the blocks in the order of the files, because there is no cache.
     """
 
     learner: Any
@@ -101,6 +103,7 @@ class Run:
     best_epoch: int = 0
     done: bool = False
     dataset_state: Any = None
+    in_file_order: bool = False
 
     @classmethod
     def of(cls, learner: Any, training: TrainingParameters, history: History | None = None) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -14,15 +15,17 @@ from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import in_order_of_labels
 from perceptive.errors import Parameter, ParameterError
+from perceptive.file_lock import FileLock
 from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.linear import LinearLearner
 from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN, repeatable
-from perceptive.streams.cache import Cache, signature
+from perceptive.streams.cache import Cache, open_or_lock, signature
 from perceptive.streams.parsing import in_order
 from perceptive.training.blocks import Blocks, Read, held_out_scores
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import Run, hash_seed
+from perceptive.whole_file import NotWritten, told
 
 
 class FileSource:
@@ -73,10 +76,11 @@ class FileSource:
         options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
         self._made_from = signature(stream.files, stream.format, stream.dtype, unit=kind.unit, **options)
         self._path, self._wanted = cache, epochs > 1 or cache is not None
+        self._resumed = False  # in a later epoch, whose order the cache alone has
         self._cache: Cache | None = None
+        self._lock: FileLock | None = None
         if cache is not None:
-            kept = Cache.open(cache, self._made_from)
-            self._cache = None if stream.remember_names else kept
+            self._cache, self._lock = open_or_lock(cache, self._made_from, anew=stream.remember_names)
         self._held: list[NDArray[np.uint8]] = []  # of each block, what is held out, as bits
         self.held_out: Cache | None = None
 
@@ -108,11 +112,12 @@ class FileSource:
         for cache in (self._cache, self.held_out):
             if cache is not None:
                 cache.close()
+        self._unlock()
 
     # ------------------------------------------------------------ what the loop asks for
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """The present epoch. The first one takes the blocks in the order of the files."""
+        """The present epoch. The first one takes the blocks in the order of the files; so do all without a cache."""
         learner, seed = run.learner, hash_seed(run.learner.parameters.random_state, run.epoch)
         if run.training.epochs > 1 and learner.parameters.delta:
             raise ParameterError(
@@ -120,7 +125,9 @@ class FileSource:
                 "delta", Parameter("delta", 0),
             )  # fmt: skip
         skip = run.block
-        if run.epoch == 0:
+        self._wanted = self._wanted and not run.in_file_order
+        if run.epoch == 0 or not self._wanted:
+            run.in_file_order = run.epoch > 0
             found: Iterator[Any] = self._first()
         else:
             self._be_ready()
@@ -170,6 +177,7 @@ class FileSource:
     def _be_ready(self) -> None:
         """Read the files as the first epoch does, where a resumed run needs what that finds."""
         if self._cache is None or (self.examples == 0 or (self.holdout and self.held_out is None)):
+            self._resumed = True
             for _ in self._first():
                 pass
 
@@ -179,25 +187,37 @@ class FileSource:
         self._held = []
         self.holdout = HoldOut(self.holdout.fraction, self.holdout.seed)
         held_out = Cache(None, {}) if self.holdout else None
-        cache = Cache(self._path, self._made_from) if self._wanted and self._cache is None else None
-        number = 0
+        cache, number = None, 0
         try:
+            try:
+                cache = Cache(self._path, self._made_from) if self._wanted and self._cache is None else None
+            except OSError as error:
+                self._go_without(cache, error)
             for read, ready, kept in self._split(self._all(learner), self._width(learner)):
                 self.unanswered += read.unanswered
                 if read.block is None:
                     continue
                 self.examples += len(read.block)
                 self.rows += self.kind.count_rows(read.block)
-                if cache is not None:
-                    cache.append(self.kind.for_cache(read.block), read.file)
+                try:
+                    if cache is not None:
+                        cache.append(self.kind.for_cache(read.block), read.file)
+                except OSError as error:
+                    self._go_without(cache, error)
+                    cache = None
                 if held_out is not None and kept is not None:
                     held_out.append(self.kind.for_cache(kept))
                 self._note_progress(number)
                 yield number, ready, _nothing
                 number += 1
-            if cache is not None:
-                cache.left_out = [self.unanswered, self.stream.log.skipped]
-                cache.finish()
+            try:
+                if cache is not None:
+                    cache.left_out = [self.unanswered, self.stream.log.skipped]
+                    cache.finish()
+                    self._unlock()
+            except OSError as error:
+                self._go_without(cache, error)
+                cache = None
         except BaseException:
             for unfinished in (held_out, cache):
                 if unfinished is not None:
@@ -210,6 +230,21 @@ class FileSource:
         else:
             self.skipped = self.stream.log.skipped
         self.held_out = held_out
+
+    def _go_without(self, cache: Cache | None, error: OSError) -> None:
+        """Go on without the cache, which cannot be written; raise where the files cannot be parsed again."""
+        if cache is not None:
+            cache.close()
+        if self._resumed or not all(map(repeatable, self.stream.files)):
+            raise error
+        self._wanted = False
+        self._unlock()
+        how = "going on without the cache: every epoch parses the files anew, in their order"
+        warnings.warn(NotWritten(f"{told(error)}; {how}"), stacklevel=2)
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
 
     def _all(self, learner: Any) -> Iterator[tuple[Read, Any]]:
         """Every block, with what `Blocks.ready` makes of it where nothing is held out: then threads do that."""
