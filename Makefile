@@ -25,7 +25,7 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz fuzz-brief clean
+.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz fuzz-brief kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -127,6 +127,10 @@ build/fuzz/mutate.o: fuzz/mutate.cpp
 
 build/fuzz/brief-%: fuzz/%.cpp build/fuzz/mutate.o fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	$(BRIEF) $< build/fuzz/mutate.o -o $@
+
+KILLS ?= 200
+kill-matrix: $(CORE) $(TEST) ## KILLS runs killed at random moments (minutes), each resumed bit for bit
+	PYTHONPATH=tests/support $(BIN)/python tests/files/kill_matrix.py $(KILLS)
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,6 +6,8 @@ A message of Python speaks of ``rule='arow'`` and of sentence 3; the command lin
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -177,3 +179,44 @@ def renumbered(numbers: Sequence[int]) -> Iterator[None]:
         yield
     except ExampleError as error:
         raise error.moved(int(numbers[error.example])) from None
+
+
+# ---------------------------------------------------------------- files that cannot be written
+
+CURES = {
+    errno.ENOSPC: "make room",
+    errno.EDQUOT: "make room",
+    errno.EFBIG: "raise the limit on the size of files",
+    errno.EIO: "check the disk",
+    errno.ENOENT: "make the folder first",
+    errno.EACCES: "check the permissions",
+    errno.EPERM: "check the permissions",
+    errno.EROFS: "check the permissions",
+}
+
+
+class NotWritten(UserWarning):
+    """A file could not be written, and the run goes on without it."""
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Name the file in what the system says of it, and a cure."""
+    try:
+        yield
+    except OSError as error:
+        number = errno.EIO if error.errno is None else error.errno
+        cure = CURES.get(number, "give another path")
+        said = f"cannot be written ({error.strerror or error}); {cure}"
+        raise OSError(number, said, path) from error
+
+
+def told(error: OSError) -> str:
+    """An error of `naming`, as a sentence.
+
+    Examples
+    --------
+    >>> told(OSError(28, "cannot be written (No space left on device); make room", "a.model"))
+    'a.model: cannot be written (No space left on device); make room'
+    """
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error)

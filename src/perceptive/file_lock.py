@@ -12,6 +12,8 @@ import fcntl
 import os
 from contextlib import suppress
 
+from perceptive.errors import naming
+
 FLAGS = os.O_RDWR | os.O_CLOEXEC  # network file systems lock only what is open for writing
 
 
@@ -72,7 +74,8 @@ class FileLock:
         self._descriptor = -1
         self.target = os.path.realpath(os.fsdecode(path))
         while True:
-            descriptor = os.open(self.target, FLAGS | os.O_CREAT, 0o666)
+            with naming(os.fsdecode(path)):
+                descriptor = os.open(self.target, FLAGS | os.O_CREAT, 0o666)
             if try_lock(descriptor) is False:
                 os.close(descriptor)
                 said = f"another run has this {what}; wait until that run has ended, or give another file"

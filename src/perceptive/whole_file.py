@@ -11,54 +11,17 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
+from perceptive.errors import naming
 from perceptive.file_lock import FLAGS, FileLock, is_at, try_lock, unlock
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 START, END = ".perceptive-", ".tmp"  # of temporary names
-CURES = {
-    errno.ENOSPC: "make room",
-    errno.EDQUOT: "make room",
-    errno.EFBIG: "raise the limit on the size of files",
-    errno.EIO: "check the disk",
-    errno.ENOENT: "make the folder first",
-    errno.EACCES: "check the permissions",
-    errno.EPERM: "check the permissions",
-    errno.EROFS: "check the permissions",
-}
 NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS)  # file systems that cannot sync a folder
-
-
-class NotWritten(UserWarning):
-    """A file could not be written, and the run goes on without it."""
-
-
-@contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Name the file in what the system says of it, and a cure."""
-    try:
-        yield
-    except OSError as error:
-        number = errno.EIO if error.errno is None else error.errno
-        cure = CURES.get(number, "give another path")
-        said = f"cannot be written ({error.strerror or error}); {cure}"
-        raise OSError(number, said, path) from error
-
-
-def told(error: OSError) -> str:
-    """An error of `naming`, as a sentence.
-
-    Examples
-    --------
-    >>> told(OSError(28, "cannot be written (No space left on device); make room", "a.model"))
-    'a.model: cannot be written (No space left on device); make room'
-    """
-    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error)
 
 
 def write_all(descriptor: int, data: ReadableBuffer) -> int:

@@ -1,4 +1,4 @@
-"""``perceptive train --checkpoint``: runs that are broken off and resumed."""
+"""``perceptive train --checkpoint``: runs that are broken off and resumed; tests/files kills them."""
 
 import json
 import os
@@ -14,30 +14,6 @@ from perceptive.data import labelled_rows, list_dataset, sentences
 from perceptive.parameters import TrainingParameters
 from perceptive.training.checkpoint import Checkpoint
 from perceptive.training.loop import Run
-
-
-@pytest.mark.parametrize("extra", [["--epochs", "2"], ["--epochs", "3", "--holdout", "0.2", "--cache", "kept.cache"]])
-@pytest.mark.slow
-def test_killed_and_resumed_gives_the_model_of_an_undisturbed_run(tmp_path, extra):
-    write_rows(tmp_path / "big.svm", n=40_000, d=200)
-    arguments = ["train", "big.svm", "--hypothesis", "averaged", "--quiet", *extra]
-    perceptive(*arguments, "-o", "whole.model", cwd=tmp_path)
-    (tmp_path / "kept.cache").unlink(missing_ok=True)
-    resume = [*arguments, "-o", "killed.model", "--checkpoint", "run.checkpoint", "--every", "0s"]
-    kills = 0
-    for wait in (0.05, 0.15, 0.3):
-        process = start(*resume, cwd=tmp_path, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "run.checkpoint").exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(wait)
-        kills += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert kills
-    perceptive(*resume, cwd=tmp_path)
-    assert (tmp_path / "killed.model").read_bytes() == (tmp_path / "whole.model").read_bytes()
-    assert not (tmp_path / "run.checkpoint").exists()
 
 
 @pytest.fixture
@@ -65,6 +41,8 @@ TASKS = {
     "classify-holdout": ["rows.svm", "--holdout", "0.2", "--patience", "1", "--invert-hash", "--bits", "6"],
     "classify-two-files": ["rows.svm", "more.svm", "--hypothesis", "voted"],
     "classify-continue": ["more.svm", "--continue", "base.model"],
+    "classify-continue-holdout-names": ["more.svm", "--continue", "names.model", "--holdout", "0.2", "--invert-hash"],
+    "classify-cache-names": ["rows.svm", "--cache", "kept.cache", "--invert-hash", "--bits", "6"],
     "classify-holdout-cache": ["rows.svm", "--holdout", "0.2", "--cache", "kept.cache", "--no-shuffle"],
     "rank": ["lists.svm", "--task", "rank", "--rule", "pa1"],
     "rank-cache": ["lists.svm", "--task", "rank", "--holdout", "0.2", "--cache", "kept.cache"],
@@ -84,6 +62,9 @@ def test_every_task_is_resumed_bit_for_bit(files, monkeypatch, task, often):
     """A run that is broken off again and again, after so many chunks, ends as one that was left alone."""
     if task == "classify-continue":
         perceptive("train", "rows.svm", "-o", "base.model", "--quiet", cwd=files)
+    if task == "classify-continue-holdout-names":
+        names = ["--invert-hash", "--bits", 6]
+        perceptive("train", "rows.svm", "-o", "names.model", "--quiet", *names, cwd=files)
     if task == "rerank":
         perceptive("train", "sentences.conll", "--task", "tag", "-o", "tagger.model", "--quiet", cwd=files)
     command = ["train", *TASKS[task], "--epochs", "4", "--json"]
@@ -111,6 +92,35 @@ def test_every_task_is_resumed_bit_for_bit(files, monkeypatch, task, often):
         assert resumed[part] == whole[part]
     assert (files / "resumed.model").read_bytes() == (files / "whole.model").read_bytes()
     assert not (files / "point").exists()
+
+
+def test_a_run_that_is_killed_when_it_has_replaced_its_model(files, monkeypatch):
+    """With ``--continue X -o X`` the checkpoint is of a model that is no more: the run's end is played again."""
+    perceptive("train", "rows.svm", "-o", "a.model", "--quiet", cwd=files)
+    before = (files / "a.model").read_bytes()
+    command = ["train", "more.svm", "--continue", "a.model", "--epochs", 2, "--quiet", "-o"]
+    perceptive(*command, "whole.model", cwd=files)
+    resume = [*command, "a.model", "--checkpoint", "point", "--every", "0s"]
+
+    def killed(self):
+        self.close()
+        raise Broken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", killed)
+        perceptive(*resume, cwd=files, code=130)
+    assert (files / "a.model").read_bytes() == (files / "whole.model").read_bytes() != before
+    kept = (files / "point").read_bytes()
+    perceptive(*resume, cwd=files)
+    assert (files / "a.model").read_bytes() == (files / "whole.model").read_bytes()
+    (files / "point").write_bytes(kept)
+    perceptive("train", "more.svm", "-o", "a.model", "--quiet", cwd=files)  # another one
+    other = (files / "a.model").read_bytes()
+    done = perceptive(*resume, cwd=files, code=1)
+    assert (
+        "a.model: has been replaced since the checkpoint was made; delete the checkpoint to start anew" in done.stderr
+    )
+    assert (files / "a.model").read_bytes() == other
 
 
 def test_a_checkpoint_of_other_options_is_refused(data):

@@ -17,6 +17,7 @@ from perceptive.data.labels import Labels
 from perceptive.learners import LinearLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import blocks
+from perceptive.streams.blocks import file_signature
 from perceptive.streams.cache import Cache, signature
 from perceptive.training.blocks import RowBlocks
 from perceptive.training.checkpoint import Checkpoint
@@ -235,6 +236,28 @@ def test_a_stale_cache_is_never_used(file, tmp_path):
     stream = streams.open(file, dtype="float32", bits=10)
     assert Cache.open(cache, signature(stream.files, stream.format, stream.dtype, skip=False)) is None
     assert run.learner.played == 3 * 401
+
+
+@pytest.mark.parametrize("copies", [1, 60])
+def test_a_cache_of_other_content_is_stale_whatever_size_and_time_say(tmp_path, copies):
+    """Of small files all is signed; large ones (2 MB) are looked at in places, and the system knows of the change."""
+    file, cache = made(tmp_path / "made.svm"), str(tmp_path / "kept.cache")
+    file.write_bytes(file.read_bytes() * copies)
+    trained(file, cache=cache, epochs=1)
+    text, status = file.read_bytes(), file.stat()
+    at = text.index(b"\n", len(text) // 2 + 40_000 * (copies > 1)) + 1
+    with open(file, "r+b") as changed:
+        changed.seek(at)
+        changed.write(b"1" if text[at : at + 1] == b"0" else b"0")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (status.st_size, status.st_mtime_ns)
+    run, _ = trained(file, cache=cache, epochs=1)
+    assert state(run.learner) == state(trained(file, epochs=1)[0].learner)
+    if copies == 1:
+        before = file_signature(str(file))
+        file.write_bytes(text)
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert file_signature(str(file)) != before
 
 
 def test_a_damaged_cache_is_made_anew_or_refused(file, tmp_path):

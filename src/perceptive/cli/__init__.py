@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from perceptive import __version__
-from perceptive.whole_file import NotWritten
+from perceptive.errors import NotWritten, ParameterError, told
 
 # What each command does; its module has `configure(parser)` and `run(options)`.
 COMMANDS = {
@@ -129,9 +129,7 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
         linear = getattr(options, "task", None) in ("classify", "rank") and getattr(options, "kernel", None) is None
         return "there is not enough memory" + ("; hash the features into fewer with --bits" if linear else "")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    from perceptive.errors import ParameterError
-
+        return told(error)
     if isinstance(error, ParameterError):
         from perceptive.cli.options import as_option
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from perceptive.cli.options import as_json, option_of
 from perceptive.cli.tasks import Task
+from perceptive.errors import NotWritten, told
 from perceptive.learners.learner import learn_all
 from perceptive.models.registry import save
-from perceptive.whole_file import NotWritten, told
 
 PLAYS_OFTEN = ("epochs", "validation_fraction", "checkpoint", "cache", "certify", "patience", "shuffle", "dev", "prune")
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")

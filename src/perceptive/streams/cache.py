@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import __version__
+from perceptive.errors import naming
 from perceptive.file_lock import FileLock
 from perceptive.streams.blocks import BLOCK, exact_signature
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
-from perceptive.whole_file import WholeFile, naming, write_all
+from perceptive.whole_file import WholeFile, write_all
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

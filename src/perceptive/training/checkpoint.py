@@ -13,13 +13,13 @@ from typing import Any, Self
 
 from perceptive import model_file
 from perceptive.data.dataset import Dataset
+from perceptive.errors import NotWritten, told
 from perceptive.file_lock import FileLock
 from perceptive.model_file import ModelFileError
 from perceptive.models.registry import learner_from_state
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, below, whole
 from perceptive.training.loop import History, Run
-from perceptive.whole_file import NotWritten, told
 
 KIND = "Checkpoint"
 VERSION = 2

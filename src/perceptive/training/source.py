@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import in_order_of_labels
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import NotWritten, Parameter, ParameterError, told
 from perceptive.file_lock import FileLock
 from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.linear import LinearLearner
@@ -25,7 +25,6 @@ from perceptive.streams.parsing import in_order
 from perceptive.training.blocks import Blocks, Read, held_out_scores
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import Run, hash_seed
-from perceptive.whole_file import NotWritten, told
 
 
 class FileSource:
