@@ -10,11 +10,13 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from contextlib import suppress
 
 from perceptive.errors import naming
 
 FLAGS = os.O_RDWR | os.O_CLOEXEC  # network file systems lock only what is open for writing
+NO_FILE = "is no file that could be replaced; give another path"
 
 
 def try_lock(descriptor: int) -> bool | None:
@@ -76,6 +78,9 @@ class FileLock:
         while True:
             with naming(os.fsdecode(path)):
                 descriptor = os.open(self.target, FLAGS | os.O_CREAT, 0o666)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise OSError(errno.EINVAL, NO_FILE, os.fsdecode(path))
             if try_lock(descriptor) is False:
                 os.close(descriptor)
                 said = f"another run has this {what}; wait until that run has ended, or give another file"

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from perceptive.errors import naming
-from perceptive.file_lock import FLAGS, FileLock, is_at, try_lock, unlock
+from perceptive.file_lock import FLAGS, NO_FILE, FileLock, is_at, try_lock, unlock
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -68,7 +68,7 @@ class WholeFile(io.RawIOBase):
         with naming(self.path):
             old = os.stat(self._target) if os.path.exists(self._target) else None
         if old is not None and not stat.S_ISREG(old.st_mode):
-            raise OSError(errno.EINVAL, "is no file that could be replaced; give another path", self.path)
+            raise OSError(errno.EINVAL, NO_FILE, self.path)
         _sweep(self._folder)
         try:
             with naming(self.path):

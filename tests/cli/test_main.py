@@ -90,10 +90,9 @@ def test_special_files(data, model):
     reader = subprocess.Popen(["cat", str(data / "pipe")], stdout=subprocess.PIPE)
     perceptive("predict", model, data / "test.svm", "-o", data / "pipe")
     assert len(reader.communicate()[0].splitlines()) == 300
-    assert (
-        "is no file that could be replaced"
-        in perceptive("train", data / "train.svm", "-o", data / "pipe", code=1).stderr
-    )
+    for wrong in (["-o", "pipe"], ["-o", "m", "--cache", "pipe"], ["-o", "m", "--checkpoint", "pipe"]):
+        done = perceptive("train", "train.svm", *wrong, code=1, cwd=data)
+        assert "pipe: is no file that could be replaced; give another path" in done.stderr
     for arguments in (["predict", str(model), str(data / "test.svm")], ["eval", str(model), str(data / "test.svm")]):
         done = subprocess.run(
             ["bash", "-c", f"{' '.join(PERCEPTIVE)} {' '.join(arguments)} >&-"], capture_output=True, text=True

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
+from perceptive.file_lock import NO_FILE
 from perceptive.whole_file import WholeFile
 
 BUFFER = 1 << 16
 
 
-def check_paths(writes: Iterable[str | None], reads: Iterable[str | None], may_replace: str | None = None) -> None:
+def check_paths(
+    writes: Iterable[str | None], reads: Iterable[str | None], may_replace: str | None = None, devices: bool = False
+) -> None:
     """Raise where a file could not be written later, or would replace another file of the command.
 
     Parameters
@@ -24,11 +27,13 @@ def check_paths(writes: Iterable[str | None], reads: Iterable[str | None], may_r
         None stands for a file that is not given; what is read may be a glob, or "-".
     may_replace : path or None
         A file that is read before anything is written, so that the first of ``writes`` may replace it.
+    devices : bool
+        Whether pipes and devices can be written to.
     """
     inputs = [one for path in reads if path is not None for one in _expanded(path)]
     before: list[str] = []
     for path in filter(None, writes):
-        _check_target(path)
+        _check_target(path, devices)
         first = not before
         for one in [*inputs, *([] if may_replace is None or first else [may_replace])]:
             if os.path.isfile(one) and same_file(one, path):
@@ -50,12 +55,14 @@ def same_file(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _check_target(path: str) -> None:
+def _check_target(path: str, devices: bool) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise ValueError(f"{path}: the folder does not exist; make it first")
     if os.path.isdir(path):
         raise ValueError(f"{path}: is a folder; give a file")
+    if os.path.exists(path) and not os.path.isfile(path) and not devices:
+        raise ValueError(f"{path}: {NO_FILE}")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise ValueError(f"{path}: cannot be written; check the permissions")
 
@@ -66,7 +73,7 @@ def output(path: str | None, inputs: Sequence[str], stdout: IO[bytes]) -> Iterat
     if path is None:
         yield stdout
         return
-    check_paths([path], inputs)
+    check_paths([path], inputs, devices=True)
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
         with open(path, "wb") as file:
             yield file
