@@ -59,8 +59,8 @@ def test_shards_are_a_partition(options):
     if not options:
         assert (learner.mistakes, learner.loss) == (alone.mistakes, alone.loss)
     problems = learner.problems()
-    for name, margins in dataset.margins(problems)[0].margins.items():
-        parts = [shard.margins(problems)[0].margins[name] for shard in shards]
+    for name, margins in next(dataset.margins(problems)).margins.items():
+        parts = [next(shard.margins(problems)).margins[name] for shard in shards]
         assert sorted(np.concatenate(parts)) == sorted(margins)
     with pytest.raises(ValueError, match="no shard 3 of 3"):
         dataset.shard(3, 3)
@@ -81,7 +81,7 @@ def test_margins_are_those_of_the_witnesses():
             mine = scores.get(tuple(y))
             assert margin < 0 if mine is None else margin * length == pytest.approx(mine - rival, abs=1e-3)
     partial = [[None, *labels[1:]] for labels in Y]
-    assert not learner.dataset(X, partial, grow=False).margins([problem])[0].certified
+    assert not next(learner.dataset(X, partial, grow=False).margins([problem])).certified
 
 
 def test_datasets_change_nothing_where_they_are_refused():

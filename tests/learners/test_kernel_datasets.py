@@ -306,7 +306,7 @@ def test_margins_of_a_dataset_that_was_played():
     [found] = dataset.margins([problem])
     assert len(found.lengths2) == dataset.n_played == np.count_nonzero(WEIGHTS)
     assert set(found.margins) == set(problem.witnesses) == {"last", "averaged", "best"}
-    shares = [dataset.shard(i, 2).margins([problem])[0] for i in range(2)]
+    shares = [next(dataset.shard(i, 2).margins([problem])) for i in range(2)]
     assert sorted(np.concatenate([part.margins["last"] for part in shares])) == sorted(found.margins["last"])
     with pytest.raises(ValueError, match="takes no witness"):
         learner.problems(witness=[1.0])

@@ -16,12 +16,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from perceptive.certificates.margins import join
+from perceptive.certificates.margins import Collected, Collection
 from perceptive.certificates.theorems import TRIVIAL, Game, theorem_for
-from perceptive.data.dataset import Dataset, Margins, Problem
+from perceptive.data.dataset import Dataset, Problem
 from perceptive.learners.learner import Learner
 
 ROUNDING = 1e-6  # counts are exact, margins are not
@@ -182,19 +181,19 @@ def certify_datasets(learner: Learner, datasets: Iterable[Dataset], *, witness: 
 
 
 def _certify(learner: Learner, problems: Any, datasets: Iterable[Dataset]) -> Certificate:
-    parts: list[list[Margins]] = [[] for _ in problems]
+    theorems = [theorem_for(problem) for problem in problems]
+    collection = Collection([None if theorem is None else theorem.weigh for theorem in theorems])
     n_played = fingerprint = 0
     for dataset in datasets:
-        for mine, margins in zip(parts, dataset.margins(problems), strict=True):
-            mine.append(margins)
+        collection.add(dataset.margins(problems))
         n_played += dataset.n_played
         fingerprint += dataset.fingerprint()
     epochs = max(1, -(-learner.played // max(1, n_played)))
     same = learner.played == epochs * n_played and learner.fingerprint == epochs * fingerprint % 2**64
     copies = max(1, -(-learner.ids // max(1, n_played)))
     made = [
-        _certify_problem(problem, join(mine), epochs, copies, hypothetical=not same)
-        for problem, mine in zip(problems, parts, strict=True)
+        _certify_problem(problem, found, epochs, copies, hypothetical=not same)
+        for problem, found in zip(problems, collection.finish(), strict=True)
     ]
     if len(made) > 1:
         return _add_up(made)
@@ -202,9 +201,9 @@ def _certify(learner: Learner, problems: Any, datasets: Iterable[Dataset]) -> Ce
     return replace(made[0], first_epoch_error=mistakes / rounds if rounds else math.nan)
 
 
-def _certify_problem(p: Problem, found: Margins, epochs: int, copies: int, hypothetical: bool) -> Certificate:
+def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hypothetical: bool) -> Certificate:
     """The smallest bound over all witnesses."""
-    radius = math.sqrt(found.radius2 if hypothetical and len(found.lengths2) else p.radius2)
+    radius = math.sqrt(found.radius2 if hypothetical and found.radius2 is not None else p.radius2)
     nothing = Certificate(
         mistakes=p.mistakes,
         updates=p.updates,
@@ -219,26 +218,22 @@ def _certify_problem(p: Problem, found: Margins, epochs: int, copies: int, hypot
         separable=False,
         hypothetical=hypothetical,
     )
-    weights = found.weights
-    theorem = theorem_for(p, weighted=weights is not None and bool((weights != 1).any()))
+    theorem = theorem_for(p, found.weighted)
     if theorem is None or not found.certified:
         return nothing
     candidates = []
-    for name, margins in found.margins.items():
-        if not np.isfinite(margins).all():
-            continue
+    for name, margins in found.bins():
         game = Game(
             problem=p,
             epochs=epochs,
             radius=radius,
             margins=margins,
-            lengths2=found.lengths2,
-            weights=weights,
+            zero_rows=found.zero_rows,
             copies=copies,
             start_length=(p.start_length or 0.0) / p.learning_rate,
             start_along=p.witnesses[name].along / p.learning_rate,
         )
-        formula, bound, q, deviation = theorem(game)
+        formula, bound, q, deviation = theorem.bound(game)
         candidates.append(
             replace(
                 nothing,
@@ -247,7 +242,7 @@ def _certify_problem(p: Problem, found: Margins, epochs: int, copies: int, hypot
                 margin=1 / q if q else math.inf,
                 deviation=0.0 if deviation * q <= ROUNDING else deviation,
                 witness=name,
-                separable=len(margins) > 0 and float(margins.min()) > 0,
+                separable=len(margins) > 0 and float(margins.lows[0]) > 0,
             )
         )
     if not candidates:

@@ -1,34 +1,109 @@
-"""What the parts of a data set are to a theorem, put together."""
+"""What the examples of a run are to a theorem, part by part, in memory that does not grow with their number."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
+from perceptive.certificates.bins import Bins, Floats, join
 from perceptive.data.dataset import Margins
 
+EXACT = 2**18  # so many margins are kept one by one; a margin is that of one example, problem and witness
+Weigh = Callable[[Margins], Floats]
 
-def join(parts: list[Margins]) -> Margins:
-    """The margins of all parts as one; examples that can err with δ = 0 too count as a round of their own."""
-    parts = [_with_twins(part) for part in parts]
-    if len(parts) == 1:
-        return parts[0]
-    weighted = any(part.weights is not None for part in parts)
-    weights = [np.ones(len(part.lengths2)) if part.weights is None else part.weights for part in parts]
-    return Margins(
-        {name: np.concatenate([part.margins[name] for part in parts]) for name in (parts[0].margins if parts else {})},
-        np.concatenate([np.empty(0), *(part.lengths2 for part in parts)]),
-        max((part.radius2 for part in parts), default=0.0),
-        np.concatenate(weights) if weighted else None,
-        certified=all(part.certified for part in parts),
-    )
+
+class Collected:
+    """The margins of one problem.
+
+    Parameters
+    ----------
+    weigh : callable or None
+        What the theorem weighs each example by; None where by 1.
+
+    Attributes
+    ----------
+    zero_rows : int
+        Examples with δ = 0.
+    radius2 : float or None
+        The largest ‖δ‖² that the examples allow, where it is known.
+    weighted, certified : bool
+        Whether sample weights differ from 1; whether theorems speak of such examples.
+    """
+
+    def __init__(self, weigh: Weigh | None = None) -> None:
+        self.weigh = weigh
+        self.zero_rows = 0
+        self.radius2: float | None = None
+        self.weighted, self.certified = False, True
+        self._parts: list[Margins] = []  # those that wait to be laid in bins
+        self._bins: dict[str, Bins] = {}
+        self._infinite: set[str] = set()
+
+    def add(self, part: Margins) -> int:
+        """Take another part; gives how many margins wait to be laid in bins more than before."""
+        part = _with_twins(part)
+        self.zero_rows += int(np.count_nonzero(part.lengths2 == 0))
+        if len(part.lengths2):
+            self.radius2 = max(self.radius2 or 0.0, part.radius2)
+        self.weighted |= part.weights is not None and bool((part.weights != 1).any())
+        self.certified &= part.certified
+        self._infinite |= {name for name, margins in part.margins.items() if not np.isfinite(margins).all()}
+        self._parts.append(part)
+        return sum(map(len, part.margins.values()))
+
+    def fold(self) -> None:
+        """Lay the margins that wait in bins."""
+        for name, new in self._waiting():
+            self._bins[name] = join([self._bins[name], new] if name in self._bins else [new])
+        self._parts.clear()
+
+    def bins(self) -> Iterable[tuple[str, Bins]]:
+        """The margins under each witness that has finite ones; those that were laid in bins, and else one by one."""
+        for name, bins in self._bins.items() if self._bins else self._waiting():
+            if name not in self._infinite:
+                yield name, bins
+
+    def _waiting(self) -> Iterable[tuple[str, Bins]]:
+        names = self._parts[0].margins if self._parts else ()
+        weights = np.concatenate([self.weigh(part) for part in self._parts]) if self.weigh and names else None
+        for name in names:
+            if name not in self._infinite:
+                yield name, Bins.of(np.concatenate([part.margins[name] for part in self._parts]), weights)
+
+
+class Collection:
+    """The margins of all problems of a run: one by one up to EXACT in all, beyond that in bins."""
+
+    def __init__(self, weigh: Sequence[Weigh | None]) -> None:
+        self.problems = [Collected(one) for one in weigh]
+        self._waiting, self._folded = 0, False
+
+    def add(self, parts: Iterable[Margins]) -> None:
+        """Take what a dataset has for each problem."""
+        for problem, part in zip(self.problems, parts, strict=True):
+            self._waiting += problem.add(part)
+            if self._waiting > EXACT:
+                self._fold()
+
+    def finish(self) -> list[Collected]:
+        """The margins of each problem, all in bins or none."""
+        if self._folded:
+            self._fold()
+        return self.problems
+
+    def _fold(self) -> None:
+        for problem in self.problems:
+            problem.fold()
+        self._waiting, self._folded = 0, True
 
 
 def _with_twins(part: Margins) -> Margins:
+    """Examples that can err with δ = 0, too, count as a round of their own."""
     if part.twins is None:
         return part
 
-    def add(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def add(values: Floats) -> Floats:
         return np.append(values, values[part.twins])
 
     lengths2 = np.append(part.lengths2, np.zeros(np.count_nonzero(part.twins)))

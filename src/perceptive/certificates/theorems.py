@@ -1,7 +1,9 @@
 """The mistake bounds of the family, each with its formula and source.
 
 For a unit vector u and γ > 0 write s_t = u·δ_t, d_t = max(0, γ − s_t), D = √Σ d_t² over the rounds played, and
-q = 1/γ. Every bound below is a convex function of q, so that the best γ is found by a one-dimensional search.
+q = 1/γ. Every bound below falls with q, then rises, so that the best γ is found by a one-dimensional search. Where
+margins lie in bins (`bins`), it is at most RATIO² times what it would be with each margin by itself, but for two:
+ROMMA's, which loses nothing, and that from a start v₀, where RATIO multiplies the right-hand side of its inequality.
 """
 
 from __future__ import annotations
@@ -9,61 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from perceptive.data.dataset import Problem
+from perceptive.certificates.bins import Bins, Floats
+from perceptive.certificates.margins import Weigh
+from perceptive.data.dataset import Margins, Problem
 from perceptive.rules import RULES
-
-
-@dataclass(frozen=True)
-class _Shortfall:
-    """Σ_i w_i max(0, 1 − q·s_i)^power for the margins s_i under u, in O(log n) for each q."""
-
-    margins: NDArray[np.float64]  # sorted
-    sums: tuple[NDArray[np.float64], ...]  # prefix sums of w, w·s, w·s²
-
-    @classmethod
-    def of(cls, margins: NDArray[np.float64], weights: NDArray[np.float64] | None) -> _Shortfall:
-        order = np.argsort(margins, kind="stable")
-        s = margins[order]
-        w = np.ones_like(s) if weights is None else weights[order]
-        return cls(s, tuple(np.concatenate([[0.0], np.cumsum(term)]) for term in (w, w * s, w * s * s)))
-
-    def first(self, q: float) -> float:
-        """Σ w·max(0, 1 − q·s)."""
-        n = int(np.searchsorted(self.margins, 1.0 / q, side="left")) if q > 0 else len(self.margins)
-        return max(0.0, float(self.sums[0][n] - q * self.sums[1][n]))
-
-    def second(self, q: float) -> float:
-        """Σ w·max(0, 1 − q·s)²."""
-        n = int(np.searchsorted(self.margins, 1.0 / q, side="left")) if q > 0 else len(self.margins)
-        w, ws, wss = (float(total[n]) for total in self.sums)
-        return max(0.0, w - 2 * q * ws + q * q * wss)
-
-
-def _minimise(f: Callable[[float], float], margins: NDArray[np.float64]) -> float:
-    """The q in [0, 1/(smallest positive margin)] with the smallest f, which is convex."""
-    positive = margins[np.searchsorted(margins, 0.0, side="right") :]
-    if len(positive) == 0:
-        return 0.0
-    end = 1.0 / float(positive[0])
-    low, high = 0.0, end
-    ratio = (math.sqrt(5) - 1) / 2
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    fa, fb = f(a), f(b)
-    for _ in range(150):
-        if fa <= fb:
-            high, b, fb = b, a, fa
-            a = high - ratio * (high - low)
-            fa = f(a)
-        else:
-            low, a, fa = a, b, fb
-            b = low + ratio * (high - low)
-            fb = f(b)
-    return min((0.0, end, (low + high) / 2), key=f)
 
 
 @dataclass(frozen=True)
@@ -73,16 +28,11 @@ class Game:
     problem: Problem
     epochs: float  # how often each example was played
     radius: float
-    margins: NDArray[np.float64]  # u·δ per example
-    lengths2: NDArray[np.float64]  # ‖δ‖² per example
-    weights: NDArray[np.float64] | None = None  # sample weights: margins and lengths are of weight·δ
+    margins: Bins  # u·δ of the examples; with sample weights, of weight·δ
+    zero_rows: float = 0  # examples with δ = 0
     copies: float = 1  # Δ-trick: how many id features each example has had
     start_length: float = 0.0  # ‖v₀‖/η
     start_along: float = 0.0  # v₀·u/η
-
-    @property
-    def zero_rows(self) -> float:
-        return self.epochs * float(np.count_nonzero(self.lengths2 == 0))
 
 
 PERCEPTRON = "k ≤ ((R + D)/γ)² — Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999"
@@ -105,98 +55,134 @@ class Bound(NamedTuple):
     deviation: float  # D
 
 
-Theorem = Callable[[Game], Bound]
+class Theorem(NamedTuple):
+    """A bound, and what it weighs each example by in its sum; None where by 1."""
+
+    bound: Callable[[Game], Bound]
+    weigh: Weigh | None = None
 
 
-def _unscale(deviation: float, q: float) -> float:
-    """D from D/γ."""
-    return deviation / q if q else math.inf
+def _unscale(deviation2: float, q: float) -> float:
+    """D from (D/γ)²."""
+    return math.sqrt(deviation2) / q if q else math.inf
 
 
 def _perceptron(game: Game) -> Bound:
     """The theorem of Block and Novikoff, with Freund & Schapire's D."""
     p = game.problem
     growth = math.sqrt(game.radius**2 + 2 * p.margin / p.learning_rate)
-    short = _Shortfall.of(game.margins, None)
+    short = game.margins.shortfall()
 
-    def deviation(q: float) -> float:  # D/γ
-        return math.sqrt(game.epochs * short.second(q))
+    def deviation2(q: Any) -> Any:  # (D/γ)²
+        return game.epochs * short.second(q)
 
-    q = _minimise(lambda q: growth * q + deviation(q), short.margins)
-    bound = (growth * q + deviation(q)) ** 2
+    def root(q: Any) -> Any:
+        return growth * q + np.sqrt(deviation2(q))
+
+    def from_start(q: Any) -> Any:
+        return _largest_k(q, np.sqrt(deviation2(q)), growth, game.start_length, game.start_along)
+
     if game.start_length:
-        bound = _largest_k(q, deviation(q), growth, game.start_length, game.start_along)
-        return Bound(PERCEPTRON_START, bound, q, _unscale(deviation(q), q))
-    return Bound(PERCEPTRON_MARGIN if p.margin else PERCEPTRON, bound, q, _unscale(deviation(q), q))
+        q = game.margins.minimise(from_start)
+        return Bound(PERCEPTRON_START, float(from_start(q)), q, _unscale(deviation2(q), q))
+    q = game.margins.minimise(root)
+    formula = PERCEPTRON_MARGIN if p.margin else PERCEPTRON
+    return Bound(formula, float(root(q)) ** 2, q, _unscale(deviation2(q), q))
 
 
-def _largest_k(q: float, deviation: float, radius: float, length: float, along: float) -> float:
-    """The largest k with k ≤ √k·D/γ − (v₀·u)/γ + √(‖v₀‖² + kR²)/γ."""
+def _largest_k(q: Any, deviation: Any, radius: float, length: float, along: float) -> Any:
+    """The largest k with k ≤ √k·D/γ − (v₀·u)/γ + √(‖v₀‖² + kR²)/γ, for each q.
 
-    def slack(k: float) -> float:
-        return math.sqrt(k) * deviation + q * (math.sqrt(length**2 + k * radius**2) - along) - k
-
-    low, high = 0.0, 1.0
-    while slack(high) > 0:
-        low, high = high, 2 * high
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if slack(middle) > 0 else (low, middle)
-    return high
+    The right-hand side is concave in k, so that Newton's steps fall to it from any k that is too large.
+    """
+    slope = deviation + q * radius
+    k = ((slope + np.sqrt(slope**2 + 4 * q * (length - along))) / 2) ** 2  # as √(‖v₀‖² + kR²) ≤ ‖v₀‖ + √k·R
+    for _ in range(100):
+        k = np.maximum(k, 1e-300)
+        far = np.sqrt(length**2 + k * radius**2)
+        over = k - np.sqrt(k) * deviation - q * (far - along)
+        step = over / (1 - deviation / (2 * np.sqrt(k)) - q * radius**2 / (2 * far))
+        if not np.any(step > 1e-15 * k):
+            break
+        k = k - np.maximum(step, 0.0)
+    return k
 
 
 def _delta(game: Game) -> Bound:
     # The id feature of an example of weight w is wΔ; the radius counts it already.
     each = game.copies / game.problem.delta**2
-    short = _Shortfall.of(game.margins, None if game.weights is None else game.weights**-2.0)
-    q = _minimise(lambda q: q * q + each * short.second(q), short.margins)
-    bound = game.radius**2 * (q * q + each * short.second(q))
-    return Bound(DELTA, bound + game.zero_rows, q, _unscale(math.sqrt(game.copies * short.second(q)), q))
+    short = game.margins.shortfall(weighed=True)
+    q = game.margins.minimise(lambda q: q * q + each * short.second(q))
+    second = float(short.second(q))
+    bound = game.radius**2 * (q * q + each * second)
+    return Bound(DELTA, bound + game.zero_rows * game.epochs, q, _unscale(game.copies * second, q))
 
 
 def _pa(game: Game) -> Bound:
-    inverse = np.divide(1.0, game.lengths2, out=np.zeros_like(game.lengths2), where=game.lengths2 > 0)
-    short = _Shortfall.of(game.margins, inverse)
-    q = _minimise(lambda q: q + 2 * math.sqrt(game.epochs * short.second(q)), short.margins)
-    bound = (game.radius * (q + 2 * math.sqrt(game.epochs * short.second(q)))) ** 2
-    deviation = math.sqrt(game.epochs * _Shortfall.of(game.margins, None).second(q))
-    return Bound(PA, bound + game.zero_rows, q, _unscale(deviation, q))
+    short = game.margins.shortfall(weighed=True)
+
+    def root(q: Any) -> Any:
+        return q + 2 * np.sqrt(game.epochs * short.second(q))
+
+    q = game.margins.minimise(root)
+    bound = (game.radius * float(root(q))) ** 2
+    deviation2 = game.epochs * float(game.margins.shortfall().second(q))
+    return Bound(PA, bound + game.zero_rows * game.epochs, q, _unscale(deviation2, q))
 
 
 def _pa1(game: Game) -> Bound:
     C = game.problem.C
-    short = _Shortfall.of(game.margins, None)
-    q = _minimise(lambda q: q * q + 2 * C * game.epochs * short.first(q), short.margins)
-    bound = max(game.radius**2, 1 / C) * (q * q + 2 * C * game.epochs * short.first(q))
-    return Bound(PA1, bound, q, _unscale(math.sqrt(game.epochs * short.second(q)), q))
+    short = game.margins.shortfall()
+
+    def sum_of(q: Any) -> Any:
+        return q * q + 2 * C * game.epochs * short.first(q)
+
+    q = game.margins.minimise(sum_of)
+    bound = max(game.radius**2, 1 / C) * float(sum_of(q))
+    return Bound(PA1, bound, q, _unscale(game.epochs * short.second(q), q))
 
 
 def _pa2(game: Game) -> Bound:
     C = game.problem.C
-    short = _Shortfall.of(game.margins, None)
-    q = _minimise(lambda q: q * q + 2 * C * game.epochs * short.second(q), short.margins)
-    bound = (game.radius**2 + 1 / (2 * C)) * (q * q + 2 * C * game.epochs * short.second(q))
-    return Bound(PA2, bound, q, _unscale(math.sqrt(game.epochs * short.second(q)), q))
+    short = game.margins.shortfall()
+
+    def sum_of(q: Any) -> Any:
+        return q * q + 2 * C * game.epochs * short.second(q)
+
+    q = game.margins.minimise(sum_of)
+    bound = (game.radius**2 + 1 / (2 * C)) * float(sum_of(q))
+    return Bound(PA2, bound, q, _unscale(game.epochs * short.second(q), q))
 
 
 def _romma(game: Game) -> Bound:
-    smallest = float(game.margins.min())
+    smallest = float(game.margins.lows.min(initial=math.inf))
     if smallest <= 0:
         return Bound(ROMMA, math.inf, 0.0, math.inf)
     return Bound(ROMMA, (game.radius / smallest) ** 2, 1 / smallest, 0.0)
 
 
-THEOREMS: dict[str, Theorem] = {
-    "perceptron": _perceptron,
-    "pa": _pa,
-    "pa1": _pa1,
-    "pa2": _pa2,
-    "romma": _romma,
+def _by_sample_weight(part: Margins) -> Floats:
+    """1/w²: the id feature is wΔ."""
+    return np.ones(len(part.lengths2)) if part.weights is None else part.weights**-2.0
+
+
+def _by_length(part: Margins) -> Floats:
+    """1/‖δ‖²; 0 for δ = 0, which is a mistake of its own."""
+    return np.divide(1.0, part.lengths2, out=np.zeros_like(part.lengths2), where=part.lengths2 > 0)
+
+
+THEOREMS = {
+    "perceptron": Theorem(_perceptron),
+    "pa": Theorem(_pa, _by_length),
+    "pa1": Theorem(_pa1),
+    "pa2": Theorem(_pa2),
+    "romma": Theorem(_romma),
 }
+WITH_DELTA = Theorem(_delta, _by_sample_weight)
 
 
-def theorem_for(p: Problem, weighted: bool) -> Theorem | None:
-    """The theorem for a run, or None where none is known."""
+def theorem_for(p: Problem, weighted: bool = False) -> Theorem | None:
+    """The theorem for a run, or None where none is known; what it weighs by does not depend on ``weighted``."""
     name, started = RULES[p.rule].theorem, p.start_length is not None
     if not name or not p.certified or (p.delta and p.delta**2 == 0.0):
         return None
@@ -207,5 +193,5 @@ def theorem_for(p: Problem, weighted: bool) -> Theorem | None:
     if weighted and (name != "perceptron" or p.margin):  # the perceptron sees a weighted example as a longer one
         return None
     if p.delta:
-        return _delta if name in ("perceptron", "pa", "romma") and not p.margin and not started else None
+        return WITH_DELTA if name in ("perceptron", "pa", "romma") and not p.margin and not started else None
     return THEOREMS[name]

@@ -146,8 +146,8 @@ class Dataset(ABC):
         """64 bits of each example with its label and weight."""
 
     @abstractmethod
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
-        """What the examples are to a theorem, for each problem of the learner; those that are `present` only."""
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
+        """What the examples are to a theorem, for one problem of the learner after the other; the `present` only."""
 
     @property
     def n_played(self) -> int:
@@ -242,7 +242,7 @@ class Shard(Dataset):
         """64 bits of each."""
         return self.whole.hashes[self.members]
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """Those of the members."""
         mine = np.zeros(len(self.whole), bool)
         mine[self.members] = True
@@ -251,17 +251,13 @@ class Shard(Dataset):
         def take(array: Any) -> Any:
             return None if array is None or not len(array) else array[mine]
 
-        found = []
         for all_of_it in self.whole.margins(problems):
             lengths2 = take(all_of_it.lengths2)
-            found.append(
-                Margins(
-                    {name: margins[mine] for name, margins in all_of_it.margins.items()},
-                    np.zeros(0) if lengths2 is None else lengths2,
-                    all_of_it.radius2,
-                    take(all_of_it.weights),
-                    take(all_of_it.twins),
-                    all_of_it.certified,
-                )
+            yield Margins(
+                {name: margins[mine] for name, margins in all_of_it.margins.items()},
+                np.zeros(0) if lengths2 is None else lengths2,
+                all_of_it.radius2,
+                take(all_of_it.weights),
+                take(all_of_it.twins),
+                all_of_it.certified,
             )
-        return found

@@ -98,18 +98,19 @@ class LabelledRows(Dataset):
         labels = [classes[index[label]] if label in index else label for label in self.labels.values]
         return example_hashes(self.rows.hashes, self.labels.which, labels, self.weights)
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """u·δ of each row, and ‖δ‖²; those of ovo have the rows of two classes only."""
-        return [self._margins_of(problem) for problem in problems]
+        lengths2 = self._lengths2()
+        return (self._margins_of(problem, lengths2) for problem in problems)
 
-    def _margins_of(self, problem: Problem) -> Margins:
+    def _margins_of(self, problem: Problem, lengths2: NDArray[np.float64]) -> Margins:
         vector = self.learner.vectors[problem.key]
         targets, weights = self.targets(problem.key), self.weights
         present = targets != 0 if vector.binary else targets >= 0
         if weights is not None:
             present &= weights > 0
             weights = weights[present]
-        lengths2 = (self._lengths2() * (1.0 if vector.binary else 2.0))[present]
+        lengths2 = (lengths2 * (1.0 if vector.binary else 2.0))[present]
         margins = {}
         for name, witness in problem.witnesses.items():
             if not math.isfinite(witness.length) or witness.length == 0.0:

@@ -117,7 +117,7 @@ class RankedRows(ListDataset):
         super().record()
         self.learner.check_growth()
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """u·δ of the closest pair of each list, and the lengths of its pairs."""
         [problem] = problems
         p, n = self.learner.parameters, len(self)
@@ -129,7 +129,7 @@ class RankedRows(ListDataset):
                 w, b = witness.vector
                 w = w.astype(np.float64, copy=False)
                 scores[name] = self.learner.vector.linear(self.rows, w, b)[:, 0] / witness.length
-        return [self.list_margins(scores, shortest, longest, equal, p.rule)]
+        yield self.list_margins(scores, shortest, longest, equal, p.rule)
 
 
 def has_preference(grades: Floats, starts: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -65,22 +65,18 @@ class SentenceDataset(Dataset):
         """The sum of the hashes."""
         return self.sentences.fingerprint
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """How much better the right labels of each sentence score than the best others."""
         return self.margins_of(problems, np.arange(len(self)))
 
-    def margins_of(self, problems: Sequence[Problem], members: Order) -> list[Margins]:
+    def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
         """`margins` of some sentences. Those that only one label sequence fits have no competitor and are left out."""
-        if self.sentences.partial:
-            return [Margins({}, np.zeros(0), problem.radius2, certified=False) for problem in problems]
-        found = []
         for problem in problems:
             margins = {}
-            for name, witness in problem.witnesses.items():
+            for name, witness in ({} if self.sentences.partial else problem.witnesses).items():
                 leads = self.learner.core.leads(self.sentences, witness.vector)[members] / witness.length
                 margins[name] = leads[leads != np.inf]
-            found.append(Margins(margins, np.zeros(0), problem.radius2))
-        return found
+            yield Margins(margins, np.zeros(0), problem.radius2, certified=not self.sentences.partial)
 
     def shard(self, i: int, n: int) -> SentenceShard:
         """Part i of n: the sentences i, i + n, i + 2n, …"""
@@ -97,7 +93,7 @@ class SentenceShard(Shard):
     def record(self) -> None:
         """Nothing is left to note: the core has counted what was played."""
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """Those of the members."""
         return self.whole.margins_of(problems, self.members)
 

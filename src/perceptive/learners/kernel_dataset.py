@@ -141,7 +141,7 @@ class KernelDataset(Dataset):
 
     # ------------------------------------------------------------ theorems
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """u·δ of each example against its closest competitor, and K(x, x) as ‖δ‖²."""
         learner, dual = self.learner, self.learner.learned().in_double()
         if learner.kernel.one_way and not self._was_learned_from():
@@ -154,7 +154,6 @@ class KernelDataset(Dataset):
         lengths2 = ((dual.K.norms(X) + dual.parameters.delta**2) * (2.0 if joint else 1.0))[present]
         if weights is not None:
             lengths2 = lengths2 * weights**2
-        found = []
         for problem in problems:
             targets = (
                 y if joint else np.where(y == (1 if dual.task == "binary" else problem.key), 1, -1).astype(np.int32)
@@ -164,8 +163,7 @@ class KernelDataset(Dataset):
                 scores = dual.K.weighted(X, dual.supports, witness.vector) / witness.length
                 of_all = margins_of(scores, targets, not joint)[present]
                 margins[name] = of_all if weights is None else of_all * weights
-            found.append(Margins(margins, lengths2, float(lengths2.max(initial=0.0)), weights))
-        return found
+            yield Margins(margins, lengths2, float(lengths2.max(initial=0.0)), weights)
 
     def _was_learned_from(self) -> bool:
         """Whether the learner has played these examples, each as often, and no others."""

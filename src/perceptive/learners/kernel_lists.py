@@ -238,7 +238,7 @@ class KernelLists(ListDataset):
 
     # ------------------------------------------------------------ theorems
 
-    def margins(self, problems: Sequence[Problem]) -> list[Margins]:
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """u·δ of the closest pair of each list, and the lengths of its pairs."""
         [problem] = problems
         dual, X = self.learner.learned().in_double(), in_double(self.X)
@@ -246,7 +246,7 @@ class KernelLists(ListDataset):
         for name, witness in problem.witnesses.items():
             of_all = dual.K.weighted(X, dual.supports, witness.vector)[:, 0] / witness.length
             scores[name] = np.ascontiguousarray(of_all)
-        return [self.list_margins(scores, *self._lengths(dual, X), problem.rule)]
+        yield self.list_margins(scores, *self._lengths(dual, X), problem.rule)
 
     def _lengths(self, dual: Dual, X: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Of each list's pairs the shortest ‖φ(x_i) − φ(x_j)‖² above 0, the longest, and how many are 0."""
