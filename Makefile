@@ -25,7 +25,9 @@ TEST := $(VENV)/.with-test-$(HASH)
 DOCS := $(VENV)/.with-docs-$(HASH)
 BENCH := $(VENV)/.with-bench-$(HASH)
 
-.PHONY: help demo test lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz fuzz-brief kill-matrix clean
+ROWS ?= 10000000
+
+.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz fuzz-brief kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -36,6 +38,9 @@ demo: $(CORE) ## set up, then train on bundled data and show mistakes, certifica
 test: lint ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
 	$(BIN)/python -m pytest -n auto
 	@$(MAKE) --no-print-directory fuzz-brief sanitize
+
+memory: $(CORE) $(TEST) ## the memory of training on ten million rows (ROWS=), beside that on a hundred thousand
+	PERCEPTIVE_ROWS=$(ROWS) $(BIN)/python -m pytest -q -s tests/cli/test_memory.py
 
 lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/ruff check .

@@ -1,5 +1,7 @@
 """No command writes over a file that it reads, or over another that it writes."""
 
+import json
+
 import pytest
 
 from command_line import perceptive, process
@@ -69,11 +71,29 @@ def test_a_model_that_goes_on_is_replaced_by_itself_only(data, model, chunks):
     assert "would be lost" in perceptive(*rerank, "-o", "t.model", code=1, cwd=chunks).stderr
 
 
-def test_a_certificate_that_fails_costs_no_model(data, monkeypatch):
-    def fails(*arguments, **options):
-        raise MemoryError
+@pytest.mark.parametrize("options", [["--certify"], ["--epochs", 2]])
+@pytest.mark.parametrize(
+    ("broken", "code", "said"),
+    [
+        (MemoryError, 1, "perceptive: there is not enough memory"),
+        (OSError(28, "No space left on device"), 1, "No space left"),
+        (ValueError("the cache is damaged; delete it"), 1, "perceptive: the cache is damaged"),
+        (KeyboardInterrupt, 130, "interrupted"),
+    ],
+)
+def test_a_certificate_that_fails_costs_no_model(data, monkeypatch, options, broken, code, said):
+    def fails(learner, datasets):
+        next(iter(datasets))
+        assert (data / "m").exists()
+        assert not (data / "x").exists()
+        raise broken
 
     monkeypatch.setattr("perceptive.certificates.certify_datasets", fails)
-    done = perceptive("train", "train.svm", "--certify", "-o", "m", code=1, cwd=data)
-    assert "not enough memory" in done.stderr
+    train = ["train", "train.svm", "--checkpoint", "x", "-o", "m", "--json", *options]
+    done = perceptive(*train, code=code, cwd=data)
+    assert "m: the model is saved, but its certificate could not be made\n" in done.stderr
+    assert said in done.stderr.splitlines()[-1]
+    told = json.loads(done.stdout)  # what was learned is told all the same
+    assert told["certificate"] is None
+    assert told["learner"]["rounds"] > 0
     perceptive("predict", "m", "test.svm", cwd=data)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from perceptive import LinearClassifier, certify
+from perceptive.certificates import margins as collecting
+from perceptive.certificates.bins import RATIO
 from perceptive.games import hard_game, noisy_game, play, separable_game
 from perceptive.learners import LinearLearner
 from perceptive.learners.linear import ALL
@@ -267,6 +269,10 @@ def check_start(p, problem, c, s, u, epochs):
     along = (v0 * u).sum()
     right = math.sqrt(k) * short + (math.sqrt((v0**2).sum() + k * growth2) - along) / c.margin
     assert k == pytest.approx(right, rel=1e-4, abs=1e-4)
+    for gamma in np.geomspace(1e-3, 1e3, 40):  # no other γ allows fewer: with 0.99·k it would not do
+        short = math.sqrt(epochs * (np.maximum(0, 1 - s / gamma) ** 2).sum())
+        right = math.sqrt(0.99 * k) * short + (math.sqrt((v0**2).sum() + 0.99 * k * growth2) - along) / gamma
+        assert 0.99 * k <= right + 1e-4
 
 
 @st.composite
@@ -318,6 +324,23 @@ def test_every_certificate_holds_and_does_not_lie(run):
     clf = fit(X, y, weight, start, **p)
     assert clf.certificate_.holds
     check_by_hand(clf, X, y, weight)
+
+
+@settings(max_examples=100)
+@given(runs())
+def test_certificates_from_bins_hold_and_lose_little(run):
+    """As where there are so many examples that their margins lie in bins; here all do."""
+    X, y, weight, start, p = run
+    clf = fit(X, y, weight, start, **p)
+    exact = clf.certificate_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collecting, "EXACT", 0)
+        binned = clf.certificate(X, y, weight)
+    assert binned.holds
+    assert (binned.theorem, binned.separable, binned.radius) == (exact.theorem, exact.separable, exact.radius)
+    assert binned.bound >= exact.bound * (1 - 1e-9)
+    if start is None and math.isfinite(exact.bound):
+        assert binned.bound <= exact.bound * RATIO**2 * ROUNDING
 
 
 @pytest.mark.core

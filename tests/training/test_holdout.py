@@ -9,7 +9,7 @@ from sklearn.datasets import dump_svmlight_file
 from perceptive import streams
 from perceptive.data.labels import Labels
 from perceptive.training.blocks import RowBlocks
-from perceptive.training.holdout import HoldOut
+from perceptive.training.holdout import Choices, HoldOut
 from perceptive.training.source import FileSource
 
 labels = st.lists(st.sampled_from(["a", "b", 3]), min_size=1, max_size=200)
@@ -67,3 +67,13 @@ def test_files_hold_out_what_arrays_do(tmp_path):
                 pass
             found = np.concatenate([block.data for block in source.kept()])
         assert found.tolist() == X[held, 0].tolist()
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=30), max_size=6), st.randoms())
+def test_choices_are_read_as_they_were_made(blocks, random):
+    choices = Choices()
+    for held in blocks:
+        choices.append(np.array(held, bool))
+    for number in random.sample(range(len(blocks)), len(blocks)):
+        assert choices.read(number).tolist() == blocks[number]
+    choices.close()

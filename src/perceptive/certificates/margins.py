@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from perceptive.certificates.bins import Bins, Floats, join
 from perceptive.data.dataset import Margins
 
 EXACT = 2**18  # so many margins are kept one by one; a margin is that of one example, problem and witness
+AT_ONCE = 2**14  # margins that are laid in bins together: the arrays that takes stay in the processor's cache
 Weigh = Callable[[Margins], Floats]
 
 
@@ -53,23 +54,27 @@ class Collected:
         return sum(map(len, part.margins.values()))
 
     def fold(self) -> None:
-        """Lay the margins that wait in bins."""
-        for name, new in self._waiting():
-            self._bins[name] = join([self._bins[name], new] if name in self._bins else [new])
+        """Lay the margins that wait in bins, some at a time."""
+        for name, margins, weights in self._waiting():
+            parts = [self._bins[name]] if name in self._bins else []
+            for begin in range(0, max(1, len(margins)), AT_ONCE):
+                some = slice(begin, begin + AT_ONCE)
+                parts = [join([*parts, Bins.of(margins[some], None if weights is None else weights[some])])]
+            [self._bins[name]] = parts
         self._parts.clear()
 
-    def bins(self) -> Iterable[tuple[str, Bins]]:
+    def bins(self) -> Iterator[tuple[str, Bins]]:
         """The margins under each witness that has finite ones; those that were laid in bins, and else one by one."""
-        for name, bins in self._bins.items() if self._bins else self._waiting():
-            if name not in self._infinite:
-                yield name, bins
+        if not self._bins:
+            yield from ((name, Bins.of(margins, weights)) for name, margins, weights in self._waiting())
+        yield from ((name, bins) for name, bins in self._bins.items() if name not in self._infinite)
 
-    def _waiting(self) -> Iterable[tuple[str, Bins]]:
-        names = self._parts[0].margins if self._parts else ()
-        weights = np.concatenate([self.weigh(part) for part in self._parts]) if self.weigh and names else None
-        for name in names:
-            if name not in self._infinite:
-                yield name, Bins.of(np.concatenate([part.margins[name] for part in self._parts]), weights)
+    def _waiting(self) -> Iterator[tuple[str, Floats, Floats | None]]:
+        """Of each witness that has finite margins so far those that wait, and what the theorem weighs them by."""
+        parts, weigh = self._parts, self.weigh
+        names = [name for name in parts[0].margins if name not in self._infinite] if parts else []
+        weights = np.concatenate([weigh(part) for part in parts]) if weigh is not None and names else None
+        yield from ((name, np.concatenate([part.margins[name] for part in parts]), weights) for name in names)
 
 
 class Collection:

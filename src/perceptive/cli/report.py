@@ -7,6 +7,7 @@ import math
 import os
 import resource
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,7 @@ def tell_training(
     seconds: float,
 ) -> None:
     """What ``train`` did."""
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    n_bytes, facts = os.path.getsize(options.output), describe(learner)
+    memory, n_bytes, facts = largest_memory(), os.path.getsize(options.output), describe(learner)
     if options.json:
         training = {"epochs": history.epochs, **asdict(history), "metric": metric if history.held_out else None}
         told = {
@@ -65,6 +65,16 @@ def tell_training(
             rows.append(("certificate", str(certificate)))
         rows += [("time", f"{seconds:.2f} s"), ("memory", size(memory)), ("bytes", size(n_bytes))]
         print(pairs([*rows, ("model", options.output)]))
+
+
+def largest_memory() -> int:
+    """The most memory that the process has had, in bytes."""
+    with (
+        suppress(OSError),
+        open("/proc/self/status") as status,
+    ):  # ru_maxrss begins with that of who started the process
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 NAMES = {"skipped": "skipped", "unanswered": "without answer"}  # are shown where there are some

@@ -16,6 +16,7 @@ from perceptive.cli.tasks import BY_LEARNER, TASKS, Entry, of_name, options_of
 from perceptive.parameters import TrainingParameters
 
 if TYPE_CHECKING:
+    from perceptive.certificates import Certificate
     from perceptive.cli.tasks import Job, Task
     from perceptive.training.checkpoint import Checkpoint
     from perceptive.training.loop import History, Run
@@ -86,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             save(made, options.output)
             if checkpoint is not None:
                 checkpoint.remove()
-            certificate = _certificate(options, job, run)
+            certificate, broken = _certificate(options, job, run)
             counts = job.counts()
         finally:
             job.close()
@@ -96,6 +97,9 @@ def run(options: argparse.Namespace) -> int:
 
         seconds = time.monotonic() - began
         tell_training(options, entry, made, run.history, counts, job.metric, certificate, seconds)
+    if broken is not None:
+        print(f"{options.output}: the model is saved, but its certificate could not be made", file=sys.stderr)
+        raise broken
     return 0
 
 
@@ -180,10 +184,13 @@ def _played(
     return run
 
 
-def _certificate(options: argparse.Namespace, job: Job, run: Run) -> Any:
-    """The certificate, where it is asked for or costs little."""
+def _certificate(options: argparse.Namespace, job: Job, run: Run) -> tuple[Certificate | None, BaseException | None]:
+    """The certificate, where it is asked for or costs little, or why it could not be made: the model is saved."""
     if options.model or not (options.certify or job.certifies):
-        return None
+        return None, None
     from perceptive.certificates import certify_datasets
 
-    return certify_datasets(run.learner, job.datasets(run.learner))
+    try:
+        return certify_datasets(run.learner, job.datasets(run.learner)), None
+    except (KeyboardInterrupt, OSError, ValueError, MemoryError) as error:
+        return None, error

@@ -141,7 +141,20 @@ def top1(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
     >>> top1(np.array([0, 2, 1, 1, 0]), np.array([0.1, 0.9, 0.5, 0.2, 0.3]), starts)
     0.5
     """
-    return _mean([float(g[0] == g.max()) for g in _best_first(grades, scores, starts)])
+    right, lists = top1_counts(grades, scores, starts)
+    return right / lists if lists else float("nan")
+
+
+def top1_counts(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[int, int]:
+    """How many lists have one of the best on top, and how many lists tell something: one candidate is better.
+
+    Examples
+    --------
+    >>> top1_counts(np.array([0, 2, 1, 1, 0]), np.array([0.1, 0.9, 0.5, 0.2, 0.3]), np.array([0, 3, 5]))
+    (1, 2)
+    """
+    told = [bool(g[0] == g.max()) for g in _best_first(grades, scores, starts)]
+    return sum(told), len(told)
 
 
 def mrr(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:

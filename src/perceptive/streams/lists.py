@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MAX_LIST = 2**20  # candidates: memory stays bounded also where all lines name one query
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
-MAX_SEEN = 2**20  # queries of a file that are remembered, to see whether they come back
+MAX_SEEN = 2**14  # queries of a file that are remembered, to see whether they come back
 QUERY = re.compile(rb"(?:^|\s)qid:(\d{1,18})(?=\s|$)")
 KEYS = ("candidates", "best", "grades", "qid")
 NO_LABEL = "\0"  # no key of anybody: candidates have grades, and no labels

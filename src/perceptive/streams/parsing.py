@@ -68,7 +68,7 @@ def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Itera
         return None if taken is None else (taken[0], work(taken[1]))
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="perceptive-parse")
-    asked = deque(pool.submit(take_one) for _ in range(threads + 2))
+    asked = deque(pool.submit(take_one) for _ in range(threads + 1))
     done: dict[int, B] = {}
     wanted = 0
     try:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
-from perceptive.evaluation.metrics import top1
+from perceptive.evaluation.metrics import top1_counts
 from perceptive.streams import Stream
 from perceptive.streams.examples import UNLABELLED, Examples
 from perceptive.streams.lists import CandidateLists, read_lists
@@ -196,17 +196,14 @@ class ListBlocks:
 
     def score(self, learner: Any, blocks: Iterator[CandidateLists]) -> float:
         """Share of the lists whose best is on top."""
-        grades, scores, sizes = [np.empty(0)], [np.empty(0)], [np.empty(0, np.int64)]
+        right = lists = 0
         for block in blocks:
             rows = checked_rows(block.examples.narrow(learner.n_features), learner.n_features)
-            grades.append(block.grades)
-            scores.append(learner.scores_of(rows, block.starts))
-            sizes.append(np.diff(block.starts))
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-        score = top1(np.concatenate(grades), np.concatenate(scores), starts)
-        if np.isnan(score):
+            found = top1_counts(block.grades, learner.scores_of(rows, block.starts), block.starts)
+            right, lists = right + found[0], lists + found[1]
+        if lists == 0:
             raise ValueError(NO_PREFERENCE)
-        return score
+        return right / lists
 
     def narrow(self, block: CandidateLists, n_features: int) -> CandidateLists:
         """Without the columns from ``n_features`` on."""

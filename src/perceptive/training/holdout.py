@@ -8,6 +8,8 @@ file alone, never on the order in which examples are played.
 
 from __future__ import annotations
 
+import os
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,33 @@ class HoldOut:
                 f"{{}} holds out none of {self.examples} {what}; give more {what}, or hold out more",
                 Parameter("validation_fraction", self.fraction),
             )
+
+
+class Choices:
+    """What was held out of each block: bits in a file that has no name, so that memory holds a few bytes per block."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="perceptive-")  # noqa: SIM115
+        self._blocks: list[tuple[int, int]] = []  # offset, examples
+        self._end = 0
+
+    def append(self, held: NDArray[np.bool_]) -> None:
+        """Those of the next block."""
+        bits = np.packbits(held).tobytes()
+        self._file.write(bits)
+        self._file.flush()
+        self._blocks.append((self._end, len(held)))
+        self._end += len(bits)
+
+    def read(self, number: int) -> NDArray[np.bool_]:
+        """Those of a block."""
+        offset, n = self._blocks[number]
+        bits = np.frombuffer(os.pread(self._file.fileno(), -(-n // 8), offset), np.uint8)
+        return np.unpackbits(bits, count=n).astype(bool)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
 
 
 def _hash(seed: int, label: int, run: NDArray[np.int64]) -> NDArray[np.uint64]:

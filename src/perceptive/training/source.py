@@ -16,14 +16,14 @@ from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import in_order_of_labels
 from perceptive.errors import NotWritten, Parameter, ParameterError, told
 from perceptive.file_lock import FileLock
-from perceptive.learners.calibration import fit_temperature
+from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
 from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN, repeatable
 from perceptive.streams.cache import Cache, open_or_lock, signature
 from perceptive.streams.parsing import in_order
 from perceptive.training.blocks import Blocks, Read, held_out_scores
-from perceptive.training.holdout import HoldOut
+from perceptive.training.holdout import Choices, HoldOut
 from perceptive.training.loop import Run, hash_seed
 
 
@@ -80,7 +80,7 @@ class FileSource:
         self._lock: FileLock | None = None
         if cache is not None:
             self._cache, self._lock = open_or_lock(cache, self._made_from, anew=stream.remember_names)
-        self._held: list[NDArray[np.uint8]] = []  # of each block, what is held out, as bits
+        self._choices: Choices | None = None  # what is held out of each block
         self.held_out: Cache | None = None
 
     @property
@@ -108,9 +108,9 @@ class FileSource:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for cache in (self._cache, self.held_out):
-            if cache is not None:
-                cache.close()
+        for file in (self._cache, self.held_out, self._choices):
+            if file is not None:
+                file.close()
         self._unlock()
 
     # ------------------------------------------------------------ what the loop asks for
@@ -165,7 +165,10 @@ class FileSource:
     def datasets(self, learner: Any) -> Iterator[Dataset]:
         """All that is to be learned from, once more, to be looked at; columns never met are left out."""
         all_of_it = self._again(np.arange(self.n_blocks), learner) if self.cached else self._first(learner)
-        return (self.kind.dataset(learner, ready, grow=False) for _, ready, _ in all_of_it if ready is not None)
+        for _, ready, release in all_of_it:
+            if ready is not None:
+                yield self.kind.dataset(learner, ready, grow=False)
+            release()
 
     def first_labels(self) -> list[Any]:
         """The labels of the first block that has some."""
@@ -183,8 +186,10 @@ class FileSource:
     def _first(self, learner: Any = None) -> Iterator[tuple[int, Any, Any]]:
         """Blocks in the order of the files; None for one of which nothing is to be learned."""
         self.examples = self.unanswered = self.rows = 0
-        self._held = []
         self.holdout = HoldOut(self.holdout.fraction, self.holdout.seed)
+        if self._choices is not None:
+            self._choices.close()
+        self._choices = Choices() if self.holdout else None
         held_out = Cache(None, {}) if self.holdout else None
         cache, number = None, 0
         try:
@@ -269,6 +274,9 @@ class FileSource:
             yield from ((read, ready, None) for read, ready in blocks)
             return
 
+        choices = self._choices
+        assert choices is not None
+
         def decided() -> Iterator[tuple[Read, NDArray[np.bool_]]]:
             file = 0
             for read, _ in blocks:
@@ -279,7 +287,7 @@ class FileSource:
                     self.holdout.next_file()
                     file = read.file
                 held = self.kind.choose(self.holdout, read.block)
-                self._held.append(np.packbits(held))
+                choices.append(held)
                 yield read, held
 
         def split(one: tuple[Read, NDArray[np.bool_]]) -> tuple[Read, Any, Any]:
@@ -300,9 +308,8 @@ class FileSource:
         def read(number: int) -> tuple[int, Any, Any]:
             examples, buffer = cache.read(number, self.stream.dtype)
             block = self._narrowed(self.kind.from_cache(examples), learner)
-            if self.holdout:
-                held = np.unpackbits(self._held[number], count=len(block)).astype(bool)
-                block = block.take(np.flatnonzero(~held))
+            if self._choices is not None:
+                block = block.take(np.flatnonzero(~self._choices.read(number)))
             ready = self.kind.ready(block, width) if len(block) else None
             return number, ready, lambda: cache.release(buffer)
 
@@ -360,9 +367,16 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
 
 
 def calibrate(learner: LinearLearner, source: FileSource) -> None:
-    """Fit the probabilities on what was held out."""
-    found = [held_out_scores(learner, block) for block in source.kept()]
-    truth = np.concatenate([np.empty(0, np.int64), *(one for one, _ in found)])
-    known = truth >= 0
-    if known.any():
-        learner.temperature = fit_temperature(np.concatenate([scores for _, scores in found])[known], truth[known])
+    """Fit the probabilities on what was held out, or on some of it where that is much."""
+    step, at = thinning(source.holdout.held, len(learner.classes)), 0
+    truth, scores = [], []
+    for block in source.kept():
+        some = np.arange(-at % step, len(block), step)
+        at += len(block)
+        if len(some):
+            found = held_out_scores(learner, block.take(some))
+            truth.append(found[0])
+            scores.append(found[1])
+    known = np.concatenate([np.empty(0, np.int64), *truth])
+    if (known >= 0).any():
+        learner.temperature = fit_temperature(np.concatenate(scores)[known >= 0], known[known >= 0])
