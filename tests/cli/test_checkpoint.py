@@ -138,8 +138,8 @@ def test_training_that_is_stopped_leaves_its_checkpoint_and_nothing_else(tmp_pat
         "train", "big.svm", "-o", "m", "--epochs", "20000", "--checkpoint", "c", "--every", "0s",
         cwd=tmp_path, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while not (tmp_path / "c").exists() and process.poll() is None:
-        time.sleep(0.01)
+    while process.poll() is None and not ((tmp_path / "c").exists() and (tmp_path / "c").stat().st_size):
+        time.sleep(0.01)  # an empty one only holds the place
     process.send_signal(sent)
     _, error = process.communicate(timeout=60)
     assert process.returncode == code
