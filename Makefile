@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize fuzz fuzz-brief kill-matrix clean
+.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize races fuzz fuzz-brief kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -105,6 +105,25 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
 	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow" -k "not scikit_learn" -q tests --ignore=tests/golden
+
+# The same around a core built with TSan. The interpreter is not instrumented; its GIL is a mutex, which TSan sees. Addresses are
+# not randomised (setarch -R): the runtime wants some of them for itself. fuzz/races.supp says what is left out, and why.
+RACES := build/races
+SECONDS ?= 5
+races: $(CORE) $(TEST) ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
+	@mkdir -p build
+	@CXX=g++ $(BIN)/cmake -S . -B $(RACES)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_RACES=ON \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(RACES).log 2>&1 \
+	    && $(BIN)/cmake --build $(RACES)/cmake >> $(RACES).log 2>&1 || { cat $(RACES).log; exit 1; }
+	@rm -rf $(RACES)/site && mkdir -p $(RACES)/site
+	@cp -R src/perceptive $(RACES)/site/ && rm -f $(RACES)/site/perceptive/_core*.so && cp $(RACES)/cmake/_core*.so $(RACES)/site/perceptive/
+	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
+	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export PYTHONPATH=$(abspath $(RACES)/site):$$packages PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1; \
+	export TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=$(abspath fuzz/races.supp)" PERCEPTIVE_STRESS=$(SECONDS); \
+	export LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
+	setarch -R $$base -S -c 'import perceptive._core as c; assert "races" in c.__file__, c.__file__; print("instrumented core:", c.__file__)'; \
+	setarch -R $$base -S -m pytest -p no:cacheprovider --capture=sys -q tests/contracts/test_threads.py
 
 # libFuzzer comes with Debian's clang. Inputs that were found worth keeping are in fuzz/corpus; the tests replay them.
 FUZZERS := svmlight vw csv json text columns trees

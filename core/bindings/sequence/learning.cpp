@@ -86,7 +86,7 @@ nb::ndarray<nb::numpy, double> Tagger::leads(const Sentences& data, const LabelW
         model.check(data);
         const bool whole = v.state.size() == model.w.state.size() && v.edge.size() == model.w.edge.size();
         if (!whole) throw std::runtime_error(MODEL_CHANGED);
-        return scores_.leads(data, v);
+        return SequenceScores(model_).leads(data, v);
     }));
 }
 

@@ -105,8 +105,8 @@ nb::list Tagger::vote(nb::list X, nb::list labels) {
     i64 voters = 0, rounds = 0;
     LabelWeights v(0, false);
     const auto read = [&](auto read) {
+        Held held(lock_, Hold::shared);
         nb::gil_scoped_release release;
-        std::shared_lock lock(mutex_);
         read();
     };
     read([&] {

@@ -4,10 +4,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include <mutex>
-#include <shared_mutex>
 #include <tuple>
 
+#include "bindings/lock.hpp"
 #include "bindings/sequence/token_reader.hpp"
 #include "sequence/decoder.hpp"
 #include "sequence/encoding.hpp"
@@ -35,16 +34,16 @@ class Tagger {
     // edit(model), alone
     template <class Edit>
     void edit(Edit edit) {
+        Held held(lock_, Hold::exclusive);
         nb::gil_scoped_release release;
-        std::unique_lock lock(mutex_);
         edit(model_);
     }
     // ask(model, v), while nobody edits; v is the given vector or the present one. Weights are unpacked before.
     template <class Ask>
     auto ask(const LabelWeights* vector, Ask ask) {
         edit([](SequenceModel& model) { model.unpack(); });
+        Held held(lock_, Hold::shared);
         nb::gil_scoped_release release;
-        std::shared_lock lock(mutex_);
         const LabelWeights& v = vector ? *vector : model_.w;
         if (!model_.has(v)) throw std::runtime_error(MODEL_CHANGED);
         return ask(static_cast<const SequenceModel&>(model_), v);
@@ -97,8 +96,8 @@ class Tagger {
             for (i64 i = 0; i < reader.batch.size(); ++i) tagged_ += reader.batch.tokens(i);
             if (tagged_ > WORTH_UNPACKING) edit([](SequenceModel& model) { model.unpack(); });
             {
+                Held held(lock_, Hold::shared);
                 nb::gil_scoped_release release;
-                std::shared_lock lock(mutex_);
                 const ForcedLabels labels{forcing ? wanted.data() : nullptr, static_cast<i64>(wanted.size()),
                                           forced.choices};
                 decoder.each(reader.batch, begin, n_labels, vector ? *vector : model_.w, labels, scored,
@@ -109,10 +108,9 @@ class Tagger {
     }
 
     SequenceModel model_;
-    SequenceScores scores_{model_};
     StructuredPerceptron training_{model_};
     i64 tagged_ = 0;  // tokens
-    mutable std::shared_mutex mutex_;
+    ModelLock lock_;
 };
 
 }  // namespace perceptive

@@ -28,6 +28,22 @@ void bind_learning(nb::module_& m) {
             },
             "rule"_a, "learning_rate"_a, "margin"_a, "C"_a, "r"_a, "bias"_a, "delta"_a, "normalize"_a,
             "ties_positive"_a, "average_mistakes"_a);
+    nb::class_<Tally>(m, "Tally",
+                      "What a learner has recorded: the sum of the hashes of its examples, their number, id features.")
+        .def(
+            "__init__",
+            [](Tally* self, std::uint64_t fingerprint, i64 played, i64 ids) {
+                new (self) Tally{fingerprint, played, ids};
+            },
+            "fingerprint"_a = 0, "played"_a = 0, "ids"_a = 0)
+        .def_rw("fingerprint", &Tally::fingerprint)
+        .def_rw("played", &Tally::played)
+        .def_rw("ids", &Tally::ids)
+        .def("add", &Tally::add, "fingerprint"_a, "played"_a, "ids"_a, "Record examples, all in one step.")
+        .def("__reduce__", [](nb::handle self) {
+            const auto& tally = nb::cast<const Tally&>(self);
+            return nb::make_tuple(self.type(), nb::make_tuple(tally.fingerprint, tally.played, tally.ids));
+        });
     nb::class_<Progress>(m, "Progress", "The numbers of a run so far.")
         .def(nb::init<>())
         .def_rw("rounds", &Progress::rounds)
@@ -43,22 +59,38 @@ void bind_learning(nb::module_& m) {
         .def(
             "__init__",
             [](Problem* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
-               Any sigma_bias, const Options& options, nb::object journal) {
+               Any sigma_bias, const Options& options, nb::object journal, i64 width) {
                 require(z.ndim() == 2, "z must be features × stride");
                 const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(1));
                 const i64 n_classes = static_cast<i64>(z_bias.size());
                 require(n_classes > 0 && n_classes <= stride,
                         "there must be at least one class, and a weight for each");
-                new (self) Problem{std::move(z),        std::move(sum),
-                                   std::move(sigma),    std::move(z_bias),
-                                   std::move(sum_bias), std::move(sigma_bias),
-                                   std::nullopt,        std::nullopt,
-                                   n_features,          stride,
-                                   n_classes,           options,
-                                   Progress{},          std::move(journal)};
+                require(width >= 0 && width <= n_features, "there are fewer weights than features");
+                new (self) Problem{std::move(z),
+                                   std::move(sum),
+                                   std::move(sigma),
+                                   std::move(z_bias),
+                                   std::move(sum_bias),
+                                   std::move(sigma_bias),
+                                   std::nullopt,
+                                   std::nullopt,
+                                   n_features,
+                                   stride,
+                                   n_classes,
+                                   width,
+                                   options,
+                                   Progress{},
+                                   std::move(journal)};
             },
             "z"_a.noconvert(), "sum"_a.noconvert().none(), "sigma"_a.noconvert().none(), "z_bias"_a.noconvert(),
-            "sum_bias"_a.noconvert(), "sigma_bias"_a.noconvert(), "options"_a, "journal"_a.none())
+            "sum_bias"_a.noconvert(), "sigma_bias"_a.noconvert(), "options"_a, "journal"_a.none(), "width"_a)
+        .def_prop_rw(
+            "width", [](const Problem& self) { return self.width; },
+            [](Problem& self, i64 width) {
+                require(width >= 0 && width <= self.n_features, "there are fewer weights than features");
+                self.width = width;
+            },
+            "Features in use; there may be room for more.")
         .def_rw("run", &Problem::run, nb::rv_policy::reference_internal)
         .def(
             "begin_rows",

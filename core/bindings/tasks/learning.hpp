@@ -14,9 +14,22 @@ struct Problem {
     Any z_bias, sum_bias, sigma_bias;
     std::optional<Any> ids, pending;
     i64 n_features, stride, n_classes;
+    i64 width;  // features in use: there may be room for more
     Options options;
     Progress run;
     nb::object journal;
+};
+
+// What a learner has recorded of its examples: the sum of their hashes, how many they were, and their id features.
+struct Tally {
+    std::uint64_t fingerprint = 0;
+    i64 played = 0, ids = 0;
+
+    void add(std::uint64_t hash, i64 examples, i64 new_ids) {
+        fingerprint += hash;
+        played += examples;
+        ids += new_ids;
+    }
 };
 
 template <class W>

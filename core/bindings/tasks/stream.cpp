@@ -2,8 +2,12 @@
 //
 // Only what is plain is taken: str and int names, float, int, bool and str values in range. For anything
 // else the functions answer None, and the caller goes the long way, which explains what is wrong.
+//
+// Each call keeps the GIL from beginning to end, so that it needs no hold on the model. Where others have one, or the
+// model has other classes than the caller knew, the answer is None as well: the long way waits.
 #include <cfloat>
 
+#include "bindings/lock.hpp"
 #include "bindings/tasks/learning.hpp"
 #include "tasks/binary.hpp"
 #include "tasks/joint.hpp"
@@ -29,6 +33,14 @@ class NamedRow {
     }
 
     bool plain() const { return plain_; }
+    // Take back the names that were added.
+    void forget() {
+        while (static_cast<i64>(added_.size()) > known_) {
+            const Py_ssize_t last = static_cast<Py_ssize_t>(added_.size()) - 1;
+            PyDict_DelItem(indices_.ptr(), PyList_GetItem(added_.ptr(), last));
+            PyList_SetSlice(added_.ptr(), last, last + 1, nullptr);
+        }
+    }
     i64 width() const { return index_.empty() ? 0 : index_.back() + 1; }
     SparseRow<double, std::int32_t> row() const {
         return {value_.data(), index_.data(), static_cast<i64>(index_.size())};
@@ -84,14 +96,6 @@ class NamedRow {
         return index;
     }
 
-    void forget() {
-        while (static_cast<i64>(added_.size()) > known_) {
-            const Py_ssize_t last = static_cast<Py_ssize_t>(added_.size()) - 1;
-            PyDict_DelItem(indices_.ptr(), PyList_GetItem(added_.ptr(), last));
-            PyList_SetSlice(added_.ptr(), last, last + 1, nullptr);
-        }
-    }
-
     nb::dict indices_;
     nb::list added_;
     i64 n_stored_, known_;
@@ -101,22 +105,33 @@ class NamedRow {
     bool plain_ = false;
 };
 
-// Returns (share of the fingerprint, whether it was a mistake); or the number of features that there must be room for
-// first, nothing learned yet; or None.
-nb::object learn_named(Problem& problem, const nb::dict& indices, const nb::list& added, i64 n_stored, bool may_add,
-                       const nb::dict& x, int target, std::uint64_t label_hash) {
-    if (problem.ids || problem.pending) return nb::none();
-    const NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
+// Returns whether it was a mistake; or the number of features that there must be room for first, nothing learned yet;
+// or None.
+nb::object learn_named(const Lock& lock, Problem& problem, Tally& tally, i64 n_classes, const nb::dict& indices,
+                       const nb::list& added, i64 n_stored, bool may_add, const nb::dict& x, int target,
+                       std::uint64_t label_hash) {
+    if (!lock.of_model->teachable() || problem.ids || problem.pending) return nb::none();
+    if (problem.stride > 1 && problem.n_classes != n_classes) return nb::none();
+    NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
     if (!named.plain()) return nb::none();
-    if (named.width() > problem.n_features) return nb::int_(named.width());
+    if (named.width() > problem.n_features) {
+        named.forget();
+        return nb::int_(named.width());
+    }
     const Labels labels{&target, nullptr, nullptr};
     const auto row = named.row();
     const i64 mistakes = problem.run.mistakes;
+    const auto play = [&](auto& task) {
+        if (task.journal) task.journal->updates.begin_rows(1);
+        task.round(row, 0);
+    };
     if (problem.stride == 1)
-        with_task<BinaryTask>(problem, 1, labels, [&](auto& task) { task.round(row, 0); });
+        with_task<BinaryTask>(problem, 1, labels, play);
     else
-        with_task<JointTask>(problem, 1, labels, [&](auto& task) { task.round(row, 0); });
-    return nb::make_tuple(example_hash(row_hash(row), label_hash), problem.run.mistakes > mistakes);
+        with_task<JointTask>(problem, 1, labels, play);
+    problem.width = std::max(problem.width, named.width());
+    tally.add(example_hash(row_hash(row), label_hash), 1, 1);
+    return nb::bool_(problem.run.mistakes > mistakes);
 }
 
 template <class W>
@@ -143,25 +158,34 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
     return scores;
 }
 
-// Scores of the vector in force (total 0) or of the lazy average (clock·z − sum)/total.
-std::optional<std::vector<double>> named_scores(const Problem& problem, const nb::dict& indices, bool skip_unknown,
-                                                const nb::dict& x, double clock, double total) {
+// Scores of the last vector or of the lazy average, which is (clock·z − sum)/total.
+std::optional<std::vector<double>> named_scores(const Lock& lock, const Problem& problem, const nb::dict& indices,
+                                                bool skip_unknown, const nb::dict& x, bool averaged) {
+    if (!lock.of_model->readable() || problem.pending) return std::nullopt;
     const NamedRow named(indices, nb::list(), 0, x, skip_unknown ? Unknown::skip : Unknown::refuse);
     if (!named.plain() || problem.options.normalize || named.width() > problem.n_features) return std::nullopt;
-    require(total == 0.0 || problem.sum, "there is no average");
+    require(!averaged || problem.sum, "there is no average");
+    const Progress& run = problem.run;
+    double clock = 0.0, total = 0.0;
+    if (averaged && problem.options.average_mistakes)
+        clock = run.clock + run.scale, total = static_cast<double>(run.updates) + 1.0;
+    else if (averaged && run.rounds > 0)
+        clock = run.clock, total = static_cast<double>(run.rounds);
+    else if (averaged)
+        clock = run.scale, total = 1.0;
     return with_dtype(problem, [&](auto w) { return scores_of<decltype(w)>(problem, named.row(), clock, total); });
 }
 
 }  // namespace
 
 void bind_stream(nb::module_& m) {
-    m.def(
-        "learn_named", &learn_named, "problem"_a, "indices"_a, "added"_a, "n_stored"_a, "may_add"_a, "x"_a, "target"_a,
-        "label_hash"_a,
-        nb::sig("def learn_named(problem: Problem, indices: dict, added: list, n_stored: int, may_add: bool, x: dict, "
-                "target: int, label_hash: int) -> tuple[int, bool] | int | None"),
-        "Play one dict: (share of the fingerprint, mistake), or the features to make room for, or None if not plain.");
-    m.def("named_scores", &named_scores, "problem"_a, "indices"_a, "skip_unknown"_a, "x"_a, "clock"_a, "total"_a,
+    m.def("learn_named", &learn_named, "lock"_a, "problem"_a, "tally"_a, "n_classes"_a, "indices"_a, "added"_a,
+          "n_stored"_a, "may_add"_a, "x"_a, "target"_a, "label_hash"_a,
+          nb::sig("def learn_named(lock: Lock, problem: Problem, tally: Tally, n_classes: int, indices: dict, "
+                  "added: list, n_stored: int, may_add: bool, x: dict, target: int, label_hash: int) "
+                  "-> bool | int | None"),
+          "Play one dict, all in one step: whether it was a mistake, or the features to make room for first, or None.");
+    m.def("named_scores", &named_scores, "lock"_a, "problem"_a, "indices"_a, "skip_unknown"_a, "x"_a, "averaged"_a,
           "Scores of one dict as it learns, or None if it is not plain.");
 }
 

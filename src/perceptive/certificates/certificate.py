@@ -161,9 +161,10 @@ def certify(
     >>> round(certify(ranker, [[[1.0, 0.0], [0.0, 1.0]]], [0]).bound, 6)
     1.0
     """
-    problems = learner.problems(witness)
-    dataset = learner.dataset(X, y, sample_weight, grow=False, **how)
-    return _certify(learner, problems, [dataset])
+    with learner.lock.learning():  # nobody teaches it meanwhile
+        problems = learner.problems(witness)
+        dataset = learner.dataset(X, y, sample_weight, grow=False, **how)
+        return _certify(learner, problems, [dataset])
 
 
 def certify_datasets(learner: Learner, datasets: Iterable[Dataset], *, witness: Any = None) -> Certificate:
@@ -177,7 +178,8 @@ def certify_datasets(learner: Learner, datasets: Iterable[Dataset], *, witness: 
     witness : array or None
         As for `certify`.
     """
-    return _certify(learner, learner.problems(witness), datasets)
+    with learner.lock.learning():
+        return _certify(learner, learner.problems(witness), datasets)
 
 
 def _certify(learner: Learner, problems: Any, datasets: Iterable[Dataset]) -> Certificate:

@@ -115,13 +115,14 @@ class Dataset(ABC):
 
     Playing them all once, in any order, is an epoch::
 
-        for chunk in dataset.chunks(order):
-            dataset.play(chunk)       # between two chunks Ctrl-C is answered
         dataset.record()
+        for chunk in dataset.chunks(order):
+            dataset.play(chunk)       # between two chunks Ctrl-C is answered, and others predict
     """
 
     learner: Any
     revisited: bool = False  # whether an epoch before has recorded the examples
+    _recorded: tuple[int, int, int] = (0, 0, 0)  # fingerprint, examples and id features that an epoch has recorded
     resumable: bool = True  # whether a run can be resumed between two of its chunks
 
     @abstractmethod
@@ -161,18 +162,26 @@ class Dataset(ABC):
         return self._fingerprint
 
     def record(self) -> None:
-        """Note in the learner that every example has been played (or was to be) once more."""
-        learner = self.learner
-        learner.fingerprint = (learner.fingerprint + self.fingerprint()) % 2**64
-        learner.played += self.n_played
-        if not self.revisited:  # later epochs meet the same id features again
-            learner.ids += self.n_played
+        """Note in the learner that every example is played (or was to be) once more."""
+        n = self.n_played
+        self._recorded = self.fingerprint(), n, 0 if self.revisited else n  # later epochs meet the same id features
+        self.learner.tally.add(*self._recorded)
         self.revisited = True
+
+    def take_back(self) -> None:
+        """Take back what was recorded: an error has kept the examples from being played."""
+        fingerprint, n, ids = self._recorded
+        self.learner.tally.add(-fingerprint % 2**64, -n, -ids)
+        self.revisited = ids == 0
+
+    def check(self) -> None:  # noqa: B027 (most datasets find all before)
+        """Raise ValueError where what was learned cannot stand."""
 
     def epoch(self, order: Order | None = None, *, skip: int = 0, state: Any = None) -> Iterator[int]:
         """Play all once, as they lie or in another order; gives how many were played after each chunk.
 
-        Where Ctrl-C or a timeout breaks in, what was played stays learned, and the epoch counts as played.
+        Where Ctrl-C or a timeout breaks in, what was played stays learned, and the epoch counts as played: so it is
+        recorded first.
 
         Parameters
         ----------
@@ -182,6 +191,8 @@ class Dataset(ABC):
         state : object
             `snapshot` of the dataset as it was then.
         """
+        if skip == 0:
+            self.record()
         try:
             for number, chunk in enumerate(self.chunks(np.arange(len(self)) if order is None else order), 1):
                 if number == skip and state is not None:
@@ -189,10 +200,12 @@ class Dataset(ABC):
                 if number > skip:
                     self.play(chunk)
                     yield len(chunk)
-        except (KeyboardInterrupt, TimeoutError, GeneratorExit):
-            self.record()
+        except TimeoutError:
             raise
-        self.record()
+        except Exception:
+            self.take_back()
+            raise
+        self.check()
 
     def shard(self, i: int, n: int) -> Dataset:
         """Part i of n: the examples i, i + n, i + 2n, …"""

@@ -6,8 +6,6 @@ space is saved with the model and reads new data in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,14 +22,55 @@ from perceptive.streams.file_format import FileFormat
 NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
+class Meeting:
+    """Examples of which a space meets the names: see `FeatureSpace.meeting`."""
+
+    def __init__(self, space: FeatureSpace, X: Any, first: bool) -> None:
+        begins = first and space.vocabulary is None and space.hasher is None and is_dicts(X)
+        self._space, self._X, self._kept = space, X, False
+        self._vocabulary = Vocabulary() if begins else space.vocabulary
+        self._known = 0 if self._vocabulary is None else len(self._vocabulary)
+
+    def __enter__(self) -> _core.Rows:
+        try:
+            self._rows = self._read()
+        except BaseException:
+            self._forget()
+            raise
+        return self._rows
+
+    def _read(self) -> _core.Rows:
+        space = self._space
+        rows = as_rows(self._X, space.hasher or self._vocabulary, grow=True, fingerprint=True)
+        grows = self._vocabulary is not None or space.grows
+        if rows.n == 0 or (rows.d == 0 and not grows):
+            raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
+        space.check(rows.d, grows)
+        return rows
+
+    def keep(self) -> None:
+        """The names are there to stay: to be called when there is nothing left that may raise."""
+        self._space.vocabulary, self._kept = self._vocabulary, True
+        self._space.widen(self._rows.d)
+
+    def __exit__(self, *_: object) -> None:
+        if not self._kept:
+            self._forget()
+
+    def _forget(self) -> None:
+        if self._vocabulary is not None:
+            self._vocabulary.forget(self._known)
+
+
 @dataclass
 class FeatureSpace:
     """How examples become rows.
 
     Attributes
     ----------
-    n_features : int or None
-        Columns so far; None before the first example.
+    columns : int or None
+        Columns that were declared, or that rows without names have had; None before the first example. `n_features`
+        counts those of names, too.
     fixed : bool
         Whether that number was declared, and more columns are refused.
     hasher : HashKernel or None
@@ -46,7 +85,7 @@ class FeatureSpace:
         The names behind hashed columns, where they are remembered.
     """
 
-    n_features: int | None = None
+    columns: int | None = None
     fixed: bool = False
     hasher: HashKernel | None = None
     vocabulary: Vocabulary | None = None
@@ -61,13 +100,23 @@ class FeatureSpace:
         return cls(n_features if hasher is None else hasher.width, n_features is not None, hasher)
 
     @property
+    def n_features(self) -> int | None:
+        """Columns so far; None before the first example. A name has its column as soon as it is in the vocabulary."""
+        names = self.vocabulary
+        return self.columns if names is None else max(self.columns or 0, len(names))
+
+    @n_features.setter
+    def n_features(self, n_features: int | None) -> None:
+        self.columns = n_features
+
+    @property
     def grows(self) -> bool:
         """Whether features may appear at any time: those with names, and numbered ones of files."""
         return self.vocabulary is not None or (self.format is not None and self.format.width is None)
 
     def check(self, n_features: int, grows: bool) -> None:
         """Raise where examples have other columns than those before."""
-        known = self.n_features
+        known = self.columns if self.fixed else self.n_features
         if known is None or n_features == known:
             return
         if not grows or (n_features > known and self.fixed):
@@ -82,9 +131,8 @@ class FeatureSpace:
         self.check(rows.d, self.grows)
         return rows
 
-    @contextmanager
-    def meeting(self, X: Any, first: bool) -> Iterator[_core.Rows]:
-        """Rows to learn from. New names get their columns, and lose them again where the block raises.
+    def meeting(self, X: Any, first: bool) -> Meeting:
+        """Rows to learn from, within a `with` block. New names get their columns, and lose them again unless kept.
 
         Parameters
         ----------
@@ -92,22 +140,7 @@ class FeatureSpace:
         first : bool
             Whether nothing was learned before, so that dicts may begin a vocabulary.
         """
-        begins = first and self.vocabulary is None and self.hasher is None and is_dicts(X)
-        vocabulary = Vocabulary() if begins else self.vocabulary
-        known = 0 if vocabulary is None else len(vocabulary)
-        try:
-            rows = as_rows(X, self.hasher or vocabulary, grow=True, fingerprint=True)
-            grows = vocabulary is not None or self.grows
-            if rows.n == 0 or (rows.d == 0 and not grows):
-                raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
-            self.check(rows.d, grows)
-            yield rows
-        except BaseException:
-            if vocabulary is not None:
-                vocabulary.forget(known)
-            raise
-        self.vocabulary = vocabulary
-        self.widen(rows.d)
+        return Meeting(self, X, first)
 
     def widen(self, n_features: int) -> None:
         """Have at least so many columns."""

@@ -59,6 +59,10 @@ class LabelledRows(Dataset):
     def play(self, order: Order) -> None:
         """Play the rows in this order; a class that nobody announced joins when its first example is played."""
         learner = self.learner
+        with learner.lock.learning(), learner.lock.changing():
+            self._play(learner, order)
+
+    def _play(self, learner: LinearLearner, order: Order) -> None:
         new = [i for i, label in enumerate(self.labels.values) if label not in learner.index]
         if not new:
             self._play_known(order)

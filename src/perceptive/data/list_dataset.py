@@ -109,12 +109,14 @@ class RankedRows(ListDataset):
 
     def play(self, order: Order) -> None:
         """Play the lists in this order, all in one go."""
-        pairs = self.learner.parameters.pairs
-        self.learner.vector.learn_lists(self.rows, order, self.starts, self.grades, self.gains, self.weights, pairs)
+        learner = self.learner
+        with learner.lock.learning(), learner.lock.changing():
+            learner.vector.learn_lists(
+                self.rows, order, self.starts, self.grades, self.gains, self.weights, learner.parameters.pairs
+            )
 
-    def record(self) -> None:
-        """Note in the learner that every list has been played once more; raises where the weights have overflowed."""
-        super().record()
+    def check(self) -> None:
+        """Raise ValueError where the weights have overflowed."""
         self.learner.check_growth()
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:

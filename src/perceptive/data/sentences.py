@@ -49,7 +49,10 @@ class SentenceDataset(Dataset):
         self.learner.play(self.sentences, order)
 
     def record(self) -> None:
-        """Nothing is left to note: the core has counted what was played."""
+        """Nothing is to be noted: the core counts what is played."""
+
+    def take_back(self) -> None:
+        """Nothing was noted."""
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -91,7 +94,10 @@ class SentenceShard(Shard):
     whole: SentenceDataset
 
     def record(self) -> None:
-        """Nothing is left to note: the core has counted what was played."""
+        """Nothing is to be noted: the core counts what is played."""
+
+    def take_back(self) -> None:
+        """Nothing was noted."""
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """Those of the members."""

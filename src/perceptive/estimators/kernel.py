@@ -18,7 +18,7 @@ from perceptive.errors import ParameterError
 from perceptive.estimators.data import check_data, example_weights, hold_out, label_array, take
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import ClassifierRunMixin, nothing_half_learned
+from perceptive.estimators.run import ClassifierRunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
 from perceptive.estimators.supports import SupportVectorsMixin, take_examples
 from perceptive.kernels import Kernel, as_kernel
@@ -87,6 +87,7 @@ class KernelClassifier(
     """
 
     _learner = KernelLearner
+    _lost = ("certificate_", "_support_vectors", "_signs")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -142,11 +143,7 @@ class KernelClassifier(
         def accuracy() -> float:
             return float(np.mean(learner.decide(learner.scores(X_held)) == which[held]))
 
-        self.classes_, self.learner_ = classes, learner
-        self._held = None if taught is None else np.flatnonzero(held)
-        self.__dict__.pop("certificate_", None)
-        self._forget_supports()
-        self._history = History()
+        self._take(learner, History(), classes_=classes, _held=None if taught is None else np.flatnonzero(held))
         source = InMemory(dataset, training.shuffle, None if taught is None else accuracy)
         with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report)
@@ -156,6 +153,7 @@ class KernelClassifier(
         return self
 
     @available_if(_can_go_on)  # type: ignore[untyped-decorator]
+    @one_at_a_time
     def partial_fit(
         self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
     ) -> KernelClassifier:
@@ -181,26 +179,26 @@ class KernelClassifier(
                 raise ValueError(
                     f"classes={list(classes or [])!r} is not what the first call announced: {learner.classes!r}"
                 )
-        before = progress_of(learner)
         weights = example_weights(y, np.unique(y), self.class_weight, sample_weight)
-        learner.learn_many(X, Labels.of(y), weights)
-        self.classes_ = label_array(learner.classes, y)
-        self._note_call(learner, before, first)
-        self._forget_supports()
+        with learner.lock.learning():
+            before = progress_of(learner)
+            try:
+                learner.learn_many(X, Labels.of(y), weights)
+            except KeyboardInterrupt:
+                if learner.classes:
+                    self._note_call(learner, before, first, classes_=label_array(learner.classes, y))
+                raise
+            self._note_call(learner, before, first, classes_=label_array(learner.classes, y))
         return self
 
     @available_if(_can_go_on)  # type: ignore[untyped-decorator]
+    @one_at_a_time
     def learn_one(self, x: Any, y: Any, w: float = 1.0) -> KernelClassifier:
         """Learn from one example."""
-        if not hasattr(self, "learner_"):
-            learner = KernelLearner(**self._check_parameters()[0])
-            learner.learn(x, y, w)
-            self.learner_, self._history = learner, History()
-        else:
-            self.learner_.learn(x, y, w)
-        self.classes_ = label_array(self.learner_.classes, None)
-        self.__dict__.pop("certificate_", None)
-        self._forget_supports()
+        first = not hasattr(self, "learner_")
+        learner = KernelLearner(**self._check_parameters()[0]) if first else self.learner_
+        learner.learn(x, y, w)
+        self._take(learner, History() if first else None, classes_=label_array(learner.classes, None))
         return self
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
@@ -229,15 +227,12 @@ class KernelClassifier(
         """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
         check_is_fitted(self)
         scores = self.learner_.scores(self._check_examples(X, reset=False), hypothesis)
-        if scores.ndim == 2 and len(self.learner_.classes) == 2:
-            return np.asarray(scores[:, 1] - scores[:, 0])
-        return scores
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each example, under ``hypothesis`` or any other."""
         check_is_fitted(self)
-        scores = self.learner_.scores(self._check_examples(X, reset=False), hypothesis)
-        return self.classes_[self.learner_.decide(scores)]
+        return self._labels(self._check_examples(X, reset=False), hypothesis)
 
     def predict_one(self, x: Any) -> Any:
         """The label of one example; None before anything was learned."""

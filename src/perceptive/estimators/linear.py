@@ -28,7 +28,7 @@ from perceptive.estimators.data import (
 )
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import ClassifierRunMixin, nothing_half_learned
+from perceptive.estimators.run import ClassifierRunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature, probabilities
@@ -164,8 +164,7 @@ class LinearClassifier(
             assert validation is not None
             return float(np.mean(learner.decide(learner.scores_of(validation[0])) == validation[1]))
 
-        self.classes_, self.learner_, self._history = classes, learner, History()
-        self.__dict__.pop("certificate_", None)
+        self._take(learner, History(), classes_=classes)
         source = InMemory(dataset, training.shuffle, accuracy if training.validation_fraction else None)
         with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report)
@@ -234,15 +233,15 @@ class LinearClassifier(
             learner.space.remember(source.log.names)
             if self._calibrates:
                 calibrate(learner, examples)
-            self.__dict__.pop("certificate_", None)
-            self.__dict__.pop("feature_names_in_", None)
-            if self.certify:
-                self.certificate_ = certify_datasets(learner, examples.datasets(learner))
-        self.learner_, self.classes_ = learner, label_array(learner.classes, None)
-        self.n_features_in_ = learner.n_features
-        self._history = run.history
+            certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None
+        self.__dict__.pop("feature_names_in_", None)
+        classes = label_array(learner.classes, None)
+        self._take(learner, run.history, classes_=classes, n_features_in_=learner.n_features)
+        if certificate is not None:
+            self.certificate_ = certificate
         return self
 
+    @one_at_a_time
     def partial_fit(
         self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
     ) -> LinearClassifier:
@@ -258,28 +257,22 @@ class LinearClassifier(
         """
         first = not hasattr(self, "learner_")
         parameters, _ = self._check_parameters()
-        with unchanged_if_it_fails(self):
-            X, y = check_data(self, X, y, reset=first)
-            if first:
-                known = None if classes is None else np.unique(np.asarray(classes)).tolist()
-                learner = LinearLearner(classes=known, **parameters)
-            else:
-                learner = self.learner_
+        known = None if classes is None else np.unique(np.asarray(classes)).tolist()
+        learner = LinearLearner(classes=known, **parameters) if first else self.learner_
+        with learner.lock.learning():
+            with unchanged_if_it_fails(self):
+                X, y = check_data(self, X, y, reset=first)
                 if repr(LinearParameters(**parameters)) != repr(learner.parameters):
                     raise ValueError("parameters have changed since learning began; fit anew, or set them back")
-                if classes is not None and np.unique(np.asarray(classes)).tolist() != learner.classes:
-                    raise ValueError(
-                        f"classes={list(classes)!r} is not what the first call announced: {learner.classes!r}"
-                    )
-            seen = np.unique(y)
-            weights = example_weights(y, seen, self.class_weight, sample_weight)
-            dataset = learner.dataset(X, y, weights)
-        before = progress_of(learner)
-        try:
-            learn_all(dataset)
-        finally:
-            self.classes_ = label_array(learner.classes, seen)
-            self._note_call(learner, before, first)
+                if known is not None and known != learner.classes:
+                    raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
+                seen = np.unique(y)
+                dataset = learner.dataset(X, y, example_weights(y, seen, self.class_weight, sample_weight))
+            before = progress_of(learner)
+            try:
+                learn_all(dataset)
+            finally:
+                self._note_call(learner, before, first, classes_=label_array(learner.classes, seen))
         return self
 
     def learn_one(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> LinearClassifier:
@@ -287,15 +280,19 @@ class LinearClassifier(
         try:
             learner = self.learner_
         except AttributeError:
-            learner = LinearLearner(**self._check_parameters()[0])
-            learner.learn(x, y, w)
-            self.learner_, self.classes_ = learner, label_array(learner.classes, None)
-            self._history = History()
-            return self
+            return self._learn_first(x, y, w)
         learner.learn(x, y, w)
-        self.__dict__.pop("certificate_", None)
-        if len(self.classes_) != len(learner.classes):
-            self.classes_ = label_array(learner.classes, None)
+        if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):
+            self._take(learner, classes_=label_array(learner.classes, None))
+        return self
+
+    @one_at_a_time
+    def _learn_first(self, x: Mapping[Any, Any], y: Any, w: float) -> LinearClassifier:
+        if hasattr(self, "learner_"):  # of another thread
+            return self.learn_one(x, y, w)
+        learner = LinearLearner(**self._check_parameters()[0])
+        learner.learn(x, y, w)
+        self._take(learner, History(), classes_=label_array(learner.classes, None))
         return self
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
@@ -308,17 +305,13 @@ class LinearClassifier(
     def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
         check_is_fitted(self)
-        rows = self.learner_.space.rows(check_rows(self, X, reset=False))
-        scores = self.learner_.scores_of(rows, hypothesis)
-        if scores.ndim == 2 and len(self.learner_.classes) == 2:
-            return scores[:, 1] - scores[:, 0]
-        return scores
+        scores = self.learner_.scores(check_rows(self, X, reset=False), hypothesis)
+        return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each row, under ``hypothesis`` or any other that was kept."""
         check_is_fitted(self)
-        rows = self.learner_.space.rows(check_rows(self, X, reset=False))
-        return self.classes_[self.learner_.decide(self.learner_.scores_of(rows, hypothesis))]
+        return self._labels(check_rows(self, X, reset=False), hypothesis)
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label of one dict of features; None before anything was learned."""
@@ -352,7 +345,8 @@ class LinearClassifier(
         hypothesis = self.learner_.parameters.hypothesis
         if hypothesis == "voted":
             raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        return [vector.vector(hypothesis) for vector in self.learner_.vectors.values()]
+        learner = self.learner_
+        return learner.asked(lambda: [vector.vector(hypothesis) for vector in learner.vectors.values()])
 
     @property
     def coef_(self) -> NDArray[Any]:

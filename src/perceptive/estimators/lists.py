@@ -18,7 +18,7 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
 from perceptive.estimators.data import hold_out
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned
+from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.evaluation.metrics import top1
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
@@ -81,8 +81,7 @@ class RankerMixin(RunMixin[Learner]):
         def top_of_held_out() -> float:
             return top1(grades_held, learner.scores(X_held, sizes_held), starts)
 
-        self.learner_, self._history = learner, History()
-        self.__dict__.pop("certificate_", None)
+        self._take(learner, History())
         source = InMemory(dataset, training.shuffle, top_of_held_out if held.any() else None)
         with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report)
@@ -99,16 +98,18 @@ class RankerMixin(RunMixin[Learner]):
         if self._learner(**parameters).parameters != learner.parameters:
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
         lists = self._lists(X, y, qid, reset=first)
-        dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
-        before = progress_of(learner)
-        try:
-            learn_all(dataset)
-        except KeyboardInterrupt:
+        with learner.lock.learning():
+            before = progress_of(learner)
+            dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
+            try:
+                learn_all(dataset)
+            except KeyboardInterrupt:
+                self._note_call(learner, before, first)
+                raise
             self._note_call(learner, before, first)
-            raise
-        self._note_call(learner, before, first)
         return self
 
+    @one_at_a_time
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
         """The notes' ``addExample``: be told how good the candidates of one list are; returns whether it was a mistake.
 
@@ -124,9 +125,7 @@ class RankerMixin(RunMixin[Learner]):
         learner = self._learner(**self._check_parameters()[0]) if first else self.learner_
         graded = is_graded(best)
         mistake = learner.learn_graded(xs, best, weight) if graded else learner.learn(xs, best, weight)
-        if first:
-            self.learner_, self._history = learner, History()
-        self.__dict__.pop("certificate_", None)
+        self._take(learner, History() if first else None)
         return bool(mistake)
 
     def learn_one(self, xs: Any, best: Any, w: float = 1.0) -> Self:

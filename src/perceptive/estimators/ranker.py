@@ -69,5 +69,6 @@ class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, RankerMixin[Rankin
         hypothesis = self.learner_.parameters.hypothesis
         if hypothesis == "voted":
             raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        weights: NDArray[Any] = self.learner_.vector.vector(hypothesis)[0][:, 0]
+        learner = self.learner_
+        weights: NDArray[Any] = learner.asked(lambda: learner.vector.vector(hypothesis))[0][:, 0]
         return weights

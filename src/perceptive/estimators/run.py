@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive import _core
 from perceptive.certificates import Certificate
+from perceptive.estimators.data import label_array
 from perceptive.state import State, plain_values, whole
 from perceptive.training.loop import History
 
@@ -19,6 +22,18 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 Learner = TypeVar("Learner", bound=Any)
 KINDS = "biufUO"  # of labels
 LONGEST = 2**20  # characters of a label
+
+
+def one_at_a_time(learn: Fit) -> Fit:
+    """Let one thread at a time teach an estimator, from the first example on, when there is no learner yet."""
+
+    @wraps(learn)
+    def learn_alone(self: Any, *arguments: Any, **options: Any) -> Any:
+        lock = self.__dict__.setdefault("_lock", _core.Lock())
+        with lock.learning():
+            return learn(self, *arguments, **options)
+
+    return learn_alone  # type: ignore[return-value]
 
 
 def nothing_half_learned(fit: Fit) -> Fit:
@@ -32,11 +47,10 @@ def nothing_half_learned(fit: Fit) -> Fit:
         except TimeoutError:
             raise
         except Exception:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self.__dict__ = before
             raise
 
-    return fit_or_not  # type: ignore[return-value]
+    return one_at_a_time(fit_or_not)  # type: ignore[return-value]
 
 
 class RunMixin(Generic[Learner]):
@@ -47,14 +61,23 @@ class RunMixin(Generic[Learner]):
     _history: History
     _learner: ClassVar[Any]  # the class of the learner
 
-    def _note_call(self, learner: Any, before: tuple[int, int, float], first: bool) -> None:
+    _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
+
+    def _take(self, learner: Any, history: History | None = None, **known: Any) -> None:
+        """Have this learner from now on (and this history), all in one step."""
+        known |= {"learner_": learner} if history is None else {"learner_": learner, "_history": history}
+        with learner.lock.changing():
+            self.__dict__.update(known)
+            for name in self._lost:
+                self.__dict__.pop(name, None)
+
+    def _note_call(self, learner: Any, before: tuple[int, int, float], first: bool, **known: Any) -> None:
         """Write down what a call of `partial_fit` did; the certificate is no longer that of the run."""
-        if first:
-            self._history = History()
-        self.learner_ = learner
-        self._history.note(learner, before)
-        self._history.converged = False
-        self.__dict__.pop("certificate_", None)
+        history = History() if first else self._history
+        with learner.lock.changing():
+            history.note(learner, before)
+            history.converged = False
+            self._take(learner, history, **known)
 
     @property
     def n_iter_(self) -> int:
@@ -101,6 +124,14 @@ class RunMixin(Generic[Learner]):
 
     # ------------------------------------------------------------ state
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_lock", None)  # copies have their own
+        if "_history" in state:
+            with state["learner_"].lock.exclusive():
+                state["_history"] = copy.deepcopy(state["_history"])
+        return state
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learner_")
 
@@ -108,8 +139,11 @@ class RunMixin(Generic[Learner]):
         """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
-        meta, arrays = self.learner_.state()
-        meta = {**meta, **self._saved_parameters(arrays), "history": asdict(self._history)}
+        learner = self.learner_
+        with learner.lock.exclusive():
+            meta, arrays = learner.state()
+            history = asdict(self._history)
+        meta = {**meta, **self._saved_parameters(arrays), "history": history}
         classes = getattr(self, "classes_", None)
         if isinstance(classes, np.ndarray):
             meta["class_kind"] = classes.dtype.str
@@ -161,3 +195,13 @@ class ClassifierRunMixin(RunMixin[Learner]):
     """The run of a classifier, which knows its classes."""
 
     classes_: NDArray[Any]
+
+    def _labels(self, X: Any, hypothesis: str | None) -> NDArray[Any]:
+        """The label of each example: all from one state of the learner, whoever teaches it meanwhile."""
+        learner: Any = self.learner_
+        classes, which = learner.asked(lambda: (learner.classes, learner.decide(learner.scores(X, hypothesis))))
+        known = self.classes_
+        if self.learner_ is not learner or len(known) != len(classes):  # another thread is about to note new ones
+            known = label_array(classes, known)
+        labels: NDArray[Any] = known[which]
+        return labels

@@ -87,10 +87,6 @@ class SupportVectorsMixin(SupportsMixin):
         signs[slots] = np.sign(np.array(journal.step, dtype=np.float64)[first])
         return signs
 
-    def _forget_supports(self) -> None:
-        for name in ("_support_vectors", "_signs"):
-            self.__dict__.pop(name, None)
-
     def _keep_supports(self, X: Any, signs: NDArray[np.float64]) -> None:
         """Keep the examples of `fit` that were learned from, and their y as ±1."""
         self._signs = signs

@@ -17,7 +17,7 @@ from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.data import hold_out, hold_out_for_calibration
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import RunMixin, nothing_half_learned
+from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
 from perceptive.learners.calibration import probabilities
 from perceptive.learners.margins import below_best, temperature_of
@@ -106,8 +106,7 @@ class SequenceTagger(
             dataset = learner.dataset(X, y, epochs=training.epochs)
         with renumbered(held):
             learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
-        self.learner_, self._history = learner, History()
-        self.__dict__.pop("certificate_", None)
+        self._take(learner, History())
 
         def held_out() -> float:
             return self._score(y_held, learner.predict_many(X_held))
@@ -132,29 +131,30 @@ class SequenceTagger(
             held = hold_out_for_calibration(one_class, self.random_state)
         return np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()
 
+    @one_at_a_time
     def partial_fit(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None
     ) -> SequenceTagger:
         """Learn from further sentences, one epoch in the order given."""
         first = not hasattr(self, "learner_")
         learner = SequenceLearner(**self._check_parameters()[0]) if first else self.learner_
-        before = progress_of(learner)
-        try:
-            learner.learn_many(X, y, classes=() if classes is None else classes)
-        except KeyboardInterrupt:
+        with learner.lock.learning():
+            before = progress_of(learner)
+            try:
+                learner.learn_many(X, y, classes=() if classes is None else classes)
+            except KeyboardInterrupt:
+                self._note_call(learner, before, first)
+                raise
             self._note_call(learner, before, first)
-            raise
-        self._note_call(learner, before, first)
         return self
 
+    @one_at_a_time
     def learn_one(self, x: Sequence[Any], y: Sequence[Any]) -> SequenceTagger:
         """Learn from one sentence."""
         first = not hasattr(self, "learner_")
         learner = SequenceLearner(**self._check_parameters()[0]) if first else self.learner_
         learner.learn(x, y)
-        if first:
-            self.learner_, self._history = learner, History()
-        self.__dict__.pop("certificate_", None)
+        self._take(learner, History() if first else None)
         return self
 
     def prune(self, threshold: float = 0.0) -> SequenceTagger:

@@ -57,14 +57,15 @@ class Dense:
     @property
     def norms2(self) -> NDArray[Any]:
         """‖x‖² of each row."""
-        known = 0 if self._norms2 is None else len(self._norms2)
-        if known < self._n:
-            parts = [] if self._norms2 is None else [self._norms2]
-            for i in range(known, self._n, FEW):
-                rows = self._rows[i : min(i + FEW, self._n)].astype(np.float64)
+        norms2, n = self._norms2, self._n  # several threads may ask at once
+        known = 0 if norms2 is None else len(norms2)
+        if known < n:
+            parts = [] if norms2 is None else [norms2]
+            for i in range(known, n, FEW):
+                rows = self._rows[i : min(i + FEW, n)].astype(np.float64)
                 parts.append(np.einsum("ij,ij->i", rows, rows))
-            self._norms2 = np.concatenate(parts)
-        return np.zeros(0) if self._norms2 is None else self._norms2
+            self._norms2 = norms2 = np.concatenate(parts)
+        return np.zeros(0) if norms2 is None else norms2
 
     def take(self, index: Index) -> Dense:
         """Some rows."""
@@ -104,11 +105,12 @@ class Sparse:
     @property
     def matrix(self) -> Any:
         """The rows, as one matrix."""
-        if len(self._parts) > 1:
+        parts = self._parts  # several threads may ask at once
+        if len(parts) > 1:
             import scipy.sparse as sp
 
-            self._parts = [sp.vstack(self._parts, format="csr")]
-        return self._parts[0]
+            self._parts = parts = [sp.vstack(parts, format="csr")]
+        return parts[0]
 
     @property
     def norms2(self) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from perceptive.learners.dual import Dual
     from perceptive.learners.dual_journal import Floats
 
+Learn = Callable[[], None]
 RIDGE = 1e-8  # of the largest K(x, x): keeps the supports' Gram matrix invertible
 
 
@@ -26,8 +28,8 @@ class Forgetting(Protocol):
     def added(self) -> None:
         """Note a support that came while there was room."""
 
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> Floats:
-        """Learn example i of a block though the budget is used up; returns the change in the scores after it."""
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
+        """How example i of a block is learned though the budget is used up: see `Dual.within_budget`."""
 
     def state(self) -> dict[str, Any] | None:
         """What a model file must hold to go on forgetting as before."""
@@ -48,14 +50,17 @@ class ForgetOne:
     def added(self) -> None:
         """Nothing to note."""
 
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> Floats:
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
         """Replace one support."""
         x, others = block.take(slice(i, i + 1)), block.take(slice(i + 1, None))
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
-        self.next = (slot + 1) % self.budget
         lost = dual.K.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
-        dual.replace(slot, x, number, step)
-        return np.asarray(dual.K.row(x, others)[:, None] * step - lost)
+
+        def learn() -> None:
+            self.next = (slot + 1) % self.budget
+            dual.replace(slot, x, number, step)
+
+        return np.asarray(dual.K.row(x, others)[:, None] * step - lost), learn
 
     def state(self) -> dict[str, Any]:
         """Whose turn it is to be forgotten, and the state of the random numbers."""
@@ -106,22 +111,27 @@ class Projectron:
     def restore(self, state: dict[str, Any]) -> None:
         """Nothing to go on from."""
 
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> Floats:
+    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
         """Spread the step over the supports."""
         if self._double is None:
-            self._double = dual.in_double()
-            G = self._double.K(self._double.supports, self._double.supports)
+            double = dual.in_double()
+            G = double.K(double.supports, double.supports)
             self._inverse = np.linalg.inv(G + RIDGE * float(G.diagonal().max()) * np.eye(len(G)))
+            self._double = double  # last: it says that the inverse is there
         d = self._inverse @ self._double.K.row(in_double(block.take(slice(i, i + 1))), self._double.supports)
         spread = np.outer(d, step)
-        dual.alpha[:] += spread
-        dual.sums[:] += dual.rounds * spread
         if self._block is not block:  # the supports stay, so that a block is compared with them once
             table = dual.K(block, dual.supports).T if dual.kernel.one_way else dual.K(dual.supports, block)
-            self._block, self._table = block, np.ascontiguousarray(table)
+            self._table = np.ascontiguousarray(table)
+            self._block = block  # last, too
         change = np.zeros((len(block), len(step)))
         _core.dual_scores(self._table, spread, change)
-        return change[i + 1 :]
+
+        def learn() -> None:
+            dual.alpha[:] += spread
+            dual.sums[:] += dual.rounds * spread
+
+        return change[i + 1 :], learn
 
 
 def forgetting(name: str, budget: int, seed: int) -> Forgetting:

@@ -13,13 +13,14 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import size_of
-from perceptive.learners.budget import Forgetting, forgetting
-from perceptive.learners.dual_journal import DualJournal, Floats, Updates
+from perceptive.learners.budget import Forgetting, Learn, forgetting
+from perceptive.learners.dual_journal import Counts, DualJournal, Floats, Updates
 from perceptive.learners.kernel_values import ROWS, KernelValues
 from perceptive.learners.supports import Supports
 from perceptive.parameters import KernelParameters, KernelRankingParameters
 from perceptive.state import Arrays, State, array_of, below, whole
 
+Targets = NDArray[np.int32]
 SMALL = 2**18  # numbers in the supports of a small model
 
 
@@ -62,9 +63,14 @@ class Dual:
         self._coefficients = {}
         self._predictor = None
 
-    def count(self, rounds: int) -> None:
-        """Rounds that were played: an average over them, say, is another one then, also where nothing was learned."""
-        self.rounds += rounds
+    def counts(self) -> Counts:
+        """What was counted so far, to be counted on beside the dual until `count` takes it over."""
+        return Counts(self.rounds, self.mistakes.copy(), self.criterion.copy())
+
+    def count(self, counts: Counts) -> None:
+        """Take over counts: an average over the rounds, say, is another one then, also where nothing was learned."""
+        rounds = counts.rounds - self.rounds
+        self.rounds, self.mistakes, self.criterion = counts
         if rounds:
             self._coefficients.clear()  # that of the predictor, too
             if self._predictor is not None:
@@ -136,45 +142,57 @@ class Dual:
         for c, journal in enumerate(self.journals):
             journal.length2 = [float(parts[c] if self.task == "ovr" else parts.sum())]
 
-    def scan(self, scores: Floats, targets: NDArray[np.int32], q: Floats, weights: Floats | None, begin: int) -> int:
-        """Play on to the next example that is learned from; its steps are then in ``step``."""
+    def scan(
+        self, scores: Floats, targets: Targets, q: Floats, weights: Floats | None, begin: int, counts: Counts
+    ) -> tuple[int, Counts]:
+        """Play on to the next example that is learned from; its steps are then in ``step``. Counts on from counts."""
         found, rounds = self._player.scan(
-            scores, targets, q, weights, begin, self._step, self._margin, self._tau, self.mistakes, self.criterion
+            scores, targets, q, weights, begin, self._step, self._margin, self._tau, counts.mistakes, counts.criterion
         )
-        self.count(rounds)
-        return int(found)
+        return int(found), counts._replace(rounds=counts.rounds + rounds)
 
-    def found(self, row: int) -> Updates:
+    def found(self, row: int, counts: Counts) -> Updates:
         """What `scan` found, as a batch of one."""
         one = (self._step, self._margin, self._tau)
-        return Updates(np.array([row]), np.array([self.rounds]), *(part[None, :].copy() for part in one))
+        return Updates(np.array([row]), np.array([counts.rounds]), *(part[None, :].copy() for part in one))
 
     def play(
         self,
         scores: Floats,
         table: NDArray[Any],
-        targets: NDArray[np.int32],
+        targets: Targets,
         q: Floats,
         weights: Floats | None,
         whole: bool,
-    ) -> Updates:
-        """Play a block whose own kernel values are in ``table``."""
+        counts: Counts,
+    ) -> tuple[Updates, Counts]:
+        """Play a block whose own kernel values are in ``table``. Counts on from counts."""
         row, at, step, margin, tau, rounds = self._player.play(
             scores, table, targets, q, weights, whole,
-            self._step, self._margin, self._tau, self.mistakes, self.criterion,
+            self._step, self._margin, self._tau, counts.mistakes, counts.criterion,
         )  # fmt: skip
-        at += self.rounds
-        self.count(rounds)
+        at += counts.rounds
         shape = (len(row), len(self.journals))
-        return Updates(row, at, step.reshape(len(row), self.n_outputs), margin.reshape(shape), tau.reshape(shape))
+        steps = step.reshape(len(row), self.n_outputs)
+        updates = Updates(row, at, steps, margin.reshape(shape), tau.reshape(shape))
+        return updates, counts._replace(rounds=counts.rounds + rounds)
 
     @property
     def step(self) -> Floats:
         """What the example that `scan` found adds to the coefficients, per output."""
         return self._step
 
-    def learn(self, X: Any, numbers: NDArray[np.int64], updates: Updates, q: Floats, weights: Floats | None) -> Any:
-        """Write updates down; returns the slots of their supports, new or not."""
+    def learn(
+        self,
+        X: Any,
+        numbers: NDArray[np.int64],
+        updates: Updates,
+        q: Floats,
+        weights: Floats | None,
+        counts: Counts,
+    ) -> Any:
+        """Write updates and counts down; returns the slots of their supports, new or not."""
+        self.count(counts)
         slots = self.add(X, numbers, updates.row, updates.step, updates.at[:, None])
         self._note(slots, updates, q[updates.row], None if weights is None else weights[updates.row])
         return slots
@@ -203,22 +221,30 @@ class Dual:
                 if self.forgetting is None:
                     journal.write(slots[mine], updates.of(mine), size[mine], c, self.task == "joint")
 
-    def learn_within_budget(self, block: Any, i: int, number: int, q: float, weight: float) -> Floats:
-        """Write down what `scan` found within a budget; returns what that changes in the scores of those after it."""
+    def within_budget(self, block: Any, i: int, number: int) -> tuple[Floats, Learn]:
+        """What `scan` found, within a budget: the change in the scores of those after it, and what learns it then."""
         assert self.forgetting is not None
-        self._forget_predictions()
-        step = self._step.copy()
-        self._note(None, self.found(0), np.array([q]), np.array([weight]))
-        x = block.take(slice(i, i + 1))
+        step, x = self._step.copy(), block.take(slice(i, i + 1))
         slot = self.held.find(x, number)
         if slot is None and len(self) >= self.forgetting.budget:
             return self.forgetting.make_room(self, block, i, number, step)
-        if slot is None:
-            slot = int(self.add(x, np.array([number]), np.array([0]), np.zeros((1, self.n_outputs)), 0)[0])
-            self.forgetting.added()
-        self.alpha[slot] += step
-        self.sums[slot] += self.rounds * step
-        return self.K.row(x, block.take(slice(i + 1, None)))[:, None] * step
+
+        def learn() -> None:
+            assert self.forgetting is not None
+            place = slot
+            if place is None:
+                place = int(self.add(x, np.array([number]), np.array([0]), np.zeros((1, self.n_outputs)), 0)[0])
+                self.forgetting.added()
+            self.alpha[place] += step
+            self.sums[place] += self.rounds * step
+
+        return self.K.row(x, block.take(slice(i + 1, None)))[:, None] * step, learn
+
+    def note_one(self, q: float, weight: float, counts: Counts) -> None:
+        """Write down, but for the coefficients, what `scan` found within a budget."""
+        self._forget_predictions()
+        self.count(counts)
+        self._note(None, self.found(0, counts), np.array([q]), np.array([weight]))
 
     def replace(self, slot: int, x: Any, number: int, step: Floats) -> None:
         """Let a new support take the place of one that is forgotten."""

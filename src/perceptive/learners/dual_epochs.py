@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Floats, Updates
+from perceptive.learners.dual_journal import Counts, Floats, Updates
 from perceptive.learners.kernel_values import OVERFLOW
 from perceptive.state import Arrays, State, array_of
 
@@ -66,6 +67,8 @@ class DualEpochs:
     Parameters
     ----------
     dual : Dual
+    lock : Lock
+        Of its learner.
     X : prepared examples
     weights : array or None
     several : bool
@@ -77,8 +80,8 @@ class DualEpochs:
         Number of the first example; an example that errs again in a later epoch is the same support.
     """
 
-    def __init__(self, dual: Dual, X: Any, weights: Floats | None, several: bool) -> None:
-        self.dual, self.X, self.weights = dual, X, weights
+    def __init__(self, dual: Dual, lock: _core.Lock, X: Any, weights: Floats | None, several: bool) -> None:
+        self.dual, self.lock, self.X, self.weights = dual, lock, X, weights
         self.first_id = 0
         self.q = _squared_lengths(dual, X)
         self.several = several and dual.forgetting is None
@@ -128,7 +131,18 @@ class DualEpochs:
         yield from (order[begin : begin + self.block] for begin in range(0, len(order), self.block))
 
     def play(self, block: Order, targets: NDArray[np.int32]) -> None:
-        """Play one block; targets are ±1, or classes."""
+        """Play one block; targets are ±1, or classes.
+
+        What takes long comes first and changes nothing but what is kept here, which is made anew where it is broken
+        off; then the block is learned in one step.
+        """
+        try:
+            self._play(block, targets)
+        except BaseException:
+            self.reset()
+            raise
+
+    def _play(self, block: Order, targets: NDArray[np.int32]) -> None:
         if self.several and (self._scores is None or self._done[block].any()):
             self.begin(block)
         self._done[block] = True
@@ -137,8 +151,9 @@ class DualEpochs:
         q, weights = self.q[block], None if self.weights is None else self.weights[block]
         numbers = self.first_id + block
         if self.cached:
-            updates = self._play_cached(block, targets, q, weights)
-            self.dual.learn(X, numbers, updates, q, weights)
+            updates, counts = self._play_cached(block, targets, q, weights)
+            with self.lock.changing():
+                self.dual.learn(X, numbers, updates, q, weights, counts)
             return
         scores = self._block_scores(block, X)
         own = self._of_id_features(block)
@@ -148,12 +163,14 @@ class DualEpochs:
             self._play_within_budget(X, scores, targets, q, weights, numbers)
             return
         if self._busy:
-            updates = self.dual.play(scores, self.dual.K(X, X), targets, q, weights, self.several)
+            own_values = self.dual.K(X, X)
+            updates, counts = self.dual.play(scores, own_values, targets, q, weights, self.several, self.dual.counts())
         else:
-            updates = self._play_by_rows(X, scores, targets, q, weights)
+            updates, counts = self._play_by_rows(X, scores, targets, q, weights)
         if not np.isfinite(scores).all():
             raise ValueError(OVERFLOW)
-        slots = self.dual.learn(X, numbers, updates, q, weights)
+        with self.lock.changing():
+            slots = self.dual.learn(X, numbers, updates, q, weights, counts)
         self._busy = self.dual.kernel.vectors and len(slots) * BUSY >= len(block)
         if self.several:
             assert self._scores is not None
@@ -179,27 +196,40 @@ class DualEpochs:
             scores = scores + self.dual.K.weighted(X, self._changes.supports, self._changes.change)
         return scores
 
-    def _play_by_rows(self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None) -> Updates:
+    def _play_by_rows(
+        self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None
+    ) -> tuple[Updates, Counts]:
         """Where mistakes are few, only rows of examples that are learned from are made."""
-        dual, n, begin = self.dual, len(q), 0
+        dual, n, begin, counts = self.dual, len(q), 0, self.dual.counts()
         found = [Updates.none(dual.n_outputs, len(dual.journals))]
-        while (i := dual.scan(scores, targets, q, weights, begin)) < n:
+        while True:
+            i, counts = dual.scan(scores, targets, q, weights, begin, counts)
+            if i >= n:
+                break
             begin = i + 1
-            found.append(dual.found(i))
+            found.append(dual.found(i, counts))
             first = 0 if self.several else begin
             if first < n:
                 row = dual.K.row(X.take(slice(i, i + 1)), X.take(slice(first, None)))
                 scores[first:] += row[:, None] * dual.step
-        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
 
     def _play_within_budget(
         self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None, numbers: Order
     ) -> None:
-        begin = 0
-        while (i := self.dual.scan(scores, targets, q, weights, begin)) < len(numbers):
+        dual, i, n = self.dual, -1, len(numbers)
+        while i < n:
             begin = i + 1
-            weight = 1.0 if weights is None else float(weights[i])
-            scores[begin:] += self.dual.learn_within_budget(X, i, int(numbers[i]), float(q[i]), weight)
+            i, counts = dual.scan(scores, targets, q, weights, begin, dual.counts())
+            if i >= n:
+                with self.lock.changing():
+                    dual.count(counts)
+                break
+            change, learn = dual.within_budget(X, i, int(numbers[i]))
+            with self.lock.changing():
+                dual.note_one(float(q[i]), 1.0 if weights is None else float(weights[i]), counts)
+                learn()
+            scores[i + 1 :] += change
             if not np.isfinite(scores).all():
                 raise ValueError(OVERFLOW)
 
@@ -249,19 +279,22 @@ class DualEpochs:
         if self._own is not None:
             self._scores += self._own
 
-    def _play_cached(self, block: Order, targets: Any, q: Floats, weights: Floats | None) -> Updates:
+    def _play_cached(self, block: Order, targets: Any, q: Floats, weights: Floats | None) -> tuple[Updates, Counts]:
         """Every update corrects all scores, by a column of kernel values that later epochs find again."""
         assert self._scores is not None
-        dual, scores, begin = self.dual, self._scores[block], 0
+        dual, scores, begin, counts = self.dual, self._scores[block], 0, self.dual.counts()
         found = [Updates.none(dual.n_outputs, len(dual.journals))]
-        while (i := dual.scan(scores, targets, q, weights, begin)) < len(block):
+        while True:
+            i, counts = dual.scan(scores, targets, q, weights, begin, counts)
+            if i >= len(block):
+                break
             begin = i + 1
-            found.append(dual.found(i))
+            found.append(dual.found(i, counts))
             self._scores += self._column(int(block[i]))[:, None] * dual.step
             scores[begin:] = self._scores[block[begin:]]
         if len(found) > 1 and not np.isfinite(self._scores).all():
             raise ValueError(OVERFLOW)
-        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
 
     def _column(self, i: int) -> Floats:
         """K(x_i, ·) + b² for all examples."""

@@ -37,6 +37,14 @@ class Updates(NamedTuple):
         return Updates(self.row[which], self.at[which], self.step[which], self.margin[which], self.tau[which])
 
 
+class Counts(NamedTuple):
+    """Rounds of a dual, and of each problem the mistakes and their criterion."""
+
+    rounds: int
+    mistakes: NDArray[np.int64]
+    criterion: Floats
+
+
 @dataclass
 class DualJournal:
     """Update u adds ``step[u]``·K(support ``slot[u]``, ·) to the output ``gain[u]`` and takes it from ``loss[u]``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import fields
 from typing import Any
@@ -15,6 +16,7 @@ from perceptive.kernels.examples import Dense, check_alike
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
+from perceptive.learners.recorded import Recorded
 from perceptive.state import Arrays, State, hash_of, pair_or_none, plain_values, whole
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
@@ -22,7 +24,7 @@ NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 WITNESSES = ("last", "averaged", "best")
 
 
-class DualLearner:
+class DualLearner(Recorded):
     """A learner that remembers its mistakes, and whose kernel compares new examples with them.
 
     Attributes
@@ -37,7 +39,7 @@ class DualLearner:
     """
 
     # What learning changes, beside the dual.
-    learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "played", "ids", "fingerprint", "first_epoch")
+    learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
@@ -45,7 +47,7 @@ class DualLearner:
         self.kernel: Kernel = self.asked_kernel
         self.dual: Dual | None = None
         self.space = FeatureSpace()
-        self.seen = self.played = self.ids = self.fingerprint = 0
+        self.seen = 0
         self.first_epoch: tuple[int, int] | None = None
 
     @property
@@ -104,40 +106,51 @@ class DualLearner:
     @property
     def mistakes(self) -> int:
         """Mistakes so far, over all problems."""
-        return 0 if self.dual is None else int(self.dual.mistakes.sum())
+        with self.lock.shared():
+            return 0 if self.dual is None else int(self.dual.mistakes.sum())
 
     @property
     def updates(self) -> int:
         """Updates so far, over all problems."""
-        return 0 if self.dual is None else self.dual.updates
+        with self.lock.shared():
+            return 0 if self.dual is None else self.dual.updates
 
     @property
     def rounds(self) -> int:
         """Examples played so far, over all problems."""
-        return 0 if self.dual is None else self.dual.rounds * len(self.dual.journals)
+        with self.lock.shared():
+            return 0 if self.dual is None else self.dual.rounds * len(self.dual.journals)
 
     @property
     def loss(self) -> float:
         """The perceptron criterion of the mistakes as they happened."""
-        return 0.0 if self.dual is None else float(self.dual.criterion.sum())
+        with self.lock.shared():
+            return 0.0 if self.dual is None else float(self.dual.criterion.sum())
 
     def finish(self) -> None:
         """Learning is over for now; nothing is left to be done."""
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
-        dual = None if self.dual is None else self.dual.copy()
-        return {"dual": dual, **{name: getattr(self, name) for name in self.learned_names}}
+        with self.lock.exclusive():
+            dual = None if self.dual is None else self.dual.copy()
+            found = {name: getattr(self, name) for name in self.learned_names}
+            return {"dual": dual, "tally": copy.copy(self.tally), **found}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot; datasets that were begun cannot be played on."""
-        for name, value in state.items():
-            setattr(self, name, value.copy() if name == "dual" and value is not None else value)
+        dual = None if state["dual"] is None else state["dual"].copy()
+        with self.lock.learning(), self.lock.changing():
+            for name, value in {**state, "dual": dual, "tally": copy.copy(state["tally"])}.items():
+                setattr(self, name, value)
 
     def problems(self, witness: Any = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them; witnesses are coefficients of the supports."""
         if witness is not None:
             raise ValueError("a kernel model takes no witness: its vectors are sums over its supports; leave it out")
+        return self.asked(self._problems)
+
+    def _problems(self) -> list[Problem]:
         dual, p = self.learned().in_double(), self.parameters  # margins decide here, and rounding must not
         found = []
         for c, journal in enumerate(dual.journals):
@@ -163,7 +176,7 @@ class DualLearner:
     # ------------------------------------------------------------ files
 
     def _state(self) -> State:
-        """What all such learners write."""
+        """What all such learners write, copied: the arrays are those that it learns with."""
         arrays: Arrays = {}
         names = [f.name for f in fields(self.parameters) if f.name != "kernel"]
         meta: dict[str, Any] = {
@@ -178,7 +191,7 @@ class DualLearner:
         if self.dual is not None:
             meta["dual"], more = self.dual.state()
             arrays |= more
-        return State(meta, arrays)
+        return State(meta, {name: array.copy() for name, array in arrays.items()})
 
     def _read_state(self, state: State, task: str, n_outputs: int) -> None:
         """Take over what `_state` wrote."""

@@ -107,6 +107,12 @@ class KernelLearner(DualLearner):
         """
         X = self.as_rows(listed(X))
         labels = Labels.of(y)
+        with self.lock.learning() if grow else self.lock.shared():
+            return self._dataset(X, labels, weights, epochs, grow, alpha_init)
+
+    def _dataset(
+        self, X: Any, labels: Labels, weights: Any, epochs: int | None, grow: bool, alpha_init: Any
+    ) -> KernelDataset:
         new = [label for label in labels.values if label not in self.index]
         if new and (self.announced or not grow):
             cure = "; announce all classes, or none" if self.announced else ""
@@ -121,35 +127,42 @@ class KernelLearner(DualLearner):
         dual = Dual(kernel, self.task, self._n_outputs, self.parameters) if self.dual is None else self.dual
         alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
         dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
-        self.kernel, self.dual = kernel, dual
-        self.n_features = self.check_features(X)
-        if alpha is not None:
-            dual.start(examples, alpha, dataset.first_id)
+        n_features = self.check_features(X)
+        with self.lock.changing():
+            if alpha is not None:
+                dual.start(examples, alpha, dataset.first_id)
+            self.kernel, self.dual, self.n_features = kernel, dual, n_features
         return dataset
 
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its coefficients start at zero."""
-        first = not self.classes
-        self._set_classes(in_order_of_labels([*self.classes, label]))
-        if not first and self.dual is not None:
-            self.dual.meet_output(self.index[label])
+        with self.lock.learning(), self.lock.changing():
+            first = not self.classes
+            self._set_classes(in_order_of_labels([*self.classes, label]))
+            if not first and self.dual is not None:
+                self.dual.meet_output(self.index[label])
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
-        before = self.mistakes
-        self.learn_many(_one(x), [y], None if weight == 1.0 else [weight])
-        return self.mistakes > before
+        with self.lock.learning():
+            before = self.mistakes
+            self.learn_many(_one(x), [y], None if weight == 1.0 else [weight])
+            return self.mistakes > before
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
-        learn_all(self.dataset(X, y, weights))
+        with self.lock.learning():
+            learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
     def scores(self, X: Any, hypothesis: str | None = None, normalized: bool | None = None) -> Floats:
         """Scores of many examples: one per row for two classes, else one per row and class."""
-        predictor = self.learned().predictor()
         X = listed(X)
+        return self.asked(lambda: self._scores(X, hypothesis, normalized))
+
+    def _scores(self, X: Any, hypothesis: str | None, normalized: bool | None) -> Floats:
+        predictor = self.learned().predictor()
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
         examples = self.kernel.prepare(X, predictor.K.dtype)
@@ -167,7 +180,8 @@ class KernelLearner(DualLearner):
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """The label of each example."""
-        return [self.classes[i] for i in self.decide(self.scores(X, hypothesis))]
+        X = listed(X)
+        return self.asked(lambda: [self.classes[i] for i in self.decide(self.scores(X, hypothesis))])
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """The label of x."""
@@ -177,9 +191,10 @@ class KernelLearner(DualLearner):
 
     def state(self) -> State:
         """All that it is, as plain values and arrays."""
-        meta, arrays = self._state()
-        more = {"classes": check_labels(self.classes), "announced": self.announced, "takes_objects": self.takes_objects}
-        return State(meta | more, arrays)
+        more = {"announced": self.announced, "takes_objects": self.takes_objects}
+        with self.lock.exclusive():
+            meta, arrays = self._state()
+            return State({**meta, "classes": check_labels(self.classes), **more}, arrays)
 
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:

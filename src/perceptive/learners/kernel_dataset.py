@@ -57,7 +57,7 @@ class KernelDataset(Dataset):
         self.X, self.labels, self.weights = X, labels, weights
         self._hashes, self._once = hashes, epochs is None
         several = epochs is not None and epochs > 1
-        self._epochs = None if dual is None else DualEpochs(dual, X, weights, several)
+        self._epochs = None if dual is None else DualEpochs(dual, learner.lock, X, weights, several)
         self._first_id: int | None = None
         self._order: Order | None = None  # of an epoch of which nothing has been played
 
@@ -92,8 +92,18 @@ class KernelDataset(Dataset):
 
     def play(self, order: Order) -> None:
         """Learn from these examples; a class that nobody announced joins when its first example is played."""
-        epochs, learner = self._playable(), self.learner
-        epochs.first_id = self.first_id
+        with self.learner.lock.learning():
+            epochs = self._playable()
+            with self.learner.lock.changing():
+                epochs.first_id = self.first_id
+            try:
+                self._play(epochs, order)
+            except BaseException:
+                epochs.reset()
+                raise
+
+    def _play(self, epochs: DualEpochs, order: Order) -> None:
+        learner = self.learner
         if self._order is not None:
             epochs.begin(self._order)
             self._order = None

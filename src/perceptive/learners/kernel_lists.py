@@ -13,7 +13,7 @@ from perceptive.data.dataset import Margins, Order, Problem
 from perceptive.data.list_dataset import ListDataset
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Floats
+from perceptive.learners.dual_journal import Counts, Floats
 from perceptive.learners.kernel_dataset import LOOKED_AT, STALE
 from perceptive.learners.kernel_values import OVERFLOW, ROWS, tiles
 from perceptive.state import Arrays, State, array_of, whole_or_none
@@ -108,11 +108,12 @@ class KernelLists(ListDataset):
         except TimeoutError:
             raise
         except Exception:
-            if state is not None:
-                learner.restore(state)
-            learner.seen, self._first_id = seen, None
-            if self._before[1] is None and not learner.rounds:
-                learner.kernel, learner.dual, learner.n_features = self._before
+            with learner.lock.learning(), learner.lock.changing():
+                if state is not None:
+                    learner.restore(state)
+                learner.seen, self._first_id = seen, None
+                if self._before[1] is None and not learner.rounds:
+                    learner.kernel, learner.dual, learner.n_features = self._before
             raise
 
     def _playable(self) -> Dual:
@@ -124,7 +125,17 @@ class KernelLists(ListDataset):
 
     def play(self, order: Order) -> None:
         """Play the lists in this order, as one block."""
-        dual, first_id = self._playable(), self.first_id
+        with self.learner.lock.learning():
+            try:
+                self._play(order)
+            except BaseException:
+                self._scores = None  # they may be ahead of what was learned
+                raise
+
+    def _play(self, order: Order) -> None:
+        lock, dual = self.learner.lock, self._playable()
+        with lock.changing():
+            first_id = self.first_id
         delta = dual.parameters.delta
         if self._columns is not None and self._scores is None:
             self._scores = self._scored(self.X)
@@ -160,18 +171,19 @@ class KernelLists(ListDataset):
                     scores[later] += self._compared(one, X.take(later)) @ step
                 if not np.isfinite(scores).all():
                     raise ValueError(OVERFLOW)
-            dual.count(rounds)
-            dual.mistakes[0] += mistakes
-            dual.criterion[0] += criterion
+            counts = dual.counts()
+            counts = Counts(counts.rounds + rounds, counts.mistakes + mistakes, counts.criterion + criterion)
             begin = t + 1
-            if q == 0.0:
-                continue
-            self._ids[order[t]] += tau * delta
-            slots = dual.add(one, first_id + rows[taken], np.arange(len(taken)), step[:, None], dual.rounds)
-            journal = dual.journals[0]
-            journal.count(1, weight * weight * q)
-            length2 = journal.length2[-1] + 2.0 * tau * m + tau * tau * q
-            journal.write_together(slots, step, dual.rounds, length2)
+            with lock.changing():
+                dual.count(counts)
+                if q == 0.0:
+                    continue
+                self._ids[order[t]] += tau * delta
+                slots = dual.add(one, first_id + rows[taken], np.arange(len(taken)), step[:, None], dual.rounds)
+                journal = dual.journals[0]
+                journal.count(1, weight * weight * q)
+                length2 = journal.length2[-1] + 2.0 * tau * m + tau * tau * q
+                journal.write_together(slots, step, dual.rounds, length2)
 
     def _scored(self, X: Any) -> Floats:
         """Scores of candidates under all supports."""

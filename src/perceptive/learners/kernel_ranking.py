@@ -64,6 +64,10 @@ class KernelRankingLearner(DualLearner, ListLearner):
     ) -> KernelLists:
         """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
+        with self.lock.learning() if grow else self.lock.shared():
+            return self._dataset(X, y, weights, sizes, epochs, grow)
+
+    def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, epochs: int | None, grow: bool) -> KernelLists:
         kernel, examples = self.prepared(X, grow)
         n = len(examples)
         starts = starts_of(sizes, n)
@@ -77,15 +81,19 @@ class KernelRankingLearner(DualLearner, ListLearner):
         if not grow:
             return KernelLists(self, examples, starts, grades, checked, hashes)
         before = self.kernel, self.dual, self.n_features
-        if self.dual is None:
-            self.kernel, self.dual = kernel, Dual(kernel, "binary", 1, self.parameters)
-        self.n_features = self.check_features(X)
+        dual = Dual(kernel, "binary", 1, self.parameters) if self.dual is None else self.dual
+        n_features = self.check_features(X)
+        with self.lock.changing():
+            self.kernel, self.dual, self.n_features = kernel, dual, n_features
         return KernelLists(self, examples, starts, grades, checked, hashes, self.dual, epochs, before)
 
     # ------------------------------------------------------------ predicting
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> Floats:
         """Σ α_s K(x_s, x); under ``voted`` the share of the votes in the list (``sizes``: one list)."""
+        return self.asked(lambda: self._scores(X, sizes, hypothesis))
+
+    def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
         dual = self.learned().predictor()
         self.check_features(X)
         prepared = self.kernel.prepare(X, dual.K.dtype)
@@ -106,7 +114,8 @@ class KernelRankingLearner(DualLearner, ListLearner):
 
     def state(self) -> State:
         """All that it is, as plain values and arrays."""
-        return self._state()
+        with self.lock.exclusive():
+            return self._state()
 
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, Self
 
+from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.state import State
 
@@ -16,8 +17,12 @@ from perceptive.state import State
 class Learner(Protocol):
     """An on-line learner.
 
+    Several threads may use one: see `Guarded`, the base of those that we have.
+
     Attributes
     ----------
+    lock : Lock
+        Held by ``learning()`` while examples are made ready and played.
     parameters : object
         What it is: rule, hypothesis, … See `perceptive.parameters`.
     rounds, mistakes, updates : int
@@ -34,6 +39,9 @@ class Learner(Protocol):
     """
 
     first_epoch: tuple[int, int] | None
+
+    @property
+    def lock(self) -> _core.Lock: ...
 
     def __init__(self, **parameters: Any) -> None: ...
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from contextlib import nullcontext
+from dataclasses import fields
 from itertools import combinations
 from typing import Any, Self
 
@@ -27,15 +29,17 @@ from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.learner import learn_all
+from perceptive.learners.linear_state import restore_state, state_of
 from perceptive.learners.multiclass import check_cost, combine_ovo, combine_ovr, criterion, decide_argmax, decide_binary
+from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_dict, score_rows
 from perceptive.learners.weight_vector import Vector, WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import LinearParameters
-from perceptive.state import State, below, check_labels, hash_of, pair_or_none, plain_values, positive_or_none, whole
+from perceptive.state import State
 
 
-class LinearLearner:
+class LinearLearner(Recorded):
     """An on-line learner: it predicts, is told the truth, and learns from its mistakes.
 
     Two classes that are announced are one binary problem. Classes that are not announced may appear at any time:
@@ -77,12 +81,11 @@ class LinearLearner:
         self.index: dict[Any, int] = {}
         self.space = FeatureSpace.declared(p.bits, p.n_features)
         self.vectors: dict[Pair, WeightVector] = {}
-        self.fingerprint = self.played = self.ids = 0
         self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None  # of the probabilities, once calibrated
         self.cost: NDArray[np.float64] | None = None
         if classes is not None:
-            self._set_classes(announced_classes(classes))
+            self.set_classes(announced_classes(classes))
         if p.ties == "positive" and self.joint:
             raise ParameterError(
                 "{} is about two classes; announce two, or choose {} or {}",
@@ -108,7 +111,8 @@ class LinearLearner:
         """Whether all classes compete in one problem."""
         return not self.binary and self.parameters.multiclass == "joint"
 
-    def _set_classes(self, labels: list[Any]) -> None:
+    def set_classes(self, labels: list[Any]) -> None:
+        """Have these classes, in this order."""
         self.classes = labels
         self.index = {label: i for i, label in enumerate(labels)}
         reference = self.parameters.reference
@@ -117,7 +121,7 @@ class LinearLearner:
         if self.parameters.cost is not None:
             self.cost = check_cost(self.parameters.cost, len(labels))
 
-    def _pairs(self) -> list[Pair]:
+    def pairs(self) -> list[Pair]:
         """The problems that there must be."""
         if self.binary or self.joint:
             return [ALL]
@@ -125,41 +129,41 @@ class LinearLearner:
             return list(combinations(range(len(self.classes)), 2))
         return [(k,) for k, label in enumerate(self.classes) if label != self.parameters.reference]
 
-    def _open_vectors(self) -> None:
-        """Make room for the features that there are; problems that are not there yet start now, at zero."""
-        n_features = self.space.n_features
-        assert n_features is not None
+    def _open_vectors(self, n_features: int) -> None:
+        """Make room for so many features; problems that are not there yet start now, at zero."""
         for vector in self.vectors.values():
             if n_features > vector.n_features:
                 vector.grow_features(n_features)
-        pairs = self._pairs() if self.classes else []
-        for pair in pairs:
-            if pair not in self.vectors:
-                n_classes = len(self.classes) if self.joint else None
-                self.vectors[pair] = WeightVector(n_features, n_classes, self.parameters)
-        self.vectors = {pair: self.vectors[pair] for pair in pairs}
+        n_classes = len(self.classes) if self.joint else None
+        self.vectors = {
+            pair: self.vectors.get(pair) or WeightVector(n_features, n_classes, self.parameters)
+            for pair in (self.pairs() if self.classes else [])
+        }
 
     def start(self, n_features: int, initial: Mapping[Pair, Vector] | None = None) -> None:
         """Forget everything but the classes and start from zero, or from the given vectors."""
-        self.space.n_features, self.vectors = n_features, {}
-        self.fingerprint = self.played = self.ids = 0
-        self.first_epoch = self.temperature = None
-        self._open_vectors()
-        for pair, vector in (initial or {}).items():
-            n_classes = None if self.vectors[pair].binary else self.vectors[pair].n_classes
-            self.vectors[pair] = WeightVector(n_features, n_classes, self.parameters, vector)
+        with self.lock.learning(), self.lock.changing():
+            self.space.n_features, self.vectors, self.tally = n_features, {}, _core.Tally()
+            self.first_epoch = self.temperature = None
+            self._open_vectors(n_features)
+            for pair, vector in (initial or {}).items():
+                n_classes = None if self.vectors[pair].binary else self.vectors[pair].n_classes
+                self.vectors[pair] = WeightVector(n_features, n_classes, self.parameters, vector)
 
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its weights start at zero."""
-        old = self.classes
-        self._set_classes(in_order_of_labels([*old, label]))
-        moved = np.array([self.index[label] for label in old], dtype=np.int64)
-        if self.joint:
-            for vector in self.vectors.values():
-                vector.grow_classes(len(self.classes), moved)
-        else:
-            self.vectors = {tuple(int(moved[c]) for c in pair): v for pair, v in self.vectors.items()}
-        self._open_vectors()
+        with self.lock.learning(), self.lock.changing():
+            old = self.classes
+            self.set_classes(in_order_of_labels([*old, label]))
+            moved = np.array([self.index[label] for label in old], dtype=np.int64)
+            if self.joint:
+                for vector in self.vectors.values():
+                    vector.grow_classes(len(self.classes), moved)
+            else:
+                self.vectors = {tuple(int(moved[c]) for c in pair): v for pair, v in self.vectors.items()}
+            n_features = self.space.n_features
+            assert n_features is not None
+            self._open_vectors(n_features)
 
     def with_open_classes(self) -> LinearLearner:
         """A learner like this one that has learned nothing, and whose classes may appear at any time."""
@@ -177,17 +181,22 @@ class LinearLearner:
         labels = Labels.of(y)
         n = len(labels.which)
         if not grow:
-            check_known(labels.values, self.index)
-            rows = self.space.rows(X, fingerprint=True)
+            with self.lock.shared():
+                check_known(labels.values, self.index)
+                rows = self.space.rows(X, fingerprint=True)
             check_lengths(rows.n, n)
             return LabelledRows(self, rows, labels, check_weights(weights, n, self.parameters.rule))
-        self._check_labels(labels.values)
-        weights = check_weights(weights, n, self.parameters.rule)
-        with self.space.meeting(X, first=not self.vectors) as rows:
-            check_lengths(rows.n, n)
-        self._open_vectors()
-        for vector in self.vectors.values():
-            vector.begin(rows, defer=epochs is not None)
+        with self.lock.learning():
+            self._check_labels(labels.values)
+            weights = check_weights(weights, n, self.parameters.rule)
+            meeting = self.space.meeting(X, first=not self.vectors)
+            with self.lock.exclusive() if self.space.vocabulary is not None else nullcontext(), meeting as rows:
+                check_lengths(rows.n, n)
+                with self.lock.changing():
+                    self._open_vectors(max(self.space.n_features or 0, rows.d))
+                    for vector in self.vectors.values():
+                        vector.begin(rows, defer=epochs is not None)
+                    meeting.keep()
         return LabelledRows(self, rows, labels, weights)
 
     def _check_labels(self, labels: list[Any]) -> None:
@@ -203,9 +212,10 @@ class LinearLearner:
             mistake = self._learn_dict(x, y)
             if mistake is not None:
                 return mistake
-        before = self.mistakes
-        self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight])
-        return self.mistakes > before
+        with self.lock.learning():
+            before = self.mistakes
+            self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight])
+            return self.mistakes > before
 
     def _learn_dict(self, x: dict[str, Any], y: Any) -> bool | None:
         """The short way for one plain dict of a known class: whether it was a mistake; None if it cannot be gone."""
@@ -213,26 +223,22 @@ class LinearLearner:
         if vector is None or vocabulary is None or self.parameters.delta or self.cost is not None:
             return None
         try:
-            target = self.index[y]
+            index, classes = self.index, self.classes
+            target = index[y]
         except (KeyError, TypeError):
             return None
-        label = self.classes[target]
+        if len(index) != len(classes):  # another thread has just met one
+            return None
+        label = hash_label(classes[target])
         if vector.binary:
             target = 1 if target else -1
-        played = vector.learn_named(vocabulary, not self.space.fixed, x, target, hash_label(label))
-        if played is None:
-            return None
-        if len(vocabulary) > (self.space.n_features or 0):
-            self.space.widen(len(vocabulary))
-            vector.grow_features(len(vocabulary))
-        self.fingerprint = (self.fingerprint + played[0]) % 2**64
-        self.played += 1
-        self.ids += 1
-        return played[1]
+        names = (*vocabulary.names_met(), not self.space.fixed)
+        return vector.learn_named((self.lock, self.tally, len(index)), names, x, target, label)
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
-        learn_all(self.dataset(X, y, weights))
+        with self.lock.learning():
+            learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
@@ -245,25 +251,42 @@ class LinearLearner:
         """The label of x."""
         vector, vocabulary = self.vectors.get(ALL), self.space.vocabulary
         if type(x) is dict and vector is not None and vocabulary is not None:
-            scores = score_dict(vector, vocabulary, x, hypothesis or self.parameters.hypothesis)
+            classes = self.classes
+            scores = score_dict(vector, self.lock, vocabulary, x, hypothesis or self.parameters.hypothesis)
             if scores is not None and self.binary:
-                return self.classes[scores[0] > 0 or (scores[0] == 0 and self.parameters.ties == "positive")]
-            if scores is not None:
-                return self.classes[scores.index(max(scores))]
+                return classes[scores[0] > 0 or (scores[0] == 0 and self.parameters.ties == "positive")]
+            if scores is not None and len(scores) == len(classes):  # else another thread has just met a class
+                return classes[scores.index(max(scores))]
         return self.predict_many(single_row(x), hypothesis)[0]
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """The label of each row."""
-        return [self.classes[i] for i in self.decide(self.scores(X, hypothesis))]
+
+        def labels() -> list[Any]:
+            return [self.classes[i] for i in self.decide(self.scores(X, hypothesis))]
+
+        return self.asked(labels)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every average is up to date."""
+        return all(vector.settled for vector in self.vectors.values())
 
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of many examples: one per row for two classes, else one per row and class."""
-        if not self.vectors:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
-        return self.scores_of(self.space.rows(X), hypothesis)
+
+        def scores() -> NDArray[np.float64]:
+            if not self.vectors:
+                raise ValueError("this learner has learned nothing yet; let it learn first")
+            return self._scores_of(self.space.rows(X), hypothesis)
+
+        return self.asked(scores)
 
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of rows that have been checked."""
+        return self.asked(lambda: self._scores_of(rows, hypothesis))
+
+    def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         hypothesis = hypothesis or self.parameters.hypothesis
         if self.binary or self.joint:
             scores = score_rows(self.vectors[ALL], rows, hypothesis)
@@ -280,17 +303,18 @@ class LinearLearner:
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
-        scores = self.scores(X, hypothesis)
         labels, which = Labels.of(y)
+        scores, index = self.asked(lambda: (self.scores(X, hypothesis), self.index))
         check_lengths(len(scores), len(which))
-        check_known(labels, self.index)
-        truth = np.array([self.index[label] for label in labels], dtype=np.int64)[which]
+        check_known(labels, index)
+        truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
         return criterion(scores, truth)
 
     # ------------------------------------------------------------ the run so far
 
     def _sum(self, name: str) -> Any:
-        return sum(getattr(vector.run, name) for vector in self.vectors.values())
+        with self.lock.shared():
+            return sum(getattr(vector.run, name) for vector in self.vectors.values())
 
     @property
     def mistakes(self) -> int:
@@ -326,73 +350,40 @@ class LinearLearner:
                 "{} is for two classes or {}; each problem of ovr and ovo has its own",
                 "witness", Parameter("multiclass", "joint"),
             )  # fmt: skip
-        return [problem_of(vector, witness, key=pair) for pair, vector in self.vectors.items()]
+        return self.asked(lambda: [problem_of(vector, witness, key=pair) for pair, vector in self.vectors.items()])
 
     def finish(self) -> None:
         """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
-        self.provisional = False
-        for vector in self.vectors.values():
-            vector.finish()
+        with self.lock.changing():
+            self.provisional = False
+            for vector in self.vectors.values():
+                vector.finish()
 
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
-        return {
-            "vectors": {pair: vector.snapshot() for pair, vector in self.vectors.items()},
-            "fingerprint": self.fingerprint,
-            "played": self.played,
-            "ids": self.ids,
-        }
+        with self.lock.exclusive():
+            vectors = {pair: vector.snapshot() for pair, vector in self.vectors.items()}
+            return {"vectors": vectors, "tally": copy.copy(self.tally)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot."""
-        for pair, vector in self.vectors.items():
-            vector.restore(state["vectors"][pair])
-        self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
+        with self.lock.learning(), self.lock.changing():
+            for pair, vector in self.vectors.items():
+                vector.restore(state["vectors"][pair])
+            self.tally = copy.copy(state["tally"])
 
     def state(self) -> State:
         """All that it is, as plain values and arrays."""
-        space = self.space.state()
-        meta: dict[str, Any] = {
-            **space.meta,
-            "parameters": plain_values(asdict(self.parameters)),
-            "classes": check_labels(self.classes),
-            "announced": self.announced,
-            "fingerprint": str(self.fingerprint),
-            "played": self.played,
-            "ids": self.ids,
-            "first_pass": self.first_epoch,
-            "temperature": self.temperature,
-            "problems": [],
-        }
-        meta |= {"provisional": True} if self.provisional else {}  # of a checkpoint
-        arrays = dict(space.arrays)
-        for i, (pair, state) in enumerate((pair, vector.state()) for pair, vector in self.vectors.items()):
-            meta["problems"].append({"pair": pair, **state.meta})
-            arrays |= state.within(f"{i}.").arrays
-        return State(meta, arrays)
+        with self.lock.exclusive():
+            return state_of(self)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
-        meta, arrays = state
-        classes, announced = meta["classes"], meta["announced"]
-        provisional = bool(meta.get("provisional", False))
-        learner = cls(classes if announced else None, provisional=provisional, **meta["parameters"])
-        if not announced:
-            learner._set_classes(classes)
-        learner.space.restore(state)
-        if meta["problems"] and [tuple(p["pair"]) for p in meta["problems"]] != learner._pairs():
-            raise ValueError("problems and classes do not match")
-        for i, facts in enumerate(meta["problems"]):
-            vector = State(facts, below(arrays, f"{i}."))
-            n_features, n_classes = whole(meta, "n_features"), len(classes) if learner.joint else None
-            learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
-                vector, n_features, n_classes, learner.parameters
-            )
-        learner.fingerprint = hash_of(meta)
-        learner.played, learner.ids = whole(meta, "played"), whole(meta, "ids")
-        learner.first_epoch = pair_or_none(meta, "first_pass")
-        learner.temperature = positive_or_none(meta, "temperature")
+        classes, announced = state.meta["classes"], state.meta["announced"]
+        provisional = bool(state.meta.get("provisional", False))
+        learner = cls(classes if announced else None, provisional=provisional, **state.meta["parameters"])
+        restore_state(learner, state)
         return learner

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from perceptive.data.list_dataset import ListDataset
 from perceptive.data.lists import Lists, grades_of, lists_of
 from perceptive.learners.learner import learn_all
+from perceptive.learners.recorded import Recorded
 
 
-class ListLearner(ABC):
+class ListLearner(Recorded, ABC):
     """``learn`` and ``find_best`` of the notes, from what a learner of lists knows: `dataset` and `scores`."""
 
     parameters: Any
 
     def __init__(self) -> None:
-        self.fingerprint = self.played = self.ids = 0
         self.first_epoch: tuple[int, int] | None = None
 
     @abstractmethod
@@ -78,13 +78,15 @@ class ListLearner(ABC):
     def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
         """Be told how good each candidate is. Returns whether it was a mistake."""
         xs = self.candidates(xs)
-        before = self.mistakes
-        self.learn_many(xs, grades, None if weight == 1.0 else [weight], sizes=[_count(xs)])
-        return self.mistakes > before
+        with self.lock.learning():
+            before = self.mistakes
+            self.learn_many(xs, grades, None if weight == 1.0 else [weight], sizes=[_count(xs)])
+            return self.mistakes > before
 
     def learn_many(self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None) -> None:
         """Learn from many lists, in the order given; the arguments are those of `dataset`."""
-        learn_all(self.dataset(X, y, weights, sizes=sizes))
+        with self.lock.learning():
+            learn_all(self.dataset(X, y, weights, sizes=sizes))
 
     # ------------------------------------------------------------ predicting
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -82,17 +84,25 @@ class RankingLearner(ListLearner):
         """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
         if not grow:
-            return self._checked(self.space.rows(X, fingerprint=True), y, sizes, weights)
-        with self.space.meeting(X, first=not self.has_learned) as rows:
-            dataset = self._checked(rows, y, sizes, weights)
-        n_features = self.space.n_features
-        assert n_features is not None
+            with self.lock.shared():
+                rows = self.space.rows(X, fingerprint=True)
+            return self._checked(rows, y, sizes, weights)
+        with self.lock.learning():
+            meeting = self.space.meeting(X, first=not self.has_learned)
+            with self.lock.exclusive() if self.space.vocabulary is not None else nullcontext(), meeting as rows:
+                dataset = self._checked(rows, y, sizes, weights)
+                with self.lock.changing():
+                    self._open_vector(max(self.space.n_features or 0, rows.d)).begin(rows)
+                    meeting.keep()
+        return dataset
+
+    def _open_vector(self, n_features: int) -> WeightVector:
+        """The weights, with room for so many features."""
         if self._vector is None:
             self._vector = WeightVector(n_features, None, self.parameters)
         elif n_features > self._vector.n_features:
             self._vector.grow_features(n_features)
-        self._vector.begin(rows)
-        return dataset
+        return self._vector
 
     def _checked(self, rows: _core.Rows, grades: Any, sizes: Any, weights: Any) -> RankedRows:
         starts = starts_of(sizes, rows.n)
@@ -107,13 +117,20 @@ class RankingLearner(ListLearner):
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
-        rows = self.space.rows(X)
-        return self.scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
+
+        def scores() -> NDArray[np.float64]:
+            rows = self.space.rows(X)
+            return self._scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
+
+        return self.asked(scores)
 
     def scores_of(
         self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None = None
     ) -> NDArray[np.float64]:
         """Scores of rows that have been checked."""
+        return self.asked(lambda: self._scores_of(rows, starts, hypothesis))
+
+    def _scores_of(self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None) -> NDArray[np.float64]:
         vector, hypothesis = self.vector, hypothesis or self.parameters.hypothesis
         vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
@@ -126,7 +143,8 @@ class RankingLearner(ListLearner):
     # ------------------------------------------------------------ the run so far
 
     def _number(self, name: str) -> Any:
-        return getattr(self._vector.run, name) if self._vector is not None else 0
+        with self.lock.shared():
+            return getattr(self._vector.run, name) if self._vector is not None else 0
 
     @property
     def mistakes(self) -> int:
@@ -155,45 +173,52 @@ class RankingLearner(ListLearner):
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequence v₀, v₁, … as theorems see it."""
-        return [problem_of(self.vector, witness, mean_of_pairs=self.parameters.pairs == "all")]
+        return self.asked(lambda: [problem_of(self.vector, witness, mean_of_pairs=self.parameters.pairs == "all")])
 
     def check_growth(self) -> None:
         """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
         if self._vector is None:
             return
-        run, most = self._vector.run, float(np.finfo(self._vector.dtype).max)
+        norm2, clock, criterion = (self._number(name) for name in ("norm2", "clock", "criterion"))
         with np.errstate(over="ignore"):
-            length = np.sqrt(run.norm2) * max(1.0, run.clock)  # no weight is larger, and no sum of an average
-        if not (length * NEARLY < most and np.isfinite(run.criterion)):
+            length = np.sqrt(norm2) * max(1.0, clock)  # no weight is larger, and no sum of an average
+        if not (length * NEARLY < float(np.finfo(self._vector.dtype).max) and np.isfinite(criterion)):
             self.check_finite()
 
     def check_finite(self) -> None:
         """Raise ValueError where the weights have overflowed."""
         if self._vector is not None:
             wanted = self.parameters.hypothesis
-            for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
-                self._vector.vector(hypothesis)
+            with self.lock.exclusive():
+                for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
+                    self._vector.vector(hypothesis)
 
     def finish(self) -> None:
         """Learning is over for now; predictions may write vectors out."""
         if self._vector is not None:
-            self._vector.finish()
+            with self.lock.changing():
+                self._vector.finish()
             self.check_growth()
 
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
-        names = ("fingerprint", "played", "ids")
-        return {"vector": self.vector.snapshot(), **{name: getattr(self, name) for name in names}}
+        with self.lock.exclusive():
+            return {"vector": self.vector.snapshot(), "tally": copy.copy(self.tally)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot."""
-        self.vector.restore(state["vector"])
-        self.fingerprint, self.played, self.ids = state["fingerprint"], state["played"], state["ids"]
+        with self.lock.learning(), self.lock.changing():
+            self.vector.restore(state["vector"])
+            self.tally = copy.copy(state["tally"])
 
     def state(self) -> State:
         """All that it is, as plain values and arrays."""
+        with self.lock.exclusive():
+            return self._state()
+
+    def _state(self) -> State:
         self.check_finite()
         space = self.space.state()
         vector = State({}, {}) if self._vector is None else self._vector.state()

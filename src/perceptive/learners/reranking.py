@@ -191,13 +191,15 @@ class RerankingLearner:
 
         Returns whether it was a mistake.
         """
-        before = self.mistakes
-        self.learn_many([x], [y])
-        return self.mistakes > before
+        with self.lock.learning():
+            before = self.mistakes
+            self.learn_many([x], [y])
+            return self.mistakes > before
 
     def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None) -> None:
         """Learn from many sentences, in the order given."""
-        learn_all(self.dataset(X, y, weights))
+        with self.lock.learning():
+            learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
@@ -270,6 +272,11 @@ class RerankingLearner:
         return self.tagger.compare(truth, predicted)
 
     # ------------------------------------------------------------ the ranker's run
+
+    @property
+    def lock(self) -> _core.Lock:
+        """The ranker's: it is what learns."""
+        return self.ranker.lock
 
     @property
     def parameters(self) -> Any:

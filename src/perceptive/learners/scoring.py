@@ -24,24 +24,22 @@ def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
     return v.linear(rows, *v.vector(hypothesis))
 
 
-def score_dict(v: WeightVector, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str) -> list[float] | None:
+def score_dict(
+    v: WeightVector, lock: _core.Lock, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str
+) -> list[float] | None:
     """`score_rows` of one plain dict, while v learns; None if x is not plain, or the hypothesis wants a vector."""
-    if v.finished or not v.settled or hypothesis not in ("last", "averaged"):
-        return None
-    clock, total = (0.0, 0.0) if hypothesis == "last" or "sum" not in v.arrays else v.average_clock()
-    if hypothesis == "averaged" and total == 0.0:
+    if v.finished or hypothesis not in ("last", "averaged") or (hypothesis == "averaged" and "sum" not in v.arrays):
         return None
     indices, _, _ = vocabulary.names_met()
     all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here
-    return _core.named_scores(v.core, indices, all_met, x, clock, total)
+    return _core.named_scores(lock, v.core, indices, all_met, x, hypothesis == "averaged")
 
 
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:
     """Shares of the votes for the best of each list; ``which`` says of which list each row is."""
     votes = np.empty(rows.n, np.int64)
-    with v.lock:
-        survival = v.survivals()
-        _core.rank_votes(rows, v.journal, survival, np.zeros(rows.n), which, v.parameters.normalize, votes)
+    survival = v.survivals()
+    _core.rank_votes(rows, v.journal, survival, np.zeros(rows.n), which, v.parameters.normalize, votes)
     return votes / max(1, int(survival.sum()))
 
 
@@ -66,7 +64,6 @@ def _vote(v: WeightVector, rows: _core.Rows) -> Scores:
         w, bias = v.initial
         start = v.linear(rows, np.ascontiguousarray(w, dtype=v.dtype), bias)
     votes = np.empty((rows.n, v.n_classes), np.int64)
-    with v.lock:
-        survival = v.survivals()
-        _core.votes(rows, v.journal, survival, start, v.parameters.bias, v.parameters.normalize, votes)
+    survival = v.survivals()
+    _core.votes(rows, v.journal, survival, start, v.parameters.bias, v.parameters.normalize, votes)
     return votes / max(1, int(survival.sum()))

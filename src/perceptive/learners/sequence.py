@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.dataset import Problem
 from perceptive.data.sentences import Features, SentenceDataset, paired
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
@@ -23,16 +22,17 @@ from perceptive.learners.learner import learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
+from perceptive.learners.sequence_run import NOTHING_LEARNED, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_log
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
 
-NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
+Parts = tuple[_core.SequenceModel, Templates, Labelling]
 
 
-class SequenceLearner:
+class SequenceLearner(SequenceRun):
     """Learns to label sequences from its mistakes.
 
     The notes' game (`000_…` §4): B finds the best label sequence by Viterbi; where it is wrong,
@@ -73,15 +73,16 @@ class SequenceLearner:
         own = callable(p.template) and not isinstance(p.template, Template)
         self.features: Features | None = p.template if own else None  # a function of the user's
         if not (isinstance(p.template, str) and p.template == "auto"):
-            self._open(Templates("@label[-1]") if own else Templates.of(p.template))
+            self.templates, self.model = self._opened(Templates("@label[-1]") if own else Templates.of(p.template))
         if labels is not None:
             self.meet_labels(labels)
 
     # ------------------------------------------------------------ set-up
 
-    def _open(self, templates: Templates) -> None:
+    def _opened(self, templates: Templates) -> tuple[Templates, _core.SequenceModel]:
+        """Templates of its own, and a model of them."""
         templates = templates.copy()  # others may have them too, and segments add columns
-        self.templates, self.model = templates, self._new_model(templates)
+        return templates, self._new_model(templates)
 
     def _new_model(self, templates: Templates) -> _core.SequenceModel:
         """A model of these templates and of the labels there are, which has learned nothing."""
@@ -90,23 +91,18 @@ class SequenceLearner:
             self._tell_labels(model, templates)
         return model
 
-    @property
-    def core(self) -> _core.SequenceModel:
-        """The model in the core."""
-        if self.model is None:
-            raise ValueError(NOTHING_LEARNED)
-        return self.model
-
     def meet_labels(self, labels: Iterable[Any]) -> None:
         """Make room for labels that are new, in the order given."""
-        new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
-        if not new:
-            return
-        self.labels += new
-        self.index = {label: i for i, label in enumerate(self.labels)}
-        if self.model is not None:
-            assert self.templates is not None
-            self._tell_labels(self.model, self.templates)
+        with self.lock.learning():
+            new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
+            if not new:
+                return
+            with self.lock.changing():
+                self.labels = [*self.labels, *new]
+                self.index = {label: i for i, label in enumerate(self.labels)}
+                if self.model is not None:
+                    assert self.templates is not None
+                    self._tell_labels(self.model, self.templates)
 
     def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
         tell_labels(model, templates, self.labels, self.labelling)
@@ -150,29 +146,34 @@ class SequenceLearner:
             raise ValueError("sequences take no sample weights: every sentence counts once; repeat those to count more")
         X, y = self.check(X, y)
         if not grow:
-            return self._encoded(X, self.labelling.look_up(y, self.index), self.index)
-        whole = epochs is not None and (resumed or self.rounds == 0)
-        before = self.templates, self.model, self.labelling
-        self.labelling = replace(self.labelling)
-        try:
-            if self.model is None:
-                self._open(Templates.of(guess_preset(X, y)))
-            y, labels = self.labelling.meet(y, self.labels, whole, classes)
-            every = [*self.labels, *(new for new in (in_order(labels) if whole else labels) if new not in self.index)]
-            if not every:
-                raise ValueError("no label is given: all are None; say some")
-            index = {label: i for i, label in enumerate(every)}
-            dataset = self._encoded(X, y, index, self.parameters.min_count if whole else 1)
-        except Exception:
-            self.templates, self.model, self.labelling = before
-            raise
-        known, was = len(self.labels), before[2]
-        self.meet_labels(every)
-        if (self.scheme, self.labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
-            assert self.templates is not None
-            self._tell_labels(self.core, self.templates)
-        if whole and self.templates is not None:
-            warn_of_labels(self.templates, self.labels)
+            with self.lock.shared():
+                parts = self._able(), self._readable, self.labelling
+                return self._encoded(parts, X, self.labelling.look_up(y, self.index), self.index)
+        with self.lock.learning():
+            whole = epochs is not None and (resumed or self.rounds == 0)
+            return self._met(X, y, whole, classes)
+
+    def _met(self, X: list[Any], y: list[Any], whole: bool, classes: Iterable[Any]) -> SentenceDataset:
+        """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
+        was, labelling = self.labelling, replace(self.labelling)
+        templates, model = self.templates, self.model
+        if templates is None or model is None:
+            templates, model = self._opened(Templates.of(guess_preset(X, y)))
+        y, labels = labelling.meet(y, self.labels, whole, classes)
+        every = [*self.labels, *(new for new in (in_order(labels) if whole else labels) if new not in self.index)]
+        if not every:
+            raise ValueError("no label is given: all are None; say some")
+        index = {label: i for i, label in enumerate(every)}
+        parts = model, templates, labelling
+        dataset = self._encoded(parts, X, y, index, self.parameters.min_count if whole else 1)
+        with self.lock.changing():
+            self.templates, self.model, self.labelling = templates, model, labelling
+            known = len(self.labels)
+            self.meet_labels(every)
+            if (self.scheme, labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
+                self._tell_labels(model, templates)
+        if whole:
+            warn_of_labels(templates, self.labels)
         return dataset
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
@@ -181,10 +182,13 @@ class SequenceLearner:
         self.labelling.check(y)
         return X, y
 
-    def _encoded(self, X: list[Any], y: list[Any], index: dict[Any, int], min_count: int = 1) -> SentenceDataset:
+    def _encoded(
+        self, parts: Parts, X: list[Any], y: list[Any], index: dict[Any, int], min_count: int = 1
+    ) -> SentenceDataset:
         """Sentences and labels as the core plays them."""
-        model, reader = self.core, self._reader
-        longest = self.labelling.longest or 1 if self.labelling.segments else 0
+        model, templates, labelling = parts
+        reader = SentenceReader(self.features, templates.n_base)
+        longest = labelling.longest or 1 if labelling.segments else 0
         numbers, choices = numbered(different_labels(y), index)
 
         def encode(X: list[Any], y: list[Any], min_count: int) -> _core.Sentences:
@@ -193,9 +197,9 @@ class SequenceLearner:
         return SentenceDataset(self, encode(X, y, min_count), lambda i: encode([X[i]], [y[i]], 1))
 
     @property
-    def _reader(self) -> SentenceReader:
+    def _readable(self) -> Templates:
         assert self.templates is not None
-        return SentenceReader(self.features, self.templates.n_base)
+        return self.templates
 
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """What is right of what was predicted, as `conlleval` counts; labels that are None are left out."""
@@ -204,20 +208,23 @@ class SequenceLearner:
     def play(self, sentences: _core.Sentences, order: NDArray[np.int64]) -> None:
         """Learn from sentences in the order given."""
         p = self.parameters
-        self._vectors.clear()
-        self.core.play(sentences, order, p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam)
+        with self.lock.learning(), self.lock.changing():
+            self._vectors.clear()
+            self.core.play(sentences, order, p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam)
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
-        dataset, before = self.dataset([x], [y]), self.mistakes
-        learn_all(dataset)
-        return self.mistakes > before
+        with self.lock.learning():
+            dataset, before = self.dataset([x], [y]), self.mistakes
+            learn_all(dataset)
+            return self.mistakes > before
 
     def learn_many(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()
     ) -> None:
         """Learn from many sentences, in the order given; ``classes`` are labels to know beside those of y."""
-        learn_all(self.dataset(X, y, weights, classes=classes))
+        with self.lock.learning():
+            learn_all(self.dataset(X, y, weights, classes=classes))
 
     def finish(self) -> None:
         """Nothing has to be done: vectors are made when they are first asked for, and kept until learning goes on."""
@@ -226,7 +233,8 @@ class SequenceLearner:
 
     def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
         """What the core predicts by; None is the last vector."""
-        return self._vectors.of(self.core, hypothesis or self.parameters.hypothesis)
+        with self.lock.shared():
+            return self._vectors.of(self.core, hypothesis or self.parameters.hypothesis)
 
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
         """The labels of a sentence."""
@@ -239,6 +247,12 @@ class SequenceLearner:
         forced: Sequence[Sequence[Any]] | None = None,
     ) -> list[Labels]:
         """The labels of many sentences; labels that are not None in ``forced`` are obeyed."""
+        with self.lock.shared():
+            return self._predicted(X, hypothesis, forced)
+
+    def _predicted(
+        self, X: Sequence[Any], hypothesis: str | None, forced: Sequence[Sequence[Any]] | None
+    ) -> list[Labels]:
         core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
         if (hypothesis or self.parameters.hypothesis) == "voted":
             need_log(self.parameters, "voted")
@@ -254,12 +268,13 @@ class SequenceLearner:
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[Labels, float]]]:
         """The k best label sequences of each sentence and their scores, the best first; of a beam those it kept."""
-        core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
             raise ParameterError("{}: it must be a whole number from 1 to 2³¹ − 1", Parameter("k", k))
-        vector = self.vector(hypothesis)
-        found = self._ask(lambda X, forced: core.predict_kbest(X, int(k), names, vector, forced, beam), X, forced)
-        return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
+        with self.lock.shared():
+            core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
+            vector = self.vector(hypothesis)
+            found = self._ask(lambda X, forced: core.predict_kbest(X, int(k), names, vector, forced, beam), X, forced)
+            return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
@@ -268,11 +283,12 @@ class SequenceLearner:
 
         Labels are numbered as in ``classes``; those of IOB1 are taken for BIO. Paths that a beam dropped do not count.
         """
-        core, n, beam = self._able(), len(self.labels), self.parameters.beam
-        vector = self.vector(hypothesis)
-        found = self._ask(lambda X, _: core.max_marginals(X, n, vector, beam), X)
+        with self.lock.shared():
+            core, n, beam = self._able(), len(self.labels), self.parameters.beam
+            vector = self.vector(hypothesis)
+            found = self._ask(lambda X, _: core.max_marginals(X, n, vector, beam), X)
+            names, classes = self.labelling.names(self.labels), self.classes
         found = [(np.array(path, np.int64), scores.reshape(len(path), n)) for path, scores in found]
-        names, classes = self.labelling.names(self.labels), self.classes
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
@@ -283,8 +299,9 @@ class SequenceLearner:
         self, x: Sequence[Any], hypothesis: str | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the labels of each token (n × L), and of the pairs from each token to the next (n − 1 × L × L)."""
-        core, n, vector = self.core, len(self.labels), self.vector(hypothesis)
-        unary, edges = self._ask(lambda X, _: core.trellis(X, n, vector), [x])
+        with self.lock.shared():
+            core, n, vector = self.core, len(self.labels), self.vector(hypothesis)
+            unary, edges = self._ask(lambda X, _: core.trellis(X, n, vector), [x])
         return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
 
     def _able(self) -> _core.SequenceModel:
@@ -294,30 +311,34 @@ class SequenceLearner:
         return self.model
 
     def _ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None = None) -> Any:
-        return self._reader.ask(ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels))
+        reader = SentenceReader(self.features, self._readable.n_base)
+        return reader.ask(ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels))
 
     # ------------------------------------------------------------ the model as a whole
 
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""
-        pruned = self.core.clock == 0 and not self.parameters.keeps_log
-        return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
+        with self.lock.shared():
+            pruned = self.core.clock == 0 and not self.parameters.keeps_log
+            return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
 
     def restore(self, state: tuple[dict[str, Any], int]) -> None:
         """Go back to a snapshot."""
-        assert self.templates is not None
-        model = self._new_model(self.templates)
-        arrays, model.fingerprint = state
-        try:
-            model.restore(arrays)
-        except RuntimeError:  # a cast of the core's
-            raise ValueError("an array is of another type than it should be") from None
-        self.model = model
-        self._vectors.clear()
+        with self.lock.learning():
+            model = self._new_model(self._readable)
+            arrays, model.fingerprint = state
+            try:
+                model.restore(arrays)
+            except RuntimeError:  # a cast of the core's
+                raise ValueError("an array is of another type than it should be") from None
+            with self.lock.changing():
+                self.model = model
+                self._vectors.clear()
 
     def state(self) -> State:
         """All that it is, as plain values and arrays."""
-        return state_of(self)
+        with self.lock.exclusive():
+            return state_of(self)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
@@ -326,8 +347,8 @@ class SequenceLearner:
         restore_state(learner, state)
         return learner
 
-    def __getstate__(self) -> dict[str, Any]:
-        mine = {name: value for name, value in self.__dict__.items() if name not in ("model", "_vectors")}
+    def _parts(self) -> dict[str, Any]:
+        mine = {name: value for name, value in super()._parts().items() if name not in ("model", "_vectors")}
         learned = None if self.model is None or not self.labels else self.snapshot()
         return {"mine": mine, "learned": learned}
 
@@ -335,7 +356,7 @@ class SequenceLearner:
         self.__dict__.update(pickled["mine"])
         self.model, self._vectors = None, Vectors(self.parameters)
         if self.templates is not None:
-            self._open(self.templates)
+            self.templates, self.model = self._opened(self.templates)
         if pickled["learned"] is not None:
             self.restore(pickled["learned"])
 
@@ -349,51 +370,12 @@ class SequenceLearner:
         if self.parameters.keeps_log:
             why = "a learner that keeps every update ({}, or the {} best, voted or random) cannot be pruned; "
             raise ParameterError(why + "train an averaged or last one", Parameter("keep", "all"), "hypothesis")
-        vector = self.vector(hypothesis) or self.core.last()
-        self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
+        with self.lock.learning():
+            vector = self.vector(hypothesis) or self.core.last()
+            self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
 
     def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
         """The n largest weights: feature, label (or pair of labels), weight."""
-        assert self.templates is not None
-        heaviest = self.core.heaviest(self.vector(hypothesis), n)
-        return [(*weight_name(self.templates, self.labels, *where), weight) for *where, weight in heaviest]
-
-    # ------------------------------------------------------------ the run so far
-
-    def problems(self, witness: Any = None) -> list[Problem]:
-        """The run as the theorem of the structured perceptron (Collins 2002) sees it: δ is Φ(x, y*) − Φ(x, ŷ)."""
-        if witness is not None:
-            raise ValueError("witness does not go with sequences, whose features have no columns; leave it out")
-        p, core = self.parameters, self.core
-        run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
-        rule: Any = {name: getattr(p, name) for name in ("rule", "learning_rate", "margin", "C")}
-        known = p.rule == "perceptron" and not p.hamming and not p.beam
-        return [Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known)]
-
-    @property
-    def rounds(self) -> int:
-        """Sentences played so far."""
-        return 0 if self.model is None else self.model.rounds
-
-    played = rounds  # the core counts them one by one
-    ids = 0  # there is no Δ-trick for sequences
-
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of the sentences played so far."""
-        return 0 if self.model is None else self.model.fingerprint
-
-    @property
-    def mistakes(self) -> int:
-        """Sentences that were labelled wrongly when they were played."""
-        return 0 if self.model is None else self.model.mistakes
-
-    @property
-    def updates(self) -> int:
-        """Updates so far."""
-        return 0 if self.model is None else self.model.updates
-
-    @property
-    def loss(self) -> float:
-        """How far the wrong sequences were from losing, summed."""
-        return 0.0 if self.model is None else self.model.criterion
+        with self.lock.shared():
+            heaviest = self.core.heaviest(self.vector(hypothesis), n)
+            return [(*weight_name(self._readable, self.labels, *where), weight) for *where, weight in heaviest]

@@ -96,8 +96,9 @@ class Supports:
         if not self.by_content:
             return [None] * len(examples)
         if len(self._contents) < len(self.ids):  # of a model that was loaded or copied
-            self._contents = contents(self.examples)
-            self._slot_of_content = {content: i for i, content in enumerate(self._contents) if content is not None}
+            found = contents(self.examples)
+            self._slot_of_content = {content: i for i, content in enumerate(found) if content is not None}
+            self._contents = found  # last: it says that they are there
         return contents(examples)
 
     def replace(self, slot: int, x: Any, number: int) -> None:

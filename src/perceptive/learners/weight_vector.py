@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +9,12 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
-from perceptive.features.vocabulary import Vocabulary
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.state import State
 
+Teaching = tuple[_core.Lock, _core.Tally, int]
+Names = tuple[dict[str, int], list[str], int, bool]
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
 COUNTS = ("rounds", "mistakes", "updates", "touched")
@@ -54,7 +54,6 @@ class WeightVector:
         self.binary = n_classes is None
         self.n_classes = n_classes or 1
         self.parameters = parameters
-        self.n_features = n_features
         self.initial = initial
         p = parameters
         self.dtype = np.dtype(p.dtype)
@@ -62,7 +61,6 @@ class WeightVector:
             p.rule, p.learning_rate, p.margin, p.C, p.r, p.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
-        self.lock = threading.RLock()  # the journal may be read by one thread while another learns
         self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
         self.settled = True  # whether it is up to date
         self._allocate(n_features)
@@ -71,7 +69,7 @@ class WeightVector:
         if initial is not None:
             self.arrays["z"][:] = initial[0]
             self.biases["z_bias"][:] = initial[1]
-        self._bind(_core.Progress())
+        self._bind(_core.Progress(), n_features)
         self.run.norm2 = sum(float(np.vdot(v, v)) for v in initial) if initial is not None else 0.0
 
     def _allocate(self, capacity: int) -> None:
@@ -89,6 +87,11 @@ class WeightVector:
         return stride_of(None if self.binary else self.n_classes)
 
     @property
+    def n_features(self) -> int:
+        """Features in use; there may be room for more."""
+        return self.core.width
+
+    @property
     def run(self) -> _core.Progress:
         """Rounds, mistakes, updates and the other numbers of the run."""
         return self.core.run
@@ -97,19 +100,25 @@ class WeightVector:
     def _journal_type(self) -> Any:
         return _core.Journal32 if self.dtype == np.float32 else _core.Journal64
 
-    def _bind(self, run: _core.Progress) -> None:
+    def _bind(self, run: _core.Progress, n_features: int) -> None:
         """Give the core the arrays as they are now."""
-        self.core = _core.Problem(
+        core = _core.Problem(
             self.arrays["z"],
             self.arrays.get("sum"),
             self.arrays.get("sigma"),
             **self.biases,
             options=self.options,
             journal=self.journal,
+            width=n_features,
         )
-        self.core.run = run
+        core.run = run
+        self.core = core
         self._vectors: dict[str, Vector] = {}
         self.finished = False
+
+    def _forget_vectors(self) -> None:
+        if self.finished or self._vectors:
+            self.finished, self._vectors = False, {}
 
     # ------------------------------------------------------------ learning
 
@@ -119,22 +128,20 @@ class WeightVector:
         With ``defer`` the average waits until it is asked for: that pays where rows are played several times, or in
         another order than they lie in.
         """
-        with self.lock:
-            self.settle()
-            shape = (rows.n, self.n_classes)
-            defer = defer and "sum" in self.arrays and rows.n * self.n_classes <= MOST_PENDING
-            self._waiting = rows if defer else None
-            ids = np.zeros(shape) if self.parameters.delta else None
-            self.core.begin_rows(ids, np.zeros(shape) if defer else None)
-            if self.journal is not None:
-                self.journal.begin_rows(rows.n)
+        self.settle()
+        shape = (rows.n, self.n_classes)
+        defer = defer and "sum" in self.arrays and rows.n * self.n_classes <= MOST_PENDING
+        self._waiting = rows if defer else None
+        ids = np.zeros(shape) if self.parameters.delta else None
+        self.core.begin_rows(ids, np.zeros(shape) if defer else None)
+        if self.journal is not None:
+            self.journal.begin_rows(rows.n)
 
     def settle(self) -> None:
         """Bring the average up to date where it was deferred."""
-        with self.lock:
-            if not self.settled and self._waiting is not None:
-                self.core.settle(self._waiting)
-            self.settled = True
+        if not self.settled and self._waiting is not None:
+            self.core.settle(self._waiting)
+        self.settled = True
 
     def learn(
         self,
@@ -145,14 +152,12 @@ class WeightVector:
         cost: NDArray[np.float64] | None = None,
     ) -> None:
         """Play the rows in the given order."""
-        with self.lock:
-            if self.finished or self._vectors:
-                self.finished, self._vectors = False, {}
-            self.settled = False
-            if self.binary:
-                _core.learn_binary(self.core, rows, order, targets, weights)
-            else:
-                _core.learn_joint(self.core, rows, order, targets, weights, cost)
+        self._forget_vectors()
+        self.settled = self._waiting is None
+        if self.binary:
+            _core.learn_binary(self.core, rows, order, targets, weights)
+        else:
+            _core.learn_joint(self.core, rows, order, targets, weights, cost)
 
     def learn_lists(
         self,
@@ -165,26 +170,23 @@ class WeightVector:
         pairs: str,
     ) -> None:
         """Play lists of candidates in the given order; list t is the rows from ``starts[t]`` to ``starts[t + 1]``."""
-        with self.lock:
-            if self.finished or self._vectors:
-                self.finished, self._vectors = False, {}
-            _core.learn_lists(self.core, rows, order, starts, grades, gains, weights, pairs)
+        self._forget_vectors()
+        _core.learn_lists(self.core, rows, order, starts, grades, gains, weights, pairs)
 
-    def learn_named(
-        self, vocabulary: Vocabulary, may_add: bool, x: dict[str, Any], target: int, label_hash: int
-    ) -> tuple[int, bool] | None:
-        """Play one dict: (share of the fingerprint, mistake), or None if it is not plain enough for the short way."""
-        with self.lock:
-            if self.finished or self._vectors:
-                self.finished, self._vectors = False, {}
-            if self.journal is not None:
-                self.journal.begin_rows(1)
-            names = vocabulary.names_met()
-            played = _core.learn_named(self.core, *names, may_add, x, target, label_hash)
-            if isinstance(played, int):
-                self.grow_features(played)
-                played = _core.learn_named(self.core, *names, may_add, x, target, label_hash)
-        return played if isinstance(played, tuple) else None
+    def learn_named(self, learner: Teaching, names: Names, x: dict[str, Any], target: int, label: int) -> bool | None:
+        """Play one dict: whether it was a mistake, or None if the short way cannot be gone. Learns all, or nothing.
+
+        ``learner`` is its lock, its tally and the number of its classes; ``label`` is the hash of the label.
+        """
+        self._forget_vectors()
+        lock, tally, n_classes = learner
+        rest: Any = (*names[:3], names[3] and self.initial is None, x, target, label)
+        played = _core.learn_named(lock, self.core, tally, n_classes, *rest)
+        if type(played) is int:
+            with lock.learning(), lock.changing():
+                self._make_room(played)
+            played = _core.learn_named(lock, self.core, tally, n_classes, *rest)
+        return played if type(played) is bool else None
 
     def finish(self) -> None:
         """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
@@ -194,24 +196,29 @@ class WeightVector:
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:
-        """Make room for more features, doubling so that growing one by one stays cheap."""
+        """Have more features; their weights start at zero."""
         self.settle()
-        self.n_features = n_features
-        self.finished, self._vectors = False, {}
+        self._forget_vectors()
         if self.initial is not None:
             more = np.zeros((n_features - len(self.initial[0]), self.stride), self.initial[0].dtype)
             self.initial = np.concatenate([self.initial[0], more]), self.initial[1]
+        self._make_room(n_features)
+        self.core.width = n_features
+
+    def _make_room(self, n_features: int) -> None:
+        """Make room for more features, doubling so that growing one by one stays cheap."""
         old = self.arrays
         if n_features > len(old["z"]):  # the core knows of the whole capacity
+            self.settle()
             self._allocate(max(n_features, 2 * len(old["z"]), 64))
             for name, array in old.items():
                 self.arrays[name][: len(array)] = array
-            self._bind(self.run)
+            self._bind(self.run, self.n_features)
 
     def grow_classes(self, n_classes: int, new_label: NDArray[np.int64]) -> None:
         """Add classes that start at zero; class c becomes ``new_label[c]``."""
         self.settle()
-        old, old_classes = self.arrays, self.n_classes
+        old, old_classes, width = self.arrays, self.n_classes, self.n_features
         self.n_classes = n_classes
         self._allocate(len(old["z"]))
         for name, array in old.items():
@@ -222,14 +229,13 @@ class WeightVector:
             self.biases[name] = grown_bias
         if self.journal is not None:
             self.journal.relabel(new_label)
-        self._bind(self.run)
+        self._bind(self.run, width)
 
     # ------------------------------------------------------------ hypotheses
 
     def survivals(self) -> NDArray[np.int64]:
         """m_k of every v_k that has a say: all of them, or the ``max_voters`` longest survivors."""
-        with self.lock:
-            survival: NDArray[np.int64] = self._require_journal("survivals").survival
+        survival: NDArray[np.int64] = self._require_journal("survivals").survival
         limit = self.parameters.max_voters
         if limit is not None and len(survival) > limit:
             silent = np.argsort(-survival, kind="stable")[limit:]
@@ -248,8 +254,7 @@ class WeightVector:
         if self.initial is not None:
             v[: len(self.initial[0])] = self.initial[0]
             bias[:] = self.initial[1]
-        with self.lock:
-            self._require_journal("a voter").replay(k, v, bias)
+        self._require_journal("a voter").replay(k, v, bias)
         return v.astype(self.dtype), bias
 
     def check_hypothesis(self, hypothesis: str) -> None:
@@ -383,12 +388,13 @@ class WeightVector:
                 n_features=self.n_features,
                 n_classes=self.n_classes,
             )
+        width = self.n_features
         # Own, writable, contiguous: learning may go on from arrays that lie in a file.
         self._allocate(len(state["arrays"]["z"]))
         for name, array in self.arrays.items():
             array[:] = state["arrays"][name]
         self.biases = {name: np.array(state["biases"][name], order="C") for name in self.biases}
-        self._bind(run)
+        self._bind(run, width)
 
 
 BIASES = (("z_bias", 0.0), ("sum_bias", 0.0), ("sigma_bias", 1.0))

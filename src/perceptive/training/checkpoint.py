@@ -22,7 +22,7 @@ from perceptive.state import State, below, whole
 from perceptive.training.loop import History, Run
 
 KIND = "Checkpoint"
-VERSION = 2
+VERSION = 3
 COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
 
 

@@ -55,9 +55,11 @@ class History:
 
     def note(self, learner: Any, before: tuple[int, int, float]) -> None:
         """Write down what a learner did since it had so many mistakes, updates and so much loss."""
-        self.mistakes.append(learner.mistakes - before[0])
-        self.updates.append(learner.updates - before[1])
-        self.loss.append(learner.loss - before[2])
+        with learner.lock.changing():
+            mistakes, updates, loss = progress_of(learner)
+            self.mistakes.append(mistakes - before[0])
+            self.updates.append(updates - before[1])
+            self.loss.append(loss - before[2])
 
 
 def progress_of(learner: Any) -> tuple[int, int, float]:
@@ -205,20 +207,34 @@ def train(
     keeper : Keeper or None
     """
     while not run.done:
+        with run.learner.lock.learning():  # nobody else teaches it before the run is over
+            _train(run, source, report, after_epoch, keeper)
+    return run.history
+
+
+def _train(
+    run: Run,
+    source: Source,
+    report: Callable[[int], None] | None,
+    after_epoch: Callable[[History], None] | None,
+    keeper: Keeper | None,
+) -> None:
+    """Play the epochs, to the end or until a new learner has to start over."""
+    while not run.done:
+        complete = run.history.epochs
         try:
-            try:
-                _play_epoch(run, source, report, keeper)
-            except NewClass:
-                run.start_over(run.learner.with_open_classes())
-                continue
-            except BaseException:
-                run.history.note(run.learner, run.before)
-                raise
+            _play_epoch(run, source, report, keeper)
             _end_epoch(run, source, after_epoch, keeper)
+        except NewClass:
+            run.start_over(run.learner.with_open_classes())
+            return
+        except BaseException:
+            if run.history.epochs == complete:
+                run.history.note(run.learner, run.before)
+            raise
         finally:
             if run.done:
                 run.learner.finish()
-    return run.history
 
 
 def _play_epoch(run: Run, source: Source, report: Callable[[int], None] | None, keeper: Keeper | None) -> None:

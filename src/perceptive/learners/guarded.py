@@ -1,0 +1,69 @@
+"""`Guarded`: what makes a learner safe in the hands of several threads, and of Ctrl-C.
+
+One thread learns at a time; others predict, save and copy meanwhile, between two of its steps. A step that changes the
+model is whole: no other thread sees it half done, and no signal handler breaks it off.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+from perceptive import _core
+
+Answer = TypeVar("Answer")
+
+
+class Guarded:
+    """The base of learners: the lock of each.
+
+    Attributes
+    ----------
+    lock : Lock
+        ``learning()`` is held by who teaches, from the first example to the last; ``shared()`` by who predicts;
+        ``exclusive()`` by who takes a copy, or changes the model for long; ``changing()`` by who changes it in a short
+        step, which signals wait for. A copy, a pickle and a fork have a lock of their own.
+    """
+
+    lock: _core.Lock
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        learner = super().__new__(cls)
+        learner.lock = _core.Lock()
+        return learner
+
+    @property
+    def settled(self) -> bool:
+        """Whether prediction changes nothing at all: no average is left to be brought up to date."""
+        return True
+
+    def asked(self, answer: Callable[[], Answer]) -> Answer:
+        """What the learner answers, while nobody changes it."""
+        with self.lock.shared():
+            if self.settled:
+                return answer()
+        with self.lock.exclusive():
+            return answer()
+
+    def _parts(self) -> dict[str, Any]:
+        """What a copy is made of, as `__setstate__` takes it."""
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock.exclusive():
+            return copy.deepcopy(self._parts())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # parts that two learners share would have two locks
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        with self.lock.exclusive():
+            parts = copy.deepcopy(self._parts(), memo)
+        twin.__setstate__(parts)
+        return twin

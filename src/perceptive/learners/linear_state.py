@@ -1,0 +1,56 @@
+"""A `LinearLearner` as plain values and arrays, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from perceptive.learners.weight_vector import WeightVector
+from perceptive.state import State, below, check_labels, hash_of, pair_or_none, plain_values, positive_or_none, whole
+
+if TYPE_CHECKING:
+    from perceptive.learners.linear import LinearLearner
+
+
+def state_of(learner: LinearLearner) -> State:
+    """All that a learner is."""
+    space = learner.space.state()
+    meta: dict[str, Any] = {
+        **space.meta,
+        "parameters": plain_values(asdict(learner.parameters)),
+        "classes": check_labels(learner.classes),
+        "announced": learner.announced,
+        "fingerprint": str(learner.fingerprint),
+        "played": learner.played,
+        "ids": learner.ids,
+        "first_pass": learner.first_epoch,
+        "temperature": learner.temperature,
+        "problems": [],
+    }
+    meta |= {"provisional": True} if learner.provisional else {}  # of a checkpoint
+    arrays = dict(space.arrays)
+    for i, (pair, state) in enumerate((pair, vector.state()) for pair, vector in learner.vectors.items()):
+        meta["problems"].append({"pair": pair, **state.meta})
+        arrays |= state.within(f"{i}.").arrays
+    return State(meta, arrays)
+
+
+def restore_state(learner: LinearLearner, state: State) -> None:
+    """Give a new learner what `state_of` took from another; raises ValueError where it does not fit together."""
+    meta, arrays = state
+    classes = meta["classes"]
+    if not learner.announced:
+        learner.set_classes(classes)
+    learner.space.restore(state)
+    if meta["problems"] and [tuple(p["pair"]) for p in meta["problems"]] != learner.pairs():
+        raise ValueError("problems and classes do not match")
+    for i, facts in enumerate(meta["problems"]):
+        vector = State(facts, below(arrays, f"{i}."))
+        n_features, n_classes = whole(meta, "n_features"), len(classes) if learner.joint else None
+        learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
+            vector, n_features, n_classes, learner.parameters
+        )
+    learner.fingerprint = hash_of(meta)
+    learner.played, learner.ids = whole(meta, "played"), whole(meta, "ids")
+    learner.first_epoch = pair_or_none(meta, "first_pass")
+    learner.temperature = positive_or_none(meta, "temperature")

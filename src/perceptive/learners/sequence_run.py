@@ -1,0 +1,74 @@
+"""The run of a tagger so far: what the core has counted, and what theorems see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perceptive import _core
+from perceptive.data.dataset import Problem
+from perceptive.learners.guarded import Guarded
+from perceptive.learners.sequence_vectors import Vectors
+from perceptive.parameters import SequenceParameters
+
+NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
+
+
+class SequenceRun(Guarded):
+    """A guarded learner whose model in the core counts for itself."""
+
+    parameters: SequenceParameters
+    model: _core.SequenceModel | None
+    _vectors: Vectors
+
+    @property
+    def core(self) -> _core.SequenceModel:
+        """The model in the core."""
+        if self.model is None:
+            raise ValueError(NOTHING_LEARNED)
+        return self.model
+
+    def problems(self, witness: Any = None) -> list[Problem]:
+        """The run as the theorem of the structured perceptron (Collins 2002) sees it: δ is Φ(x, y*) − Φ(x, ŷ)."""
+        if witness is not None:
+            raise ValueError("witness does not go with sequences, whose features have no columns; leave it out")
+        with self.lock.shared():
+            return [self._problem()]
+
+    def _problem(self) -> Problem:
+        p, core = self.parameters, self.core
+        run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
+        rule: Any = {name: getattr(p, name) for name in ("rule", "learning_rate", "margin", "C")}
+        known = p.rule == "perceptron" and not p.hamming and not p.beam
+        return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known)
+
+    def _number(self, name: str) -> Any:
+        with self.lock.shared():
+            return 0 if self.model is None else getattr(self.model, name)
+
+    @property
+    def rounds(self) -> int:
+        """Sentences played so far."""
+        return int(self._number("rounds"))
+
+    played = rounds  # the core counts them one by one
+    ids = 0  # there is no Δ-trick for sequences
+
+    @property
+    def fingerprint(self) -> int:
+        """The sum of the hashes of the sentences played so far."""
+        return int(self._number("fingerprint"))
+
+    @property
+    def mistakes(self) -> int:
+        """Sentences that were labelled wrongly when they were played."""
+        return int(self._number("mistakes"))
+
+    @property
+    def updates(self) -> int:
+        """Updates so far."""
+        return int(self._number("updates"))
+
+    @property
+    def loss(self) -> float:
+        """How far the wrong sequences were from losing, summed."""
+        return float(self._number("criterion"))
