@@ -97,7 +97,8 @@ Look look(const I* j, const V* x, i64 count, I limit) {
 }
 
 // The rows that files give, four times as fast where the processor has the vectors. Whole numbers: the same everywhere.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 __attribute__((target_clones("avx2", "default"))) inline Look look_wide(const std::int32_t* j, const float* x,
                                                                         i64 count, std::int32_t limit) {
     return look_at(j, x, count, limit);

@@ -37,7 +37,8 @@ inline Eight all_eight(float x) { return Eight{x, x, x, x, x, x, x, x}; }
 
 // One set of instructions for every machine, wider ones where the processor has them: the same bits, as only additions
 // and comparisons of single numbers are involved. Sanitizers do not go with the choice at load time.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define PERCEPTIVE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define PERCEPTIVE_CLONES
