@@ -16,7 +16,7 @@ from perceptive import _core
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.state import State, below, whole_or_none
+from perceptive.state import State, array_of, below
 from perceptive.streams.file_format import FileFormat
 
 NAMES = ("names.bucket", "names.offsets", "names.blob")
@@ -189,10 +189,8 @@ class FeatureSpace:
         if meta.get("reading") is not None:  # models from before files could be read have none
             self.format = FileFormat.from_meta(meta["reading"])
             if self.format.has_idf:
-                self.idf = np.ascontiguousarray(arrays["idf"], np.float32)
-                if self.idf.shape != (self.format.width,) or not np.isfinite(self.idf).all():
-                    raise ValueError("idf does not fit")
+                self.idf = np.ascontiguousarray(array_of(arrays, "idf", np.float32, (self.format.width,)))
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
-        self.n_features = whole_or_none(meta, "n_features", high=2**31 - 1)
+        self.n_features = meta.get("n_features")
         return self

@@ -22,8 +22,6 @@ class KernelStateMixin(RunMixin[Learner]):
     @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
         asked = state.meta["asked"]
-        if asked is not None and not isinstance(asked, str | dict):
-            raise ValueError("asked must be a kernel")
         kernel = kernel_from_plain(asked, state.arrays, functions or {}) if isinstance(asked, dict) else asked
         kernel = learner.kernel if kernel is None else kernel
         as_kernel(kernel)

@@ -219,5 +219,5 @@ class Reranker(BaseEstimator):
             own["structure"] = parts.structure
         model = cls(clone(tagger), ranker=clone(ranker), features=parts.features, **own)
         model._check_parameters()
-        model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, number_or_nan(state.meta, "oracle_")
+        model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, number_or_nan(state.meta.get("oracle_"))
         return model

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptive import _core
 from perceptive.certificates import Certificate
 from perceptive.estimators.data import label_array
-from perceptive.state import State, plain_values, whole
+from perceptive.state import State, plain_values
 from perceptive.training.loop import History
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -169,7 +169,11 @@ class RunMixin(Generic[Learner]):
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
         learner = cls._learner.from_state(state, functions)
-        model: Any = cls(**cls._loaded_parameters(state, learner, functions))
+        parameters = cls._loaded_parameters(state, learner, functions)
+        unknown = set(parameters) - set(cls._get_param_names())  # type: ignore[attr-defined]
+        if unknown:
+            raise ValueError(f"there is no parameter {min(unknown)!r}")
+        model: Any = cls(**parameters)
         model._check_parameters()
         model.learner_ = learner
         meta = state.meta
@@ -177,7 +181,7 @@ class RunMixin(Generic[Learner]):
         if "class_kind" in meta:
             model.classes_ = np.array(learner.classes, dtype=_label_type(meta["class_kind"]))
         if "n_features_in_" in meta:
-            model.n_features_in_ = whole(meta, "n_features_in_")
+            model.n_features_in_ = meta["n_features_in_"]
         if "feature_names_in_" in meta:
             model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
         return model  # type: ignore[no-any-return]

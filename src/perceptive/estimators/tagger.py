@@ -25,7 +25,7 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
-from perceptive.state import State, keywords, plain_values
+from perceptive.state import State, plain_values
 from perceptive.training.loop import History, InMemory, Run, progress_of, train
 
 
@@ -274,7 +274,7 @@ class SequenceTagger(
 
     @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
-        parameters = keywords(state.meta, "estimator", cls._get_param_names())
+        parameters: dict[str, Any] = state.meta["estimator"]
         if is_preset(parameters.get("template")):
             return parameters
         text, dictionaries = learner.templates.text, state.meta["dictionaries"]  # what was trained, without any file

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.kernels.examples import in_double
-from perceptive.state import whole
 
 if TYPE_CHECKING:
     from perceptive.learners.dual import Dual
@@ -70,14 +69,11 @@ class ForgetOne:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from there."""
-        self.next = whole(state, "next", high=self.budget - 1)
-        limits = {"state": 2**128, "inc": 2**128, "has_uint32": 2, "uinteger": 2**32}
-        numbers = state["random"]
-        if not isinstance(numbers, list) or len(numbers) != len(limits):
-            raise ValueError(f"random must be {len(limits)} numbers")
-        found = {name: int(number) for name, number in zip(limits, numbers, strict=True)}
-        if not all(0 <= found[name] < limit for name, limit in limits.items()):
-            raise ValueError("random is no state of a random generator")
+        if state["next"] >= self.budget:
+            raise ValueError(f"next is {state['next']}, beyond the budget of {self.budget}")
+        self.next = state["next"]
+        names = ("state", "inc", "has_uint32", "uinteger")
+        found = {name: int(number) for name, number in zip(names, state["random"], strict=True)}
         inner = {name: found.pop(name) for name in ("state", "inc")}
         self.rng.bit_generator.state = {**self.rng.bit_generator.state, "state": inner, **found}
 

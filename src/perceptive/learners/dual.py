@@ -18,7 +18,7 @@ from perceptive.learners.dual_journal import Counts, DualJournal, Floats, Update
 from perceptive.learners.kernel_values import ROWS, KernelValues
 from perceptive.learners.supports import Supports
 from perceptive.parameters import KernelParameters, KernelRankingParameters
-from perceptive.state import Arrays, State, array_of, below, whole
+from perceptive.state import Arrays, State, array_of, below
 
 Targets = NDArray[np.int32]
 SMALL = 2**18  # numbers in the supports of a small model
@@ -385,7 +385,7 @@ class Dual:
             dual.initial = np.array(array_of(arrays, "initial", float, (None, n_outputs)))
             if len(dual.initial) > n:
                 raise ValueError("initial has more rows than there are supports")
-        dual.rounds = whole(meta, "rounds")
+        dual.rounds = meta["rounds"]
         dual.mistakes[:] = array_of(arrays, "mistakes", np.int64, (problems,))
         dual.criterion[:] = array_of(arrays, "criterion", float, (problems,))
         if (dual.mistakes < 0).any():

@@ -336,7 +336,7 @@ class DualEpochs:
                 raise ValueError(f"{name} has numbers that do not exist")
             return found
 
-        self._busy = bool(meta["busy"])
+        self._busy = meta["busy"]
         self._known, self._done = (np.array(array_of(arrays, name, bool, (n,))) for name in ("known", "done"))
         both = {k: np.array(array_of(arrays, k, float, (n, outputs))) for k in ("scores", "own") if k in arrays}
         self._scores, self._own = both.get("scores"), both.get("own")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.hypotheses import choose_voter
-from perceptive.state import State, array_of, not_negative, whole
+from perceptive.state import State, array_of
 
 Floats = NDArray[np.float64]
 LISTS = {"slot": np.int64, "gain": np.int64, "loss": np.int64, "step": np.float64, "at": np.int64}
@@ -162,4 +162,4 @@ class DualJournal:
         if n and not (at[0] >= 1 and at[-1] <= rounds and (np.diff(at) >= 0).all()):
             raise ValueError("the rounds of the journal are out of order")
         lists: dict[str, Any] = {name: part.tolist() for name, part in parts.items()}
-        return cls(**lists, updates=whole(state.meta, "updates"), radius2=not_negative(state.meta, "radius2"))
+        return cls(**lists, updates=state.meta["updates"], radius2=float(state.meta["radius2"]))

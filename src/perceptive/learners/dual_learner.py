@@ -17,7 +17,7 @@ from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
 from perceptive.learners.recorded import Recorded
-from perceptive.state import Arrays, State, hash_of, pair_or_none, plain_values, whole
+from perceptive.state import Arrays, State, pair_or_none, plain_values
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
 NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
@@ -197,10 +197,9 @@ class DualLearner(Recorded):
         """Take over what `_state` wrote."""
         meta = state.meta
         self.space.restore(State(meta, {}))
-        self.fingerprint = hash_of(meta)
-        self.first_epoch = pair_or_none(meta, "first_pass")
-        self.seen, self.played = whole(meta, "seen"), whole(meta, "played")
-        self.ids = whole(meta, "ids") if "ids" in meta else self.seen  # older files of classifiers lack it
+        self.fingerprint, self.first_epoch = int(meta["fingerprint"]), pair_or_none(meta.get("first_pass"))
+        self.seen, self.played = meta["seen"], meta["played"]
+        self.ids = meta.get("ids", self.seen)  # older files of classifiers lack it
         if meta["dual"] is not None:
             part = State(meta["dual"], state.arrays)
             self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)

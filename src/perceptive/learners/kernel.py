@@ -201,10 +201,8 @@ class KernelLearner(DualLearner):
         """What `state` gave; raises ValueError where the parts do not fit together."""
         meta = state.meta
         classes, announced, takes_objects = meta["classes"], meta["announced"], meta["takes_objects"]
-        if not isinstance(classes, list) or len(set(check_labels(classes))) != len(classes):
+        if len(set(classes)) != len(classes):
             raise ValueError("classes must be labels, each once")
-        if not isinstance(announced, bool) or not isinstance(takes_objects, bool):
-            raise ValueError("announced and takes_objects must be true or false")
         kernel = kernel_from_plain(meta["kernel"], state.arrays, functions or {})
         learner = cls(classes if announced else None, kernel=kernel, **meta["parameters"])
         learner._set_classes(classes)

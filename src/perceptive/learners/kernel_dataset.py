@@ -17,7 +17,7 @@ from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_epochs import DualEpochs
 from perceptive.learners.dual_journal import Floats
-from perceptive.state import State, below, whole_or_none
+from perceptive.state import State, below
 
 if TYPE_CHECKING:
     from perceptive.learners.kernel import KernelLearner
@@ -147,7 +147,7 @@ class KernelDataset(Dataset):
         """Go on from a snapshot, beside a learner that was restored, too."""
         epochs = self._playable()
         epochs.restore(State(state.meta["blocks"], below(state.arrays, "blocks.")))
-        self._first_id, self._order = whole_or_none(state.meta, "first_id"), None
+        self._first_id, self._order = state.meta["first_id"], None
 
     # ------------------------------------------------------------ theorems
 

@@ -16,7 +16,7 @@ from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Counts, Floats
 from perceptive.learners.kernel_dataset import LOOKED_AT, STALE
 from perceptive.learners.kernel_values import OVERFLOW, ROWS, tiles
-from perceptive.state import Arrays, State, array_of, whole_or_none
+from perceptive.state import Arrays, State, array_of
 
 if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -236,7 +236,7 @@ class KernelLists(ListDataset):
     def restore(self, state: State) -> None:
         """Go on from a snapshot, beside a learner that was restored, too."""
         self._playable()
-        self._first_id = whole_or_none(state.meta, "first_id")
+        self._first_id = state.meta["first_id"]
         self._ids = np.array(array_of(state.arrays, "ids", float, (len(self),)))
         self._scores, self._made_with = None, {}
         if self._columns is not None and "scores" in state.arrays:

@@ -13,7 +13,7 @@ from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate, filled
 from perceptive.features import schemes
 from perceptive.learners.label_numbers import different_labels, in_order, numbered, only_labels
-from perceptive.state import Meta, whole_or_none
+from perceptive.state import Meta
 
 Labels = list[Any]
 CURE = "repair the labels"
@@ -219,16 +219,10 @@ class Labelling:
         return {name: getattr(self, name) for name in ("longest", "scheme", "given", "recognised", "settled")}
 
     def restore(self, meta: Meta) -> None:
-        """Take what `state` gave; raises ValueError where it cannot be."""
-        scheme, given = meta["scheme"], meta["given"]
-        if scheme not in (*schemes.SCHEMES, None) or given not in ("bio", "iob1", None):
-            raise ValueError("an unknown scheme")
-        recognised, settled = meta["recognised"], meta.get("settled", False)  # older files do not say
-        if not isinstance(recognised, bool) or not isinstance(settled, bool):
-            raise ValueError("recognised and settled must be true or false")
-        self.scheme, self.given, self.recognised = scheme, given, recognised
-        self.settled = settled and scheme is not None
-        self.longest = whole_or_none(meta, "longest", 1, 2**16 - 1)
+        """Take what `state` gave."""
+        self.scheme, self.given, self.recognised = meta["scheme"], meta["given"], meta["recognised"]
+        self.settled = meta.get("settled", False) and self.scheme is not None  # older files do not say
+        self.longest = meta.get("longest")
 
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """Count as `conlleval` does, the segments of BIOES too; labels of the truth that are None are free."""

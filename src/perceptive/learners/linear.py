@@ -276,8 +276,7 @@ class LinearLearner(Recorded):
         """Scores of many examples: one per row for two classes, else one per row and class."""
 
         def scores() -> NDArray[np.float64]:
-            if not self.vectors:
-                raise ValueError("this learner has learned nothing yet; let it learn first")
+            self._check_learned()
             return self._scores_of(self.space.rows(X), hypothesis)
 
         return self.asked(scores)
@@ -286,7 +285,12 @@ class LinearLearner(Recorded):
         """Scores of rows that have been checked."""
         return self.asked(lambda: self._scores_of(rows, hypothesis))
 
+    def _check_learned(self) -> None:
+        if not self.vectors:
+            raise ValueError("this learner has learned nothing yet; let it learn first")
+
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
+        self._check_learned()
         hypothesis = hypothesis or self.parameters.hypothesis
         if self.binary or self.joint:
             scores = score_rows(self.vectors[ALL], rows, hypothesis)
@@ -383,7 +387,7 @@ class LinearLearner(Recorded):
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
         classes, announced = state.meta["classes"], state.meta["announced"]
-        provisional = bool(state.meta.get("provisional", False))
+        provisional = state.meta.get("provisional", False)
         learner = cls(classes if announced else None, provisional=provisional, **state.meta["parameters"])
         restore_state(learner, state)
         return learner

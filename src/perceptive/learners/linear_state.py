@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from perceptive.learners.weight_vector import WeightVector
-from perceptive.state import State, below, check_labels, hash_of, pair_or_none, plain_values, positive_or_none, whole
+from perceptive.state import State, below, check_labels, pair_or_none, plain_values
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -46,11 +46,9 @@ def restore_state(learner: LinearLearner, state: State) -> None:
         raise ValueError("problems and classes do not match")
     for i, facts in enumerate(meta["problems"]):
         vector = State(facts, below(arrays, f"{i}."))
-        n_features, n_classes = whole(meta, "n_features"), len(classes) if learner.joint else None
+        n_features, n_classes = meta["n_features"], len(classes) if learner.joint else None
         learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
             vector, n_features, n_classes, learner.parameters
         )
-    learner.fingerprint = hash_of(meta)
-    learner.played, learner.ids = whole(meta, "played"), whole(meta, "ids")
-    learner.first_epoch = pair_or_none(meta, "first_pass")
-    learner.temperature = positive_or_none(meta, "temperature")
+    learner.fingerprint, learner.played, learner.ids = int(meta["fingerprint"]), meta["played"], meta["ids"]
+    learner.first_epoch, learner.temperature = pair_or_none(meta.get("first_pass")), meta.get("temperature")

@@ -22,7 +22,7 @@ from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
-from perceptive.state import State, hash_of, pair_or_none, plain_values, whole
+from perceptive.state import State, pair_or_none, plain_values
 
 NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
@@ -240,9 +240,8 @@ class RankingLearner(ListLearner):
         learner = cls(**meta["parameters"])
         learner.space.restore(state)
         if meta["problem"] is not None:
-            n_features = whole(meta, "n_features")
             vector = State(meta["problem"], arrays)
-            learner._vector = WeightVector.from_state(vector, n_features, None, learner.parameters)
-        learner.fingerprint, learner.first_epoch = hash_of(meta), pair_or_none(meta, "first_pass")
-        learner.played, learner.ids = whole(meta, "played"), whole(meta, "ids")
+            learner._vector = WeightVector.from_state(vector, meta["n_features"], None, learner.parameters)
+        learner.fingerprint, learner.first_epoch = int(meta["fingerprint"]), pair_or_none(meta.get("first_pass"))
+        learner.played, learner.ids = meta["played"], meta["ids"]
         return learner

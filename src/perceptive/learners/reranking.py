@@ -357,7 +357,7 @@ class RerankingLearner:
         own = {name: state.meta[name] for name in OWN if name in state.meta}  # learners of old knew k only
         tagger = SequenceLearner.from_state(parts.tagger)
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
-        learner.oracle = number_or_nan(state.meta, "oracle_")
+        learner.oracle = number_or_nan(state.meta.get("oracle_"))
         return learner
 
 

@@ -45,13 +45,8 @@ def part_states(state: State, functions: Functions | None = None) -> Parts:
     meta, functions = state.meta, functions or {}
     features = _own("features", meta.get("features"), functions)  # files of before there were kernels have neither
     structure = _own("structure", meta.get("structure"), functions)
-    if features is not None and not callable(features):
-        raise ValueError("features must be a function")
     if structure is not None:
         structure_of(structure)
-    for name in FOLDERS:
-        if not isinstance(meta.get(name), dict):
-            raise ValueError(f"the {name} is missing")
     tagger, ranker = (State(meta[name], below(state.arrays, f"{name}/")) for name in FOLDERS)
     return Parts(tagger, ranker, features, structure, {**functions, "hashed": hashed})
 
@@ -75,9 +70,7 @@ def _own(what: str, plain: Any, functions: Mapping[str, Any]) -> Any:
     """A function of the user's by its name; what is none is given back as it is."""
     if not isinstance(plain, dict):
         return plain
-    name = plain.get("function")
-    if not isinstance(name, str):
-        raise ValueError(f"{what} must have the name of a function")
+    name = plain["function"]
     if name not in functions:
         raise MissingFunction(
             f"the model's {what} is your function {name!r}, which no file holds; give it: "

@@ -10,24 +10,12 @@ import numpy as np
 from perceptive.features.presets import PRESETS
 from perceptive.features.templates import Templates
 from perceptive.parameters import SequenceParameters
-from perceptive.state import (
-    Meta,
-    State,
-    below,
-    check_labels,
-    hash_of,
-    keywords,
-    pair_or_none,
-    plain,
-    positive_or_none,
-    whole,
-)
+from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
 
 if TYPE_CHECKING:
     from perceptive.learners.sequence import SequenceLearner
 
 MODEL = "model."  # before the names of the core's arrays
-MOST_COLUMNS = 2**31 - 1
 
 
 def is_preset(template: Any) -> bool:
@@ -72,40 +60,28 @@ def state_of(learner: SequenceLearner) -> State:
 
 def parameters_from(state: State) -> Meta:
     """The parameters of a learner; raises ValueError where they cannot be."""
-    try:
-        known = [f.name for f in fields(SequenceParameters)]
-        return {**keywords(state.meta, "parameters", known), "template": _templates_from(state)}
-    except KeyError as error:
-        raise ValueError(f"{error} is missing") from None
+    unknown = set(state.meta["parameters"]) - {f.name for f in fields(SequenceParameters)}
+    if unknown:
+        raise ValueError(f"there is no parameter {min(unknown)!r}")
+    return {**state.meta["parameters"], "template": _templates_from(state)}
 
 
 def restore_state(learner: SequenceLearner, state: State) -> None:
     """Give a new learner what `state_of` took from another; raises ValueError where it does not fit together."""
     meta = state.meta
-    try:
-        learner.labelling.restore(meta)
-        learner.label_column, learner.n_columns = _columns_from(meta)
-        if not isinstance(meta["labels"], list):
-            raise ValueError("labels must be a list")
-        learner.meet_labels(check_labels(meta["labels"]))
-        if len(learner.labels) != len(meta["labels"]):
-            raise ValueError("labels are not all different")
-        learner.restore((below(state.arrays, MODEL), hash_of(meta)))
-        learner.first_epoch = pair_or_none(meta, "first_pass")
-        learner.temperature = positive_or_none(meta, "temperature")
-    except KeyError as error:
-        raise ValueError(f"{error} is missing") from None
-    except MemoryError:
-        raise ValueError("it needs more memory than there is") from None
+    learner.labelling.restore(meta)
+    learner.label_column, learner.n_columns = _columns_from(meta)
+    learner.meet_labels(meta["labels"])
+    if len(learner.labels) != len(meta["labels"]):
+        raise ValueError("labels are not all different")
+    learner.restore((below(state.arrays, MODEL), int(meta["fingerprint"])))
+    learner.first_epoch = pair_or_none(meta.get("first_pass"))
+    learner.temperature = meta.get("temperature")
 
 
 def _templates_from(state: State) -> Templates:
     text, where, names = (state.meta[name] for name in ("text", "where", "dictionaries"))
-    if not isinstance(text, str) or not isinstance(where, str):
-        raise ValueError("text and where must be strings")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("dictionaries must be a list of names")
-    blobs = [state.arrays[f"dictionary{i}"].tobytes().decode() for i in range(len(names))]
+    blobs = [array_of(state.arrays, f"dictionary{i}", np.uint8, (None,)).tobytes().decode() for i in range(len(names))]
     words = {name: blob.split("\n") if blob else [] for name, blob in zip(names, blobs, strict=True)}
     templates = Templates(text, where, words, reads=False)
     if [*templates.dictionaries, *templates.phrases] != names:
@@ -115,7 +91,7 @@ def _templates_from(state: State) -> Templates:
 
 def _columns_from(meta: Meta) -> tuple[int | None, int | None]:
     """The column of labels and how many columns there are; files of before they were remembered have neither."""
-    if meta.get("label_column") is None and meta.get("n_columns") is None:
-        return None, None
-    n = whole(meta, "n_columns", 1, MOST_COLUMNS)
-    return whole(meta, "label_column", -n, n - 1), n
+    column, n = meta.get("label_column"), meta.get("n_columns")
+    if (column is None) != (n is None) or (n is not None and not -n <= column < n):
+        raise ValueError(f"label_column is {column}, of {n} columns")
+    return column, n

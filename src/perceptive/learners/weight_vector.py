@@ -11,7 +11,7 @@ from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
 from perceptive.parameters import LinearParameters, RankingParameters
-from perceptive.state import State
+from perceptive.state import State, array_of
 
 Teaching = tuple[_core.Lock, _core.Tally, int]
 Names = tuple[dict[str, int], list[str], int, bool]
@@ -341,9 +341,13 @@ class WeightVector:
     ) -> Self:
         """What `state` gave; raises ValueError where it does not fit together."""
         meta, arrays = state
-        if arrays["z"].shape != (n_features, stride_of(n_classes)):
+        shape = n_features, stride_of(n_classes)
+        if arrays["z"].shape != shape:
             raise ValueError("weights of the wrong shape")
-        initial = (arrays["initial"], arrays["initial_bias"]) if meta["started"] else None
+        initial = None
+        if meta["started"]:
+            start = array_of(arrays, "initial", arrays["initial"].dtype, shape)
+            initial = start, array_of(arrays, "initial_bias", np.float64, (n_classes or 1,))
         vector = cls(n_features, n_classes, parameters, initial)
         vector.restore(
             {

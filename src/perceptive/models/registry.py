@@ -13,6 +13,7 @@ from typing import Any
 
 from perceptive import model_file
 from perceptive.model_file import ModelFileError
+from perceptive.models import fields
 from perceptive.state import State
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -43,11 +44,13 @@ def class_of(kind: str) -> Any:
     return getattr(import_module(module), kind)
 
 
-def learner_from_state(kind: str, state: State, functions: Functions | None = None) -> Any:
-    """The learner of a state."""
-    if kind not in LEARNERS:
-        raise ValueError(f"{kind!r} is no kind of learner")
-    return class_of(kind).from_state(state, functions or {})
+def from_state(kind: str, state: State, functions: Functions | None = None, *, bare: bool = False) -> Any:
+    """What a state is of, an estimator or a learner; ``bare`` is the learner of an estimator, without scikit-learn.
+
+    Every field is checked first; raises ValueError where one cannot be, or where they do not fit together.
+    """
+    fields.check(fields.MODELS[kind], state.meta)
+    return class_of(ESTIMATORS.get(kind, kind) if bare else kind).from_state(state, functions or {})
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -114,7 +117,7 @@ def _load(path: str | os.PathLike[str], functions: Functions | None, bare: bool,
     if kind not in (*LEARNERS, *ESTIMATORS):
         raise ModelFileError(f"{where}: holds a {kind!r}, which this version does not know; upgrade perceptive")
     try:
-        return class_of(ESTIMATORS.get(kind, kind) if bare else kind).from_state(State(meta, arrays), functions or {})
+        return from_state(kind, State(meta, arrays), functions, bare=bare)
     except FAULTS as error:
         if isinstance(error, ModelFileError) or type(error).__name__ == "MissingFunction":
             raise

@@ -232,13 +232,20 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
         return None
     try:
         index: dict[str, Any] = json.loads(text)
-        itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
-        if not all(isinstance(count, int) for count in index["left_out"]) or len(index["left_out"]) != 2:
-            return None
-        for offset, n, stored, kind, _, _ in index["blocks"]:
-            ends = offset + _size(n, stored, kind, itemsize)
-            if min(offset, n, stored) < 0 or kind not in range(4) or ends > size - END - length:
-                return None
+        return index if _is_sound(index, size - END - length) else None
     except (KeyError, TypeError, ValueError, RecursionError):
         return None
-    return index
+
+
+def _is_sound(index: dict[str, Any], end: int) -> bool:
+    """Whether every field of an index is of its type and in its range; the blocks end before ``end``."""
+    itemsize = np.dtype(index["made_from"]["dtype"]).itemsize
+    counts = [index["left_out"], *index["blocks"]]
+    if not all(type(count) is int and count >= 0 for some in counts for count in some) or len(counts[0]) != 2:
+        return False
+    if not isinstance(index["labels"], list) or not all(type(one) in (str, int, float) for one in index["labels"]):
+        return False
+    return all(
+        kind < 4 and max(n, stored) < end and offset + _size(n, stored, kind, itemsize) <= end
+        for offset, n, stored, kind, _, _ in index["blocks"]
+    )

@@ -16,9 +16,10 @@ from perceptive.data.dataset import Dataset
 from perceptive.errors import NotWritten, told
 from perceptive.file_lock import FileLock
 from perceptive.model_file import ModelFileError
-from perceptive.models.registry import learner_from_state
+from perceptive.models.fields import check_checkpoint
+from perceptive.models.registry import FAULTS, from_state
 from perceptive.parameters import TrainingParameters
-from perceptive.state import State, below, whole
+from perceptive.state import State, below
 from perceptive.training.loop import History, Run
 
 KIND = "Checkpoint"
@@ -143,10 +144,11 @@ class Checkpoint:
             return self._resumed(meta, arrays, functions)
         except ModelFileError:
             raise
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+        except FAULTS as error:
             raise ModelFileError(f"{self.path}: the checkpoint does not fit together ({error}); delete it") from None
 
     def _resumed(self, meta: dict[str, Any], arrays: dict[str, Any], functions: Any) -> Run:
+        check_checkpoint(meta)
         there, here = meta["made_from"], self.made_from
         self.differs = self.replaced is not None and there[self.replaced] != here[self.replaced]
         if there != (here if self.replaced is None else here | {self.replaced: there[self.replaced]}):
@@ -157,23 +159,21 @@ class Checkpoint:
         def part(name: str) -> State | None:
             return None if meta[name] is None else State(meta[name], below(arrays, f"{name}/"))
 
-        learner, best = part("learner"), part("best")
-        if learner is None:
-            raise ValueError("no learner")
+        learner, best = State(meta["learner"], below(arrays, "learner/")), part("best")
         mistakes, updates, loss = meta["before"]
-        counts: dict[str, Any] = {name: whole(meta, name) for name in COUNTS}
+        counts: dict[str, Any] = {name: meta[name] for name in COUNTS}
         run = Run(
-            learner_from_state(meta["kind"], learner, functions),
+            from_state(meta["kind"], learner, functions),
             TrainingParameters(**meta["training"]),
             History.from_meta(meta["history"]),
-            before=(int(mistakes), int(updates), float(loss)),
+            before=(mistakes, updates, float(loss)),
             dataset_state=part("dataset"),
             in_file_order=meta.get("in_file_order") is True,
             **counts,
         )
         if best is not None:
             self._best = best
-            run.best = learner_from_state(meta["kind"], best, functions).snapshot()
+            run.best = from_state(meta["kind"], best, functions).snapshot()
         return run
 
     def remove(self) -> None:

@@ -23,7 +23,7 @@ from perceptive.data.dataset import Dataset
 from perceptive.errors import ExampleError, ExampleWarning
 from perceptive.features.tokens import tokenise
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.models.registry import learner_from_state
+from perceptive.models.registry import from_state
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams import conll
 from perceptive.streams.blocks import expand
@@ -43,7 +43,7 @@ class TaggerJob(MemoryJob):
         """Pruned, where that is asked for."""
         if self.prune is None:
             return learner
-        made = learner_from_state(type(learner).__name__, learner.state()) if self.copies else learner
+        made = from_state(type(learner).__name__, learner.state()) if self.copies else learner
         made.prune(self.prune)
         return made
 

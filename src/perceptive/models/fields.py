@@ -1,0 +1,321 @@
+"""The fields of files: for every kind of model, and for checkpoints, each field with its type and range.
+
+A file is hostile until it is checked. Its plain values are checked here, before any class sees them: ``from_state`` may
+take them for what they are, and compares them with each other and with the arrays. Fields that are not declared are
+ignored: a later version may have written them. Parameters are declared in `perceptive.parameters`, and those classes
+check them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perceptive.declarations import Check, anything, boolean, number, one_of, positive, whole
+from perceptive.features.schemes import SCHEMES
+
+MOST = 2**53  # counts: beyond, a double no longer counts by one
+MOST_COLUMNS = 2**31 - 1
+NESTED = 100  # levels of kernels within kernels, and of parts within parts
+
+
+@dataclass(frozen=True)
+class Optional:
+    """A field that older files lack."""
+
+    field: Any
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A field, or None."""
+
+    field: Any
+
+
+@dataclass(frozen=True)
+class Each:
+    """A list of values of one kind."""
+
+    field: Any
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A field whose kind the value itself, or what stands beside it, tells."""
+
+    choose: Callable[[Any], Any]
+
+
+Record = dict[str, Any]  # fields by name; a tuple has them by place
+
+
+def check(field: Any, value: Any, where: str = "", depth: int = 0) -> None:
+    """Raise ValueError where a value is not what its declaration says."""
+    if depth > NESTED:
+        raise ValueError(f"{where[:60]}… is nested more than {NESTED} levels deep")
+    if isinstance(field, Optional):
+        check(field.field, value, where, depth)
+    elif isinstance(field, Maybe):
+        if value is not None:
+            check(field.field, value, where, depth)
+    elif isinstance(field, Chosen):
+        check(field.choose(value), value, where, depth)
+    elif isinstance(field, Each | tuple):
+        length = len(field) if isinstance(field, tuple) else None
+        if not isinstance(value, list | tuple) or length not in (None, len(value)):
+            raise ValueError(f"{where} must be a list" + ("" if length is None else f" of {length}"))
+        for i, item in enumerate(value):
+            check(field[i] if isinstance(field, tuple) else field.field, item, f"{where}[{i}]", depth + 1)
+    elif isinstance(field, dict):
+        _check_record(field, value, where, depth)
+    elif wanted := field(value):
+        raise ValueError(f"{where} must be {wanted}")
+
+
+def _check_record(fields: Record, value: Any, where: str, depth: int) -> None:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{where or 'the header'} must be values by name")
+    prefix = where and where + "."
+    for name, field in fields.items():
+        if name in value:
+            check(field, value[name], prefix + name, depth + 1)
+        elif not isinstance(field, Optional):
+            raise ValueError(f"{prefix}{name} is missing")
+
+
+# ---------------------------------------------------------------- kinds of values
+
+
+def text(value: Any) -> str | None:
+    """A string."""
+    return None if isinstance(value, str) else "a text"
+
+
+def digits(most: int) -> Check:
+    """A whole number from 0 on, below a limit, that is written as digits."""
+    limit = len(str(most - 1))
+
+    def check(value: Any) -> str | None:
+        sound = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= limit
+        return None if sound and int(value) < most else f"digits of a number below {most}"
+
+    return check
+
+
+def label(value: Any) -> str | None:
+    """What can be a label."""
+    sound = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return None if sound else "a string, a finite number, a boolean or None"
+
+
+def any_number(value: Any) -> str | None:
+    """A number, also nan and infinities, that a double holds."""
+    sound = isinstance(value, int | float) and not isinstance(value, bool)
+    return None if sound and (isinstance(value, float) or abs(value) <= MOST) else "a number"
+
+
+def named(value: Any) -> str | None:
+    """Values by name that are checked elsewhere."""
+    return None if isinstance(value, Mapping) and all(isinstance(name, str) for name in value) else "values by name"
+
+
+COUNT, FLAG, FINITE = whole(0, maximum=MOST), boolean, number("a finite number", lambda value: True)
+NOT_NEGATIVE = number("a finite number, 0 or more", lambda value: value >= 0)
+PAIR = (COUNT, COUNT)
+LABELS = Each(label)
+TEXTS = Each(text)
+
+# ---------------------------------------------------------------- parts
+
+READING: Record = {
+    "format": text,
+    "zero_based": Optional(FLAG),
+    "n_features": Optional(Maybe(whole(0))),
+    "bits": Optional(Maybe(whole(1, maximum=30))),
+    "hash_seed": Optional(whole(0, maximum=2**32 - 1)),
+    "interactions": Optional(TEXTS),
+    "labelled": Optional(FLAG),
+    "label": Optional(text),
+    "text_column": Optional(Maybe(text)),
+    "categorical": Optional(TEXTS),
+    "ignore": Optional(TEXTS),
+    "delimiter": Optional(Maybe(text)),
+    "text": Optional(
+        {
+            "words": Optional(Maybe((whole(0), whole(0)))),
+            "chars": Optional(Maybe((whole(0), whole(0)))),
+            "lowercase": Optional(FLAG),
+            "weighting": Optional(text),
+            "idf": Optional(FLAG),
+            "normalize": Optional(FLAG),
+        }
+    ),
+}
+PROGRESS: Record = {
+    **dict.fromkeys(("rounds", "mistakes", "updates", "touched"), COUNT),
+    **dict.fromkeys(("criterion", "norm2", "scale"), FINITE),
+    **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
+}
+PROBLEM: Record = {"run": PROGRESS, "started": FLAG}
+HISTORY: Record = {
+    "mistakes": Optional(Each(COUNT)),
+    "updates": Optional(Each(COUNT)),
+    "loss": Optional(Each(any_number)),
+    "held_out": Optional(Each(any_number)),
+    "converged": Optional(FLAG),
+}
+
+
+def _of_examples(value: Any) -> Any:
+    """Examples that a kernel has prepared."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    return {"kind": one_of("dense", "sparse", "parts", "texts", "trees", "objects"), **EXAMPLES.get(str(kind), {})}
+
+
+EXAMPLES: dict[str, Record] = {
+    "sparse": {"shape": (whole(0), whole(0))},
+    "parts": {"parts": Each(Chosen(_of_examples)), "derived": Optional(FLAG)},
+    "texts": {"single": FLAG},
+}
+
+
+def _of_kernel(value: Any) -> Any:
+    """A kernel: its name, and its parameters, which may hold further kernels; its class checks the rest."""
+    parameters = value.get("parameters") if isinstance(value, dict) else None
+    names = parameters if isinstance(parameters, dict) else {}
+    return {"kernel": text, "parameters": {**dict.fromkeys(names, Chosen(_of_kernel_value))}}
+
+
+def _of_kernel_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return one_of(None, True, False) if value is None or isinstance(value, bool) else _plain_kernel_value
+    if "kernel" in value:
+        return Chosen(_of_kernel)
+    if "array" in value:
+        return {"array": text}
+    if "examples" in value:
+        return {"examples": Chosen(_of_examples), "under": text}
+    if "slice" in value:
+        return {"slice": (Maybe(whole(-MOST_COLUMNS)),) * 3}
+    return {"function": text} if "function" in value else {"value": anything}
+
+
+def _plain_kernel_value(value: Any) -> str | None:
+    return None if text(value) is None or any_number(value) is None else "a plain value"
+
+
+KERNEL = Chosen(_of_kernel)
+DUAL: Record = {
+    "n_outputs": whole(1),
+    "rounds": COUNT,
+    "runs": Each({"updates": COUNT, "radius2": NOT_NEGATIVE}),
+    "supports": Maybe(Chosen(_of_examples)),
+    "forgetting": Maybe({"next": whole(0), "random": (digits(2**128), digits(2**128), digits(2), digits(2**32))}),
+}
+
+# ---------------------------------------------------------------- learners
+
+RUN: Record = {"parameters": named, "fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
+SPACE: Record = {"n_features": Optional(Maybe(whole(0))), "reading": Optional(Maybe(READING))}
+CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
+LISTS: Record = {**RUN, **SPACE, "played": COUNT}
+KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}
+RANKING: Record = {**LISTS, "ids": COUNT, "problem": Maybe(PROBLEM)}
+SEQUENCE: Record = {
+    **RUN,
+    "temperature": Optional(Maybe(positive)),
+    "text": text,
+    "where": text,
+    "dictionaries": TEXTS,
+    "labels": LABELS,
+    "scheme": one_of(*SCHEMES, None),
+    "given": one_of("bio", "iob1", None),
+    "recognised": FLAG,
+    "settled": Optional(FLAG),
+    "longest": Optional(Maybe(whole(1, maximum=2**16 - 1))),
+    "label_column": Optional(Maybe(whole(-MOST_COLUMNS))),
+    "n_columns": Optional(Maybe(whole(1))),
+}
+CANDIDATES = whole(2)
+
+
+def _of_ranker(value: Any) -> Any:
+    return KERNELIZED if isinstance(value, dict) and "kernel" in value else RANKING
+
+
+RERANKING: Record = {
+    "tagger": SEQUENCE,
+    "ranker": Chosen(_of_ranker),
+    "k": CANDIDATES,
+    "folds": Optional(CANDIDATES),
+    "target": Optional(one_of("f1", "exact")),
+    "oracle_": Optional(Maybe(any_number)),
+    "features": Optional(Maybe({"function": text})),
+    "structure": Optional(Maybe(Chosen(lambda value: {"function": text} if isinstance(value, dict) else text))),
+}
+LEARNERS: dict[str, Record] = {
+    "LinearLearner": {
+        **LISTS,
+        **CLASSES,
+        "ids": COUNT,
+        "provisional": Optional(FLAG),
+        "problems": Each({"pair": Each(whole(0)), **PROBLEM}),
+    },
+    "KernelLearner": {**KERNELIZED, **CLASSES, "takes_objects": FLAG},
+    "RankingLearner": RANKING,
+    "KernelRankingLearner": KERNELIZED,
+    "SequenceLearner": SEQUENCE,
+    "RerankingLearner": RERANKING,
+}
+
+# ---------------------------------------------------------------- estimators and checkpoints
+
+ESTIMATOR: Record = {
+    "estimator": named,
+    "history": HISTORY,
+    "n_features_in_": Optional(whole(0)),
+    "feature_names_in_": Optional(TEXTS),
+}
+ASKED: Record = {"asked": Maybe(Chosen(lambda value: KERNEL if isinstance(value, dict) else text))}
+CLASSIFIER: Record = {**ESTIMATOR, "class_kind": text}
+ESTIMATORS: dict[str, Record] = {
+    "LinearClassifier": {**LEARNERS["LinearLearner"], **CLASSIFIER},
+    "KernelClassifier": {**LEARNERS["KernelLearner"], **CLASSIFIER, **ASKED},
+    "LinearRanker": {**RANKING, **ESTIMATOR},
+    "KernelRanker": {**KERNELIZED, **ESTIMATOR, **ASKED},
+    "SequenceTagger": {**SEQUENCE, **ESTIMATOR},
+}
+_RANKERS = {True: ESTIMATORS["KernelRanker"], False: ESTIMATORS["LinearRanker"]}
+ESTIMATORS["Reranker"] = {
+    **RERANKING,
+    "tagger": ESTIMATORS["SequenceTagger"],
+    "ranker": Chosen(lambda value: _RANKERS[isinstance(value, dict) and "kernel" in value]),
+    "folds": CANDIDATES,
+    "target": one_of("f1", "exact"),
+}
+MODELS = LEARNERS | ESTIMATORS
+CHECKPOINT: Record = {
+    "kind": one_of(*LEARNERS),
+    "made_from": named,
+    "training": named,
+    "history": HISTORY,
+    "before": (COUNT, COUNT, any_number),
+    **dict.fromkeys(("epoch", "block", "chunk", "best_epoch", "rounds_before"), COUNT),
+    "learner": named,
+    "best": Maybe(named),
+    "dataset": Maybe(named),
+}
+DATASETS: dict[str, Record] = {  # of learners whose datasets keep something while they are played
+    "KernelLearner": {"first_id": Maybe(COUNT), "blocks": {"busy": FLAG}},
+    "KernelRankingLearner": {"first_id": Maybe(COUNT)},
+}
+
+
+def check_checkpoint(meta: Any) -> None:
+    """Raise ValueError where these are not the plain values of a checkpoint; its learners are checked on their own."""
+    check(CHECKPOINT, meta)
+    if meta["dataset"] is not None:
+        check(DATASETS.get(meta["kind"], {}), meta["dataset"], "dataset")
