@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize races fuzz fuzz-brief kill-matrix clean
+.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize races fuzz fuzz-brief fuzz-models kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -133,6 +133,11 @@ fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs eac
 	@for parser in $(FUZZERS); do mkdir -p build/fuzz/found-$$parser; \
 	    build/fuzz/$$parser -runs=$(FUZZ_RUNS) -max_len=128 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	        -artifact_prefix=build/fuzz/$$parser- build/fuzz/found-$$parser fuzz/corpus/$$parser 2>&1 | tail -n 12; done
+
+RUNS ?= 100000
+SEED ?= 0
+fuzz-models: $(CORE) $(TEST) ## files of models, checkpoints and caches with RUNS changed inputs, by SEED
+	$(BIN)/python fuzz/models.py --runs $(RUNS) --seed $(SEED)
 
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	@mkdir -p build/fuzz

@@ -49,13 +49,15 @@ class Fuzzer:
     seed : int
     folder : path
         Where files may be written.
+    like : str
+        Only files whose name has this in it.
     """
 
-    def __init__(self, seed: int, folder: str) -> None:
+    def __init__(self, seed: int, folder: str, like: str = "") -> None:
         self.seed, self.folder = seed, folder
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.specimens = zoo.specimens(folder)
+            self.specimens = [one for one in zoo.specimens(folder) if like in one.name]
         self.others: dict[str, list[dict[str, Any]]] = {}
         for one in self.specimens:
             self.others.setdefault(one.kind, []).append(one.meta)
@@ -205,11 +207,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
     parser.add_argument("--show", type=int, default=20, help="failures to print")
+    parser.add_argument("--like", default="", help="only files whose name has this in it")
     parser.add_argument("--only", type=int, help="the number of one input, to be played in this process")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="perceptive-fuzz-") as folder:
         begin = time.monotonic()
-        fuzzer = Fuzzer(options.seed, folder)
+        fuzzer = Fuzzer(options.seed, folder, options.like)
         if options.only is not None:
             path = os.path.join(folder, "input")
             one, said = fuzzer.make(options.only, path)
@@ -219,8 +222,9 @@ def main(arguments: list[str] | None = None) -> int:
             one.use(one.open(path))
             return 0
         failures = fuzz(fuzzer, list(range(options.runs)), options.jobs)
+    like = f" --like {options.like!r}" if options.like else ""
     for number, what in failures[: options.show]:
-        print(f"FAILED --seed {options.seed} --only {number}: {what}")
+        print(f"FAILED --seed {options.seed}{like} --only {number}: {what}")
     print(
         f"{options.runs} inputs of {len(fuzzer.specimens)} files, seed {options.seed}: {len(failures)} failures, "
         f"{time.monotonic() - begin:.0f} s"

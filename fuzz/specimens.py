@@ -180,11 +180,15 @@ def _caches(folder: str) -> Iterator[Specimen]:
     for blocks, make in ((RowBlocks(), LinearLearner), (ListBlocks(), RankingLearner)):
         if os.path.exists(path):
             os.unlink(path)
-        stream = open_stream(data, format="svmlight", dtype=np.float32, threads=1)
-        with FileSource(stream, blocks, epochs=2, cache=path) as source:
+        with _source(data, blocks, path) as source:
             learner = _reader(make, source)
             train(Run.of(learner, TrainingParameters(epochs=2)), source)
         yield _cache_specimen(path, data, blocks, make)
+
+
+def _source(data: str, blocks: Any, cache: str, holdout: float = 0.0) -> FileSource:
+    stream = open_stream(data, format="svmlight", n_features=8, dtype=np.float32, threads=1)
+    return FileSource(stream, blocks, epochs=2, cache=cache, holdout=holdout)
 
 
 def _reader(make: Any, source: FileSource) -> Any:
@@ -203,10 +207,9 @@ def _cache_specimen(path: str, data: str, blocks: Any, make: Any) -> Specimen:
     arrays = {f"block{i}": np.frombuffer(content[a:b], np.uint8) for i, (a, b) in enumerate(parts)}
 
     def use(path: str) -> None:
-        with FileSource(
-            open_stream(data, format="svmlight", dtype=np.float32, threads=1), blocks, epochs=2, cache=path
-        ) as source:
-            train(Run.of(_reader(make, source), TrainingParameters(epochs=2)), source)
+        for holdout in (0.0, 0.25):
+            with _source(data, blocks, path, holdout) as source:
+                train(Run.of(_reader(make, source), TrainingParameters(epochs=2)), source)
 
     return Specimen(f"cache {blocks.unit}", "cache", index, arrays, lambda path: path, use, write_cache, ValueError)
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,18 @@ class FeatureRow {
     InvertedIndex names;
 
     explicit FeatureRow(const FeatureOptions& options)
-        : options_(options), interacts_(options.all_pairs || !options.pairs.empty()) {}
+        : options_(options), interacts_(options.all_pairs || !options.pairs.empty()) {
+        for (const auto& [left, right] : options.pairs) {
+            const int a = number_of(left), b = number_of(right);
+            partners_[a].push_back(b);
+            if (a != b) partners_[b].push_back(a);
+        }
+        for (std::vector<int>& mine : partners_) {  // a:b may be given twice, and as b:a
+            std::sort(mine.begin(), mine.end());
+            mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+        }
+        members_.resize(partners_.size());
+    }
 
     void clear() {
         entries_.clear();
@@ -158,25 +170,58 @@ class FeatureRow {
         }
     }
 
-    bool wanted(const Named& a, const Named& b) const {
-        if (options_.all_pairs) return true;
-        const std::string_view s = space_of(a), t = space_of(b);
-        for (const auto& [left, right] : options_.pairs)
-            if ((s == left && t == right) || (s == right && t == left)) return true;
-        return false;
+    // Namespaces that interact are numbered; the key lies in the options.
+    int number_of(std::string_view space) {
+        const auto [place, is_new] = number_.try_emplace(space, static_cast<int>(partners_.size()));
+        if (is_new) partners_.emplace_back();
+        return place->second;
     }
 
+    void multiply(const Named& one, const Named& other) {
+        std::string_view a = name_of(one), b = name_of(other);
+        if (b < a) std::swap(a, b);
+        product_.assign(a).append(1, '*').append(b);
+        enter(options_.kernel.hash(product_), product_, one.value * other.value);
+    }
+
+    // Products of features i < j, in the order of i and then of j. How many there are is known beforehand, and nothing
+    // is done for features that do not interact. False where there are too many.
     bool interact() {
-        std::size_t made = 0;
-        for (std::size_t i = 0; i < named_.size(); ++i)
-            for (std::size_t j = i + 1; j < named_.size(); ++j) {
-                if (!wanted(named_[i], named_[j])) continue;
-                if (++made > MOST_PAIRS) return false;
-                std::string_view a = name_of(named_[i]), b = name_of(named_[j]);
-                if (b < a) std::swap(a, b);
-                product_.assign(a).append(1, '*').append(b);
-                enter(options_.kernel.hash(product_), product_, named_[i].value * named_[j].value);
+        const std::size_t n = named_.size();
+        if (!options_.all_pairs) return interact_by_spaces();
+        if (n > 1 && n - 1 > 2 * MOST_PAIRS / n) return false;
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = i + 1; j < n; ++j) multiply(named_[i], named_[j]);
+        return true;
+    }
+
+    bool interact_by_spaces() {
+        for (std::vector<std::size_t>& mine : members_) mine.clear();
+        of_.clear();
+        for (std::size_t i = 0; i < named_.size(); ++i) {
+            const auto known = number_.find(space_of(named_[i]));
+            of_.push_back(known == number_.end() ? -1 : known->second);
+            if (of_[i] >= 0) members_[of_[i]].push_back(i);
+        }
+        std::size_t twice = 0;
+        for (std::size_t a = 0; a < partners_.size(); ++a)
+            for (const int b : partners_[a]) {
+                const std::size_t mine = members_[a].size(), theirs = members_[b].size();
+                if (static_cast<int>(a) == b)
+                    twice += mine ? mine * (mine - 1) : 0;
+                else
+                    twice += mine * theirs;
+                if (twice > 2 * MOST_PAIRS) return false;
             }
+        for (std::size_t i = 0; twice && i < named_.size(); ++i) {
+            if (of_[i] < 0) continue;
+            later_.clear();
+            for (const int b : partners_[of_[i]])
+                later_.insert(later_.end(), std::upper_bound(members_[b].begin(), members_[b].end(), i),
+                              members_[b].end());
+            if (partners_[of_[i]].size() > 1) std::sort(later_.begin(), later_.end());
+            for (const std::size_t j : later_) multiply(named_[i], named_[j]);
+        }
         return true;
     }
 
@@ -186,6 +231,11 @@ class FeatureRow {
     std::vector<std::uint32_t> ends_;  // of the groups
     std::string text_, product_;
     std::vector<Named> named_;
+    std::unordered_map<std::string_view, int> number_;  // of the namespaces that interact
+    std::vector<std::vector<int>> partners_;            // of each, those that it interacts with
+    std::vector<std::vector<std::size_t>> members_;     // of each, its features in this row
+    std::vector<int> of_;                               // of each feature the number of its namespace, or -1
+    std::vector<std::size_t> later_;
 };
 
 }  // namespace perceptive

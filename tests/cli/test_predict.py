@@ -63,3 +63,17 @@ def test_models_made_in_python(data):
     perceptive("certify", data / "array.model", data / "narrow.svm")
     (data / "empty.svm").write_text("")
     perceptive("certify", data / "array.model", data / "empty.svm", code=1)
+
+
+def test_labels_that_would_break_lines_are_quoted(tmp_path):
+    """A field of a table may hold a line break; the output has a line for each example all the same."""
+    table = tmp_path / "table.csv"
+    table.write_text("label,x\n" + '"two\nlines",1\nplain,-1\n"a\ttab",5\n"""quoted""",-9\n' * 3)
+    perceptive("train", table, "-o", tmp_path / "m", "--epochs", 9, "--quiet")
+    labels = load(tmp_path / "m").classes
+    assert {"two\nlines", "a\ttab", '"quoted"', "plain"} == set(labels)
+    found = perceptive("predict", tmp_path / "m", table).stdout
+    assert found.count("\n") == 12
+    assert {json.loads(line) if line[0] == '"' else line for line in found.split("\n")[:-1]} <= set(labels)
+    rows = perceptive("predict", tmp_path / "m", table, "--scores").stdout.split("\n")[:-1]
+    assert [row.count("\t") for row in rows] == [4] * 12

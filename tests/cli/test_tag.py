@@ -5,7 +5,8 @@ import json
 import pytest
 
 from command_line import CHUNKS, perceptive
-from perceptive import SequenceTagger, certify, load
+from perceptive import SequenceTagger, certify, load, save
+from perceptive.learners import SequenceLearner
 from perceptive.streams import conll
 
 
@@ -252,3 +253,14 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     bad.write_text("the\n")
     assert "bad.conll:1: column -1 cannot hold the label: there is one only" in told("eval", model, bad)
     assert "bad.conll:1: it has 1 column" in told("tag", model, bad)
+
+
+def test_labels_that_would_break_lines_are_refused(tmp_path):
+    learner = SequenceLearner(template="word\n@label[-1]")
+    learner.learn_many([["a", "b"]] * 3, [["x\ny", "z"]] * 3)
+    save(learner, tmp_path / "m")
+    (tmp_path / "s.conll").write_text("a\nb\n\n")
+    done = perceptive("tag", tmp_path / "m", tmp_path / "s.conll", code=1)
+    assert "the label 'x\\ny' would break the lines of the output; ask for --json" in done.stderr
+    told = json.loads(perceptive("tag", tmp_path / "m", tmp_path / "s.conll", "--json").stdout)
+    assert told["labels"] == ["x\ny", "z"]

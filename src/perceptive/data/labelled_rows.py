@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,18 @@ class LabelledRows(Dataset):
             self._targets[pair] = _targets(learner.joint, pair, index[self.labels.which])
         return self._targets[pair]
 
+    def _targets_among(self, order: Order) -> Callable[[Pair], NDArray[np.int32]]:
+        """The same of some rows only, while classes join: all rows would be looked at again for every class."""
+        learner, (used, which) = self.learner, np.unique(self.labels.which[order], return_inverse=True)
+        y = np.array([learner.index.get(self.labels.values[i], -1) for i in used], dtype=np.int64)[which]
+
+        def targets(pair: Pair) -> NDArray[np.int32]:
+            found = np.zeros(len(self), np.int32)
+            found[order] = _targets(learner.joint, pair, y)
+            return found
+
+        return targets
+
     def chunks(self, order: Order) -> Iterator[Order]:
         """The order in parts of some 20 ms each."""
         width = sum(vector.stride for vector in self.learner.vectors.values())
@@ -63,24 +75,24 @@ class LabelledRows(Dataset):
             self._play(learner, order)
 
     def _play(self, learner: LinearLearner, order: Order) -> None:
-        new = [i for i, label in enumerate(self.labels.values) if label not in learner.index]
-        if not new:
-            self._play_known(order)
+        new = np.array([label not in learner.index for label in self.labels.values], bool)
+        if not new.any():
+            self._play_known(order, self.targets)
             return
-        which = self.labels.which[order]
-        arrivals = sorted((int(np.argmax(which == i)), i) for i in new if (which == i).any())
-        begin = 0
-        for at, i in arrivals:
-            self._play_known(order[begin:at])
+        found, first = np.unique(self.labels.which[order], return_index=True)
+        arrivals = sorted((at, i) for at, i in zip(first.tolist(), found.tolist(), strict=True) if new[i])
+        cuts = [at for at, _ in arrivals]
+        known = order[: cuts[0]] if cuts else order
+        self._play_known(known, self._targets_among(known))
+        for (at, i), end in zip(arrivals, [*cuts[1:], len(order)], strict=True):
             self._welcome(self.labels.values[i])
-            begin = at
-        self._play_known(order[begin:])
+            self._play_known(order[at:end], self._targets_among(order[at:end]))
 
-    def _play_known(self, order: Order) -> None:
+    def _play_known(self, order: Order, targets: Callable[[Pair], NDArray[np.int32]]) -> None:
         if len(order) == 0:
             return
         for pair, vector in self.learner.vectors.items():
-            vector.learn(self.rows, order, self.targets(pair), self.weights, self.learner.cost)
+            vector.learn(self.rows, order, targets(pair), self.weights, self.learner.cost)
 
     def _welcome(self, label: Any) -> None:
         learner = self.learner

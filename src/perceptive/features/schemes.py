@@ -128,10 +128,28 @@ def constraints(
     if scheme is None:
         return np.zeros(0, np.uint8), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
     parts = [split(label) for label in labels]
-    pair = np.array([[_follows(scheme, p, y) for y in parts] for p in parts], np.uint8).ravel()
+    pair = _pairs(scheme, parts)
     start = np.array([_follows(scheme, EDGE, y) for y in parts], np.uint8)
     stop = np.array([_follows(scheme, y, EDGE) for y in parts], np.uint8)
-    return pair, start, stop
+    return pair.ravel(), start, stop
+
+
+def _pairs(scheme: str, parts: Sequence[tuple[str, str]]) -> NDArray[np.uint8]:
+    """`_follows` of all pairs. Between labels of different types only the prefixes count: rows of these are copied."""
+
+    def table(one: str, other: str) -> NDArray[np.uint8]:
+        return np.array([[_follows(scheme, (p, one), (q, other)) for q in prefixes] for p in prefixes], np.uint8)
+
+    prefixes = {prefix: i for i, prefix in enumerate(dict.fromkeys(prefix for prefix, _ in parts))}
+    which = np.array([prefixes[prefix] for prefix, _ in parts], np.int64)
+    of_type: dict[str, list[int]] = {}
+    for i, (_, kind) in enumerate(parts):
+        of_type.setdefault(kind, []).append(i)
+    differ, same = table("a", "b").reshape(len(prefixes), -1), table("", "")
+    pair = differ[:, which][which]
+    for members in of_type.values():
+        pair[np.ix_(members, members)] = same[np.ix_(which[members], which[members])]
+    return pair
 
 
 def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:

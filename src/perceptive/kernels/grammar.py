@@ -51,6 +51,7 @@ DIGITS = 1000
 def as_kernel(kernel: Any) -> Kernel:
     """A kernel from a kernel, its text, or a function of two examples."""
     if isinstance(kernel, Kernel):
+        _check_nesting(kernel)
         return kernel
     if isinstance(kernel, str):
         return parse(kernel)
@@ -59,6 +60,18 @@ def as_kernel(kernel: Any) -> Kernel:
     if callable(kernel):
         return Custom(kernel)
     raise TypeError(f"kernel={kernel!r}: give a kernel, its name as in 'poly(4)', a function, or 'precomputed'")
+
+
+def _check_nesting(kernel: Kernel) -> None:
+    """Raise ValueError where kernels lie too deep within each other."""
+    level = [kernel]
+    for _ in range(OPERATIONS + 1):
+        level = list({id(inner): inner for one in level for _, inner in one.kernels()}.values())  # k + k is one below
+        if not level:
+            return
+    raise ValueError(
+        f"the kernel is nested more than {OPERATIONS} levels deep; add many in pairs, and the pairs in pairs again"
+    )
 
 
 def parse(text: str) -> Kernel:

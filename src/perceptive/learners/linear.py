@@ -114,7 +114,7 @@ class LinearLearner(Recorded):
     def set_classes(self, labels: list[Any]) -> None:
         """Have these classes, in this order."""
         self.classes = labels
-        self.index = {label: i for i, label in enumerate(labels)}
+        self.index = dict(zip(labels, range(len(labels)), strict=True))
         reference = self.parameters.reference
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is none of the classes " + f"{labels!r}", Parameter("reference", reference))
@@ -155,7 +155,7 @@ class LinearLearner(Recorded):
         with self.lock.learning(), self.lock.changing():
             old = self.classes
             self.set_classes(in_order_of_labels([*old, label]))
-            moved = np.array([self.index[label] for label in old], dtype=np.int64)
+            moved = np.fromiter(map(self.index.__getitem__, old), np.int64, len(old))
             if self.joint:
                 for vector in self.vectors.values():
                     vector.grow_classes(len(self.classes), moved)

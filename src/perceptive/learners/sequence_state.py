@@ -70,6 +70,9 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
     """Give a new learner what `state_of` took from another; raises ValueError where it does not fit together."""
     meta = state.meta
     learner.labelling.restore(meta)
+    in_scheme = meta["scheme"] is not None or meta["given"] is not None
+    if in_scheme and not all(isinstance(label, str) for label in meta["labels"]):
+        raise ValueError("the labels of a scheme must be texts")
     learner.label_column, learner.n_columns = _columns_from(meta)
     learner.meet_labels(meta["labels"])
     if len(learner.labels) != len(meta["labels"]):

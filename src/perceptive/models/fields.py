@@ -9,7 +9,7 @@ check them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from perceptive.features.schemes import SCHEMES
 
 MOST = 2**53  # counts: beyond, a double no longer counts by one
 MOST_COLUMNS = 2**31 - 1
-NESTED = 100  # levels of kernels within kernels, and of parts within parts
+NESTED = 210  # levels of values within values: a kernel takes two, and there are 100 within each other at most
 
 
 @dataclass(frozen=True)
@@ -52,36 +52,39 @@ class Chosen:
 Record = dict[str, Any]  # fields by name; a tuple has them by place
 
 
-def check(field: Any, value: Any, where: str = "", depth: int = 0) -> None:
+def check(field: Any, value: Any) -> None:
     """Raise ValueError where a value is not what its declaration says."""
-    if depth > NESTED:
-        raise ValueError(f"{where[:60]}… is nested more than {NESTED} levels deep")
-    if isinstance(field, Optional):
-        check(field.field, value, where, depth)
-    elif isinstance(field, Maybe):
-        if value is not None:
-            check(field.field, value, where, depth)
-    elif isinstance(field, Chosen):
-        check(field.choose(value), value, where, depth)
-    elif isinstance(field, Each | tuple):
-        length = len(field) if isinstance(field, tuple) else None
-        if not isinstance(value, list | tuple) or length not in (None, len(value)):
-            raise ValueError(f"{where} must be a list" + ("" if length is None else f" of {length}"))
-        for i, item in enumerate(value):
-            check(field[i] if isinstance(field, tuple) else field.field, item, f"{where}[{i}]", depth + 1)
-    elif isinstance(field, dict):
-        _check_record(field, value, where, depth)
-    elif wanted := field(value):
-        raise ValueError(f"{where} must be {wanted}")
+    todo = [(field, value, "", 0)]
+    while todo:  # no recursion: it is for files to say how deep they are nested
+        field, value, where, depth = todo.pop()
+        if depth > NESTED:
+            raise ValueError(f"{where[:60]}… is nested more than {NESTED} levels deep")
+        if isinstance(field, Optional) or (isinstance(field, Maybe) and value is not None):
+            todo.append((field.field, value, where, depth))
+        elif isinstance(field, Chosen):
+            todo.append((field.choose(value), value, where, depth))
+        elif isinstance(field, Each | tuple | dict):
+            within = _in_record(field, value, where) if isinstance(field, dict) else _in_list(field, value, where)
+            todo += [(one, item, at, depth + 1) for one, item, at in within]
+        elif not isinstance(field, Maybe) and (wanted := field(value)):
+            raise ValueError(f"{where} must be {wanted}")
 
 
-def _check_record(fields: Record, value: Any, where: str, depth: int) -> None:
+def _in_list(field: Any, value: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
+    length = len(field) if isinstance(field, tuple) else None
+    if not isinstance(value, list | tuple) or length not in (None, len(value)):
+        raise ValueError(f"{where} must be a list" + ("" if length is None else f" of {length}"))
+    for i, item in enumerate(value):
+        yield field[i] if isinstance(field, tuple) else field.field, item, f"{where}[{i}]"
+
+
+def _in_record(fields: Record, value: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
     if not isinstance(value, Mapping):
         raise ValueError(f"{where or 'the header'} must be values by name")
     prefix = where and where + "."
     for name, field in fields.items():
         if name in value:
-            check(field, value[name], prefix + name, depth + 1)
+            yield field, value[name], prefix + name
         elif not isinstance(field, Optional):
             raise ValueError(f"{prefix}{name} is missing")
 
@@ -318,4 +321,4 @@ def check_checkpoint(meta: Any) -> None:
     """Raise ValueError where these are not the plain values of a checkpoint; its learners are checked on their own."""
     check(CHECKPOINT, meta)
     if meta["dataset"] is not None:
-        check(DATASETS.get(meta["kind"], {}), meta["dataset"], "dataset")
+        check({"dataset": DATASETS.get(meta["kind"], {})}, meta)

@@ -24,7 +24,8 @@ def open(path: str, format: FileFormat) -> tuple[Iterator[Block], Header, int]:
         raise ValueError(f"{shown(path)}: {error}") from None
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
-    kept = [name for name in schema.names if format.kind(name) != "ignored"]
+    kinds = zip(schema.names, format.kinds(schema.names), strict=True)
+    kept = [name for name, kind in kinds if kind != "ignored"]
     if not kept:
         raise ValueError(f"{shown(path)}: all columns are ignored; keep at least one")
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)

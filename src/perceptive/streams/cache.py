@@ -172,6 +172,8 @@ class Cache:
         indptr, indices = take(n + 1, np.int32), take(stored, np.int32)
         if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
             raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
+        if indptr[0] != 0 or indptr[-1] != stored or (indptr[1:] < indptr[:-1]).any():
+            raise ValueError(f"{self.path or 'the cache'}: has rows that do not fit together; delete it")
         return Examples(self.labels, which, weight, qid, indptr, indices, data), buffer
 
     def file_of(self, number: int) -> int:

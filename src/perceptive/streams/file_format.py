@@ -165,28 +165,25 @@ class FileFormat:
         if self.name == "json":
             return _core.JsonLines(features, self._texts(idf), self.label, self.text_column or "text", only_text)
         assert header is not None
-        kinds = [(name, self.kind(name, header)) for name in header.columns]
+        kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
             kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
         text = None if self.text_column is None else self._texts(idf)
         return _core.Csv(features, text, header.delimiter, kinds)
 
-    def kind(self, column: str, header: Header | None = None) -> str:
-        """What a column of a table is."""
-        if column in self.ignore:
-            return "ignored"
-        if column == self.label:
-            return "label"
-        if column == self.text_column:
-            return "text"
-        known = self.categorical if header is None else (*self.categorical, *header.categorical)
-        return "categorical" if column in known else "any"
+    def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
+        """What each column of a table is; ``categorical`` are those that the table itself says are."""
+        known = dict.fromkeys((*categorical, *self.categorical), "categorical")
+        known |= {} if self.text_column is None else {self.text_column: "text"}
+        known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
+        return [known.get(column, "any") for column in columns]
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Raise where an option names a column that there is not. The label may be missing."""
         asked = [*self.categorical, *self.ignore, *([] if self.text_column is None else [self.text_column])]
+        known = set(columns)
         for name in asked:
-            if name not in columns:
+            if name not in known:
                 raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, columns))}")
 
     def _set(self, name: str, value: Any) -> None:

@@ -78,10 +78,10 @@ class Blocks(Protocol):
 
 def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
     """Parsed examples as checked rows; ``width`` is the number of columns, None as many as they need."""
-    rows = _core.csr_rows(
-        examples.indptr, examples.indices, examples.data, examples.width() if width is None else width, True
-    )
-    assert rows is not None  # parsers sort
+    columns = examples.width() if width is None else width
+    rows = _core.csr_rows(examples.indptr, examples.indices, examples.data, columns, True)
+    if rows is None or (width is None and columns > MAX_FEATURES):  # parsers sort, and refuse so many
+        raise ValueError("the cache has columns out of order or beyond the limit; delete it")
     return rows
 
 
@@ -175,8 +175,8 @@ class ListBlocks:
 
     def from_cache(self, examples: Examples) -> CandidateLists:
         """The lists again."""
-        assert examples.qid is not None
-        assert examples.weight is not None
+        if examples.qid is None or examples.weight is None or (examples.qid < 0).any():
+            raise ValueError("the cache has no lists; delete it")
         starts = np.flatnonzero(np.diff(examples.qid, prepend=-1, append=-1)).astype(np.int64)
         return CandidateLists(examples, starts, examples.weight, [None] * (len(starts) - 1))
 

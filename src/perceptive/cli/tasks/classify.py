@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
+from perceptive.cli.labels import in_line
 from perceptive.cli.options import as_json, given, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.rows import (
@@ -115,7 +116,7 @@ class Classify:
         voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
         if options.proba and learner.temperature is None and not voted:
             raise ValueError(f"{options.model}: was not calibrated; train it with --holdout, or ask for --scores")
-        names = [str(one).encode() for one in learner.classes]
+        names = [in_line(one).encode() for one in learner.classes]
 
         def lines(labels: list[Any], which: NDArray[Any], scores: Any) -> bytes:
             decided = learner.decide(scores).tolist()

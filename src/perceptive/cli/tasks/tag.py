@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from perceptive.cli.console import table
+from perceptive.cli.labels import breaks_line
 from perceptive.cli.options import as_option, given, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.memory import MemoryJob, held_out
@@ -133,6 +134,9 @@ class Tag:
             raise ValueError("give files, or --text")
         if options.spans and (options.kbest or options.margin):
             raise ValueError("--spans does not go with --kbest and --margin")
+        broken = [label for label in learner.classes if breaks_line(label)]
+        if broken and not options.json:
+            raise ValueError(f"the label {broken[0]!r} would break the lines of the output; ask for --json")
 
         def parts() -> Iterator[tuple[int, bytes]]:
             separator = ""

@@ -1,0 +1,128 @@
+"""Time grows with the size of the input, not with its square: namespaces, columns, classes, labels, nesting."""
+
+import json
+
+import numpy as np
+import pytest
+
+from growth import assert_nearly_linear
+from perceptive import kernels, streams
+from perceptive.features import schemes
+from perceptive.kernels.grammar import as_kernel
+from perceptive.learners import KernelLearner, LinearLearner, SequenceLearner
+from perceptive.models import fields
+from perceptive.models.registry import from_state
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("pairs", [lambda n: ("n1:n2",), lambda n: tuple(f"n{i}:n{i + 1}" for i in range(0, n, 2))])
+def test_namespaces_that_interact(pairs, tmp_path):
+    path = tmp_path / "line.vw"
+
+    def make(n):
+        path.write_text("1 " + " ".join(f"|n{i} f{i}:2" for i in range(n)) + "\n")
+        return pairs(n)
+
+    assert_nearly_linear(make, lambda given: streams.load(path, threads=1, interactions=given), 4000)
+
+
+def test_too_many_interactions_are_refused_at_once(tmp_path):
+    (tmp_path / "line.vw").write_text("1 | " + " ".join(f"f{i}" for i in range(50_000)) + "\n")
+    with pytest.raises(ValueError, match="too many interactions in one example"):
+        streams.load(tmp_path / "line.vw", interactions=("all",))
+    (tmp_path / "line.vw").write_text("1 |a " + "x " * 3000 + "|b " + "y " * 3000 + "\n")
+    with pytest.raises(ValueError, match="too many interactions in one example"):
+        streams.load(tmp_path / "line.vw", interactions=("b:a",))
+
+
+@pytest.mark.parametrize("option", [None, "ignore", "categorical"])
+def test_columns(option, tmp_path):
+    path = tmp_path / "table.csv"
+
+    def make(n):
+        names = [f"c{i}" for i in range(n)]
+        path.write_text(",".join(["label", *names]) + "\n" + ",".join(["1"] * (n + 1)) + "\n")
+        return {} if option is None else {option: tuple(names[::2])}
+
+    assert_nearly_linear(make, lambda given: streams.load(path, threads=1, **given), 2000)
+
+
+def test_classes_that_come_one_by_one():
+    """What is looked up per class; the weights themselves are moved for every class that joins."""
+
+    def make(n):
+        return np.random.default_rng(0).normal(size=(n, 2)), [f"c{i:05}" for i in range(n)]
+
+    assert_nearly_linear(make, lambda given: LinearLearner().learn_many(*given), 100)
+
+
+def test_classes_that_are_announced():
+    def make(n):
+        learner = LinearLearner(classes=list(range(n)))
+        learner.learn_many([[1.0, 2.0]], [0])
+        return learner.state()
+
+    assert_nearly_linear(make, lambda given: from_state("LinearLearner", given), 1000)
+
+
+def test_labels():
+    """There is a byte for each pair of labels, to be copied; all else is linear."""
+
+    def make(n):
+        return ["O", *(f"{prefix}-t{i}" for i in range(n) for prefix in "BI")]
+
+    assert_nearly_linear(make, lambda labels: schemes.constraints("bio", labels), 100)
+
+    def make_state(n):
+        learner = SequenceLearner(template="word\n@label[-1]")
+        learner.learn_many([["w", "v"]] * n, [[f"B-t{i}", f"I-t{i}"] for i in range(n)])
+        return learner.state()
+
+    assert_nearly_linear(make_state, lambda given: from_state("SequenceLearner", given), 50)
+
+
+def nested(n, inner="Exponential"):
+    """A kernel within a kernel within …, as a file has it."""
+    plain = {"kernel": "Linear", "parameters": {"A": {"value": None}}}
+    for _ in range(n):
+        plain = {"kernel": inner, "parameters": {"k": plain}}
+    return plain
+
+
+def test_nesting():
+    assert_nearly_linear(nested, lambda plain: fields.check({"kernel": fields.KERNEL}, {"kernel": plain}), 20)
+    with pytest.raises(ValueError, match="is nested more than 210 levels deep"):
+        fields.check({"kernel": fields.KERNEL}, {"kernel": nested(10_000)})
+
+
+def test_kernels_that_are_nested_too_deep_are_refused(tmp_path):
+    def tower(n):
+        kernel = kernels.Linear()
+        for _ in range(n):
+            kernel = kernel + kernels.Linear()
+        return kernel
+
+    learner = KernelLearner(classes=[0, 1], kernel=tower(100))
+    learner.learn_many([[1.0, 2.0], [2.0, 1.0]], [0, 1])
+    assert from_state("KernelLearner", learner.state()).predict_many([[1.0, 2.0]]) == [0]
+    for n in (101, 5000):
+        with pytest.raises(ValueError, match="nested more than 100 levels deep; add many in pairs"):
+            KernelLearner(classes=[0, 1], kernel=tower(n))
+    twice = kernels.Linear()
+    for _ in range(90):
+        twice = twice + twice
+    assert as_kernel(twice) is twice
+
+
+def test_objects_that_are_nested_deep_are_told_plainly():
+    def deep(n):
+        return json.loads("[" * n + "]" * n)
+
+    def alike(x, z):
+        return 1.0
+
+    learner = KernelLearner(classes=[0, 1], kernel=kernels.Custom(alike))
+    learner.learn_many([deep(250), deep(3)], [0, 1])
+    assert len(learner.predict_many([deep(250)])) == 1
+    assert from_state("KernelLearner", learner.state(), {"alike": alike}).mistakes == learner.mistakes

@@ -1,0 +1,32 @@
+"""Files with changed fields and arrays, and a sound checksum, are refused or give what can be used (fuzz/models.py)."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FUZZER = Path(__file__).parents[2] / "fuzz" / "models.py"
+pytestmark = pytest.mark.core
+
+
+def fuzz(*options):
+    return subprocess.run(
+        [sys.executable, *(["-S"] if sys.flags.no_site else []), str(FUZZER), *map(str, options)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_two_thousand_inputs():
+    done = fuzz("--runs", 2000, "--seed", 2026)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^2000 inputs of \d{3} files, seed 2026: 0 failures", done.stdout)
+
+
+def test_an_input_can_be_had_again():
+    one, again = (fuzz("--seed", 1, "--like", "learner", "--only", 7).stdout for _ in range(2))
+    assert re.match(r"learner .*\[.+\]", one)
+    assert one == again
