@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,17 @@ class State(NamedTuple):
         return State(self.meta, {prefix + name: array for name, array in self.arrays.items()})
 
 
-def below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
+class FileArrays(Arrays):
+    """The arrays of a file: one that is missing is a fault of the file, and told by its name."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise ValueError(f"the array {name} is missing")
+
+
+def below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> FileArrays:
     """The arrays whose names begin with a prefix, without it."""
-    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+    found = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+    return FileArrays(found)
 
 
 def plain(value: Any) -> Any:
@@ -72,8 +80,6 @@ def check_finite(name: str, values: NDArray[Any]) -> NDArray[Any]:
 
 def array_of(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
     """An array from a file without NaN and inf, of this type and shape; None stands for any length."""
-    if name not in arrays:
-        raise ValueError(f"the array {name} is missing")
     array = arrays[name]
     fits = len(array.shape) == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
     if array.dtype != dtype or not fits:

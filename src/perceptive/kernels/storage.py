@@ -107,7 +107,13 @@ def kernel_from_plain(plain: Mapping[str, Any], arrays: Arrays, functions: Funct
     made = {name: _value_from_plain(value, arrays, functions) for name, value in parameters.items()}
     if plain["kernel"] == "Custom":
         made["f"] = _function(made["name"], functions)
-    return KINDS[plain["kernel"]](**made)
+    kind = KINDS.get(plain["kernel"])
+    if kind is None or set(made) - set(kind._parameter_names()):
+        raise ValueError(f"there is no kernel {plain['kernel']!r} with {', '.join(made) or 'no parameters'}")
+    for name in {"k", "k1", "k2"} & set(made):
+        if not isinstance(made[name], Kernel):
+            raise ValueError(f"{name} of {plain['kernel']} must be a kernel")
+    return kind(**made)
 
 
 def _value_from_plain(value: Any, arrays: Arrays, functions: Functions) -> Any:

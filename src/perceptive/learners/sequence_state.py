@@ -9,7 +9,6 @@ import numpy as np
 
 from perceptive.features.presets import PRESETS
 from perceptive.features.templates import Templates
-from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
 
 if TYPE_CHECKING:
@@ -60,9 +59,6 @@ def state_of(learner: SequenceLearner) -> State:
 
 def parameters_from(state: State) -> Meta:
     """The parameters of a learner; raises ValueError where they cannot be."""
-    unknown = set(state.meta["parameters"]) - {f.name for f in fields(SequenceParameters)}
-    if unknown:
-        raise ValueError(f"there is no parameter {min(unknown)!r}")
     return {**state.meta["parameters"], "template": _templates_from(state)}
 
 

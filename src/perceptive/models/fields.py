@@ -8,6 +8,7 @@ check them.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,13 @@ from typing import Any
 
 from perceptive.declarations import Check, anything, boolean, number, one_of, positive, whole
 from perceptive.features.schemes import SCHEMES
+from perceptive.parameters import (
+    KernelParameters,
+    KernelRankingParameters,
+    LinearParameters,
+    RankingParameters,
+    SequenceParameters,
+)
 
 MOST = 2**53  # counts: beyond, a double no longer counts by one
 MOST_COLUMNS = 2**31 - 1
@@ -120,6 +128,16 @@ def any_number(value: Any) -> str | None:
     return None if sound and (isinstance(value, float) or abs(value) <= MOST) else "a number"
 
 
+def parameters_of(declared: type, *others: str) -> Check:
+    """Parameters by name, of those that a class declares but for some; the class checks their values."""
+    known = {f.name for f in dataclasses.fields(declared)} - set(others)
+
+    def check(value: Any) -> str | None:
+        return None if isinstance(value, Mapping) and value.keys() <= known else f"of {', '.join(sorted(known))}"
+
+    return check
+
+
 def named(value: Any) -> str | None:
     """Values by name that are checked elsewhere."""
     return None if isinstance(value, Mapping) and all(isinstance(name, str) for name in value) else "values by name"
@@ -221,14 +239,16 @@ DUAL: Record = {
 
 # ---------------------------------------------------------------- learners
 
-RUN: Record = {"parameters": named, "fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
-SPACE: Record = {"n_features": Optional(Maybe(whole(0))), "reading": Optional(Maybe(READING))}
+RUN: Record = {"fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
+SPACE: Record = {"n_features": Maybe(whole(0)), "reading": Optional(Maybe(READING))}
 CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
 KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}
-RANKING: Record = {**LISTS, "ids": COUNT, "problem": Maybe(PROBLEM)}
+RANKING: Record = {**LISTS, "parameters": parameters_of(RankingParameters), "ids": COUNT, "problem": Maybe(PROBLEM)}
+KERNEL_RANKING: Record = {**KERNELIZED, "parameters": parameters_of(KernelRankingParameters, "kernel")}
 SEQUENCE: Record = {
     **RUN,
+    "parameters": parameters_of(SequenceParameters),
     "temperature": Optional(Maybe(positive)),
     "text": text,
     "where": text,
@@ -246,7 +266,7 @@ CANDIDATES = whole(2)
 
 
 def _of_ranker(value: Any) -> Any:
-    return KERNELIZED if isinstance(value, dict) and "kernel" in value else RANKING
+    return KERNEL_RANKING if isinstance(value, dict) and "kernel" in value else RANKING
 
 
 RERANKING: Record = {
@@ -263,13 +283,19 @@ LEARNERS: dict[str, Record] = {
     "LinearLearner": {
         **LISTS,
         **CLASSES,
+        "parameters": parameters_of(LinearParameters),
         "ids": COUNT,
         "provisional": Optional(FLAG),
         "problems": Each({"pair": Each(whole(0)), **PROBLEM}),
     },
-    "KernelLearner": {**KERNELIZED, **CLASSES, "takes_objects": FLAG},
+    "KernelLearner": {
+        **KERNELIZED,
+        **CLASSES,
+        "parameters": parameters_of(KernelParameters, "kernel"),
+        "takes_objects": FLAG,
+    },
     "RankingLearner": RANKING,
-    "KernelRankingLearner": KERNELIZED,
+    "KernelRankingLearner": KERNEL_RANKING,
     "SequenceLearner": SEQUENCE,
     "RerankingLearner": RERANKING,
 }
@@ -288,7 +314,7 @@ ESTIMATORS: dict[str, Record] = {
     "LinearClassifier": {**LEARNERS["LinearLearner"], **CLASSIFIER},
     "KernelClassifier": {**LEARNERS["KernelLearner"], **CLASSIFIER, **ASKED},
     "LinearRanker": {**RANKING, **ESTIMATOR},
-    "KernelRanker": {**KERNELIZED, **ESTIMATOR, **ASKED},
+    "KernelRanker": {**KERNEL_RANKING, **ESTIMATOR, **ASKED},
     "SequenceTagger": {**SEQUENCE, **ESTIMATOR},
 }
 _RANKERS = {True: ESTIMATORS["KernelRanker"], False: ESTIMATORS["LinearRanker"]}

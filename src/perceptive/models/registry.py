@@ -14,7 +14,7 @@ from typing import Any
 from perceptive import model_file
 from perceptive.model_file import ModelFileError
 from perceptive.models import fields
-from perceptive.state import State
+from perceptive.state import FileArrays, State
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -117,7 +117,7 @@ def _load(path: str | os.PathLike[str], functions: Functions | None, bare: bool,
     if kind not in (*LEARNERS, *ESTIMATORS):
         raise ModelFileError(f"{where}: holds a {kind!r}, which this version does not know; upgrade perceptive")
     try:
-        return from_state(kind, State(meta, arrays), functions, bare=bare)
+        return from_state(kind, State(meta, FileArrays(arrays)), functions, bare=bare)
     except FAULTS as error:
         if isinstance(error, ModelFileError) or type(error).__name__ == "MissingFunction":
             raise

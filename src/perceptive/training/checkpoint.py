@@ -160,12 +160,15 @@ class Checkpoint:
             return None if meta[name] is None else State(meta[name], below(arrays, f"{name}/"))
 
         learner, best = State(meta["learner"], below(arrays, "learner/")), part("best")
+        history = History.from_meta(meta["history"])
+        if not meta["best_epoch"] <= meta["epoch"] <= history.epochs:
+            raise ValueError(f"epoch {meta['epoch']} is not the one behind the {history.epochs} of its history")
         mistakes, updates, loss = meta["before"]
         counts: dict[str, Any] = {name: meta[name] for name in COUNTS}
         run = Run(
             from_state(meta["kind"], learner, functions),
             TrainingParameters(**meta["training"]),
-            History.from_meta(meta["history"]),
+            history,
             before=(mistakes, updates, float(loss)),
             dataset_state=part("dataset"),
             in_file_order=meta.get("in_file_order") is True,
