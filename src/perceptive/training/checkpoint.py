@@ -171,7 +171,7 @@ class Checkpoint:
             history,
             before=(mistakes, updates, float(loss)),
             dataset_state=part("dataset"),
-            in_file_order=meta.get("in_file_order") is True,
+            in_file_order=meta.get("in_file_order", False),  # older files do not say
             **counts,
         )
         if best is not None:
