@@ -50,7 +50,8 @@ def from_state(kind: str, state: State, functions: Functions | None = None, *, b
     Every field is checked first; raises ValueError where one cannot be, or where they do not fit together.
     """
     fields.check(fields.MODELS[kind], state.meta)
-    return class_of(ESTIMATORS.get(kind, kind) if bare else kind).from_state(state, functions or {})
+    checked = State(state.meta, FileArrays(state.arrays))
+    return class_of(ESTIMATORS.get(kind, kind) if bare else kind).from_state(checked, functions or {})
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -117,7 +118,7 @@ def _load(path: str | os.PathLike[str], functions: Functions | None, bare: bool,
     if kind not in (*LEARNERS, *ESTIMATORS):
         raise ModelFileError(f"{where}: holds a {kind!r}, which this version does not know; upgrade perceptive")
     try:
-        return from_state(kind, State(meta, FileArrays(arrays)), functions, bare=bare)
+        return from_state(kind, State(meta, arrays), functions, bare=bare)
     except FAULTS as error:
         if isinstance(error, ModelFileError) or type(error).__name__ == "MissingFunction":
             raise
