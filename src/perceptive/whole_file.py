@@ -11,6 +11,7 @@ import errno
 import io
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -147,6 +148,28 @@ class WholeFile(io.RawIOBase):
                 self.finish()
         finally:
             self.close()
+
+
+class UnnamedFile:
+    """A file without a name, which goes with the process; what the system says names the folder of temporary files."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.gettempdir()
+        with naming(self.path):
+            self._file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
+
+    def fileno(self) -> int:
+        """Of the open file."""
+        return self._file.fileno()
+
+    def write(self, data: ReadableBuffer) -> int:
+        """Write all of it."""
+        with naming(self.path):
+            return write_all(self.fileno(), data)
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._file.close()
 
 
 def _keep_permissions(descriptor: int, old: os.stat_result) -> None:

@@ -16,24 +16,19 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Iterable
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import __version__
-from perceptive.errors import naming
 from perceptive.file_lock import FileLock
 from perceptive.streams.blocks import BLOCK, exact_signature
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
-from perceptive.whole_file import WholeFile, write_all
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from perceptive.whole_file import UnnamedFile, WholeFile
 
 MAGIC = b"PCPTVE2\n"
 END = 8 + 4 + len(MAGIC)
@@ -65,14 +60,9 @@ class Cache:
         self._index: dict[Any, int] = {}
         self._end = len(MAGIC)
         self._free: list[bytearray] = []
-        self.file: WholeFile | IO[bytes] | io.FileIO
-        if path is None:
-            with naming(tempfile.gettempdir()):
-                self.file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
-        else:
-            self.file = WholeFile(path)
+        self.file: WholeFile | UnnamedFile | io.FileIO = UnnamedFile() if path is None else WholeFile(path)
         try:
-            self._write(MAGIC)
+            self.file.write(MAGIC)
         except BaseException:
             self.file.close()
             raise
@@ -123,12 +113,8 @@ class Cache:
             if self.path is not None:
                 crc = zlib.crc32(view, crc)
             self._end += view.nbytes
-            self._write(view)
+            self.file.write(view)
         self.blocks.append([offset, len(examples), len(examples.data), kind, crc, file])
-
-    def _write(self, data: ReadableBuffer) -> None:
-        with naming(tempfile.gettempdir() if self.path is None else self.path):
-            write_all(self.file.fileno(), data)
 
     def finish(self) -> None:
         """Write the index, and give the file its name."""
@@ -136,7 +122,7 @@ class Cache:
             return
         contents = {"labels": self.labels, "blocks": self.blocks, "left_out": self.left_out}
         index = json.dumps({"made_from": self.made_from, **contents}).encode()
-        self._write(index + len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC)
+        self.file.write(index + len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC)
         self.file.finish()
 
     def close(self) -> None:

@@ -9,7 +9,6 @@ file alone, never on the order in which examples are played.
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from perceptive.data.fingerprint import hash_label
 from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError
+from perceptive.whole_file import UnnamedFile
 
 
 class HoldOut:
@@ -92,7 +92,7 @@ class Choices:
     """What was held out of each block: bits in a file that has no name, so that memory holds a few bytes per block."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="perceptive-")  # noqa: SIM115
+        self._file = UnnamedFile()
         self._blocks: list[tuple[int, int]] = []  # offset, examples
         self._end = 0
 
@@ -100,7 +100,6 @@ class Choices:
         """Those of the next block."""
         bits = np.packbits(held).tobytes()
         self._file.write(bits)
-        self._file.flush()
         self._blocks.append((self._end, len(held)))
         self._end += len(bits)
 
