@@ -188,9 +188,9 @@ def _certificate(options: argparse.Namespace, job: Job, run: Run) -> tuple[Certi
     """The certificate, where it is asked for or costs little, or why it could not be made: the model is saved."""
     if options.model or not (options.certify or job.certifies):
         return None, None
-    from perceptive.certificates import certify_datasets
-
     try:
+        from perceptive.certificates import certify_datasets
+
         return certify_datasets(run.learner, job.datasets(run.learner)), None
     except (KeyboardInterrupt, OSError, ValueError, MemoryError) as error:
         return None, error
