@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rows.hpp"
-#include "text/letters.hpp"
+#include "text/characters.hpp"
 #include "text/symbols.hpp"
 
 namespace perceptive {
@@ -62,10 +62,11 @@ class Readings {
         if (of == Derive::itself) return word_;
         std::string& text = of == Derive::lower ? lower_ : norm_;
         if (text.empty()) {
+            const Characters& characters = Characters::all();
             for (std::size_t at = 0; at < word_.size();) {
-                const std::uint32_t c = letters::next(word_, at);
-                const bool digit = of == Derive::norm && letters::kind_of(c) == letters::digit;
-                letters::append(text, digit ? '0' : letters::lower_of(c));
+                const std::uint32_t c = next_character(word_, at);
+                const bool digit = of == Derive::norm && characters[c].shape == Shape::digit;
+                append_character(text, digit ? '0' : characters.lower(c));
             }
         }
         return text;
@@ -76,94 +77,105 @@ class Readings {
     std::string lower_, norm_;
 };
 
+// How often each shape comes in a word, and which comes first.
+struct ShapeCounts {
+    Shape first = Shape::other;
+    int other = 0, upper = 0, lower = 0, digit = 0, letter = 0, punctuation = 0;
+
+    explicit ShapeCounts(std::string_view word) {
+        int* const counts[] = {&other, &upper, &lower, &digit, &letter, &punctuation};
+        for (std::size_t at = 0; at < word.size();) {
+            const bool begins = at == 0;
+            const Shape shape = Characters::all()[next_character(word, at)].shape;
+            if (begins) first = shape;
+            ++*counts[static_cast<int>(shape)];
+        }
+    }
+
+    bool has_letters() const { return upper + lower + letter > 0; }
+};
+
+inline bool has(std::string_view word, int what) {
+    if (what == has_hyphen) return word.find('-') != std::string_view::npos;
+    if (what == has_dot) return word.find('.') != std::string_view::npos;
+    const ShapeCounts n(word);
+    return (what == has_digit   ? n.digit
+            : what == has_upper ? n.upper
+            : what == has_lower ? n.lower
+                                : n.punctuation) > 0;
+}
+
+inline bool is(std::string_view word, int what) {
+    const ShapeCounts n(word);
+    switch (what) {
+        case is_capitalised: return n.first == Shape::upper;
+        case is_upper: return n.upper > 0 && n.lower == 0;
+        case is_number: return n.digit > 0 && !n.has_letters() && n.other == 0;
+        case is_title: return n.first == Shape::upper && n.upper == 1 && n.lower > 0;
+        default: return n.punctuation > 0 && !n.has_letters() && n.digit == 0 && n.other == 0;
+    }
+}
+
+// "Professor" is Xxxxxxxxx, and with runs written once Xx+. At most 32 characters, each + not counted.
+inline std::string shape_of(std::string_view word, bool runs_once) {
+    std::string shape;
+    std::uint32_t last = 0x110000;  // no character
+    int count = 0;
+    for (std::size_t at = 0; at < word.size() && count < 32;) {
+        std::uint32_t c = next_character(word, at);
+        switch (Characters::all()[c].shape) {
+            case Shape::upper: c = 'X'; break;
+            case Shape::lower:
+            case Shape::letter: c = 'x'; break;
+            case Shape::digit: c = 'd'; break;
+            default: break;
+        }
+        if (!runs_once || c != last) {
+            append_character(shape, c);
+            ++count;
+        } else if (shape.back() != '+') {
+            shape += '+';
+        }
+        last = c;
+    }
+    return shape;
+}
+
 // The value of a derived column; empty for none.
 inline std::string derive(const Derived& column, Readings& readings, const std::vector<Symbols>& dictionaries) {
-    using namespace letters;
     const std::string_view word = readings(column.of);
-    std::string value;
-    const auto yes = [](bool condition) { return condition ? std::string("yes") : std::string(); };
+    const auto yes = [](bool condition) { return std::string(condition ? "yes" : ""); };
+    std::size_t at = 0;
     switch (column.what) {
         case Derive::itself:
         case Derive::lower:
         case Derive::norm: return std::string(readings(column.what));
-        case Derive::prefix: {
-            std::size_t at = 0;
+        case Derive::prefix:
             for (int i = 0; i < column.n; ++i) {
                 if (at >= word.size()) return {};
-                next(word, at);
+                next_character(word, at);
             }
             return std::string(word.substr(0, at));
-        }
-        case Derive::suffix: {
-            std::size_t at = word.size();
+        case Derive::suffix:
+            at = word.size();
             for (int i = 0; i < column.n; ++i) {
                 if (at == 0) return {};
                 --at;
                 while (at > 0 && (static_cast<std::uint8_t>(word[at]) & 0xC0) == 0x80) --at;
             }
             return std::string(word.substr(at));
-        }
-        case Derive::shape:
-        case Derive::pattern: {
-            // Xx+ of "Professor": each character's kind, runs of a shape written once
-            std::uint32_t last = 0x110000;  // no character
-            std::size_t count = 0;
-            for (std::size_t at = 0; at < word.size() && count < 32;) {
-                const std::uint32_t c = next(word, at);
-                const Kind kind = kind_of(c);
-                const std::uint32_t mark = kind == upper                     ? 'X'
-                                           : kind == lower || kind == letter ? 'x'
-                                           : kind == digit                   ? 'd'
-                                                                             : c;
-                if (column.what == Derive::pattern || mark != last) {
-                    append(value, mark);
-                    ++count;
-                } else if (value.back() != '+') {
-                    value += '+';
-                }
-                last = mark;
-            }
-            return value;
-        }
-        case Derive::has:
-            for (std::size_t at = 0; at < word.size();) {
-                const std::uint32_t c = next(word, at);
-                const Kind kind = kind_of(c);
-                if ((column.n == has_digit && kind == digit) || (column.n == has_hyphen && c == '-') ||
-                    (column.n == has_upper && kind == upper) || (column.n == has_lower && kind == lower) ||
-                    (column.n == has_punctuation && kind == punctuation) || (column.n == has_dot && c == '.'))
-                    return "yes";
-            }
-            return {};
-        case Derive::is: {
-            bool letters = false, lowers = false, digits = false, marks = false, rest = false, first_upper = false;
-            int uppers = 0;
-            for (std::size_t at = 0; at < word.size();) {
-                const bool first = at == 0;
-                const std::uint32_t c = next(word, at);
-                const Kind kind = kind_of(c);
-                uppers += kind == upper;
-                if (first) first_upper = kind == upper;
-                letters |= kind == upper || kind == lower || kind == letter;
-                lowers |= kind == lower;
-                digits |= kind == digit;
-                marks |= kind == punctuation;
-                rest |= kind == other;
-            }
-            if (column.n == is_capitalised) return yes(first_upper);
-            if (column.n == is_upper) return yes(uppers > 0 && !lowers);
-            if (column.n == is_number) return yes(digits && !letters && !rest);
-            if (column.n == is_title) return yes(first_upper && uppers == 1 && lowers);
-            return yes(marks && !letters && !digits && !rest);
-        }
+        case Derive::shape: return shape_of(word, true);
+        case Derive::pattern: return shape_of(word, false);
+        case Derive::has: return yes(has(word, column.n));
+        case Derive::is: return yes(is(word, column.n));
         case Derive::length: {
             int length = 0;
-            for (std::size_t at = 0; at < word.size() && length < 20; ++length) next(word, at);
+            for (; at < word.size() && length < 20; ++length) next_character(word, at);
             return std::to_string(length);
         }
         case Derive::in: return yes(dictionaries.at(static_cast<std::size_t>(column.n)).find(word) >= 0);
     }
-    return value;
+    return {};
 }
 
 class Columns {

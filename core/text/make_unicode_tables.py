@@ -5,38 +5,27 @@ A newer version changes the features of texts with newly assigned characters; mo
 """
 
 import itertools
+import textwrap
 import unicodedata
 from collections.abc import Iterator
 
-from perceptive.reference.text import is_mark, is_word, is_word_character, lower
+from perceptive.reference.text import is_word, lower
 
 CHARACTERS = [chr(code) for code in range(0x110000)]
+BY_CATEGORY = {"Lu": "U", "Lt": "U", "Ll": "L", "Nd": "D", "Pc": "C"}
+BY_MAJOR_CATEGORY = {"L": "A", "M": "M", "N": "N", "P": "P", "S": "P"}
 
 
-def kind(c: str) -> int:
-    """0 separates, 1 is a mark, 2 a word character, 3 a word: `CharacterKind` in tokens.hpp."""
-    return 3 if is_word(c) else 2 if is_word_character(c) else 1 if is_mark(c) else 0
-
-
-def letter_kind(c: str) -> int:
-    """1 is upper and 2 lower case, 3 a digit, 4 another letter, 5 punctuation, 0 none: `Kind` in letters.hpp."""
+def kind(c: str) -> str:
+    """A letter of `KINDS` in characters.hpp, which says what it means."""
     category = unicodedata.category(c)
-    cases = {"Lu": 1, "Lt": 1, "Ll": 2, "Nd": 3}
-    return cases.get(category) or (4 if category[0] in "LM" else 5 if category[0] in "PS" else 0)
+    return "W" if is_word(c) else BY_CATEGORY.get(category) or BY_MAJOR_CATEGORY.get(category[0], "O")
 
 
-def letter_runs() -> Iterator[tuple[int, int]]:
-    """First, kind; a run ends where the next begins."""
-    for value, group in itertools.groupby(CHARACTERS, letter_kind):
-        yield ord(next(group)), value
-
-
-def kinds() -> Iterator[tuple[int, int, int]]:
-    """First, last, kind."""
-    for value, group in itertools.groupby(CHARACTERS, kind):
-        codes = [ord(c) for c in group]
-        if value:
-            yield codes[0], codes[-1], value
+def kinds() -> str:
+    """The kinds of all characters from 0 on, each followed by how often it comes, where that is more than once."""
+    lengths = ((value, len(list(group))) for value, group in itertools.groupby(CHARACTERS, kind))
+    return "".join(f"{value}{length if length > 1 else ''}" for value, length in lengths)
 
 
 def lowers() -> Iterator[tuple[int, int, int, int]]:
@@ -54,18 +43,8 @@ def lowers() -> Iterator[tuple[int, int, int, int]]:
         yield first, last, step if last > first else 1, delta
 
 
-def lines(rows: Iterator[tuple[int, ...]], codes: int = 2) -> Iterator[str]:
-    line = "   "
-    for row in rows:
-        cell = f" {{{', '.join([*(f'0x{code:X}' for code in row[:codes]), *map(str, row[codes:])])}}},"
-        if len(line) + len(cell) > 120:
-            yield line
-            line = "   "
-        line += cell
-    yield line
-
-
 def header() -> str:
+    ranges = " ".join(f"{{0x{first:X},0x{last:X},{step},{delta}}}," for first, last, step, delta in lowers())
     return "\n".join(
         [
             f"// Made by make_unicode_tables.py from Unicode {unicodedata.unidata_version}; do not edit.",
@@ -78,19 +57,14 @@ def header() -> str:
             "// clang-format off",
             f'constexpr char unicode_version[] = "{unicodedata.unidata_version}";',
             "",
-            "struct KindRange { std::uint32_t first, last; std::uint8_t kind; };",
-            "constexpr KindRange kind_ranges[] = {",
-            *lines(kinds()),
-            "};",
+            "// The kinds of all characters, in runs: the letter of a kind, and its length unless it is 1.",
+            "constexpr char kind_runs[] =",
+            *(f'    "{line}"' for line in textwrap.wrap(kinds(), 114)),
+            ";",
             "",
             "struct LowerRange { std::uint32_t first, last, step; std::int32_t delta; };",
             "constexpr LowerRange lower_ranges[] = {",
-            *lines(lowers()),
-            "};",
-            "",
-            "struct LetterRun { std::uint32_t first; std::uint8_t kind; };",
-            "constexpr LetterRun letter_runs[] = {",
-            *lines(letter_runs(), 1),
+            *textwrap.wrap(ranges, 120, initial_indent="    ", subsequent_indent="    "),
             "};",
             "// clang-format on",
             "",

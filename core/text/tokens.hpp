@@ -11,52 +11,11 @@
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "text/unicode_tables.hpp"
-#include "text/utf8.hpp"
+#include "text/characters.hpp"
 
 namespace perceptive {
-
-enum class CharacterKind : std::uint8_t { separator, mark, letter, word };  // word: a letter that is one by itself
-
-// What kind each character is and how far its lower-case letter lies: a byte per character, made at first use.
-class Characters {
-  public:
-    static const Characters& all() {
-        static const Characters characters;
-        return characters;
-    }
-
-    CharacterKind kind(std::uint32_t code) const { return records_[record_[code]].first; }
-    std::uint32_t lower(std::uint32_t code) const {
-        return code + static_cast<std::uint32_t>(records_[record_[code]].second);
-    }
-
-  private:
-    using Record = std::pair<CharacterKind, std::int32_t>;
-
-    Characters() : record_(0x110000) {
-        for (int kind = 0; kind < 4; ++kind) records_.emplace_back(static_cast<CharacterKind>(kind), 0);
-        for (const KindRange& range : kind_ranges)
-            for (std::uint32_t code = range.first; code <= range.last; ++code) record_[code] = range.kind;
-        for (const LowerRange& range : lower_ranges)
-            for (std::uint32_t code = range.first; code <= range.last; code += range.step)
-                record_[code] = find({kind(code), range.delta});
-    }
-
-    std::uint8_t find(const Record& wanted) {
-        std::size_t i = 0;
-        while (i < records_.size() && records_[i] != wanted) ++i;
-        if (i == 256) throw std::logic_error("more than 256 kinds of characters");
-        if (i == records_.size()) records_.push_back(wanted);
-        return static_cast<std::uint8_t>(i);
-    }
-
-    std::vector<std::uint8_t> record_;
-    std::vector<Record> records_;
-};
 
 class Tokens {
   public:
@@ -64,7 +23,7 @@ class Tokens {
         : characters_(Characters::all()), lowercase_(lowercase), with_runs_(with_runs) {
         for (std::uint32_t code = 0; code < 0x80; ++code) {
             const std::uint32_t kept = lowercase ? characters_.lower(code) : code;
-            ascii_[code] = characters_.kind(code) == CharacterKind::separator ? ' ' : static_cast<char>(kept);
+            ascii_[code] = characters_[code].role == Role::separator ? ' ' : static_cast<char>(kept);
         }
     }
 
@@ -93,12 +52,12 @@ class Tokens {
             const Decoded character = decode_utf8(p, end);
             p += character.length;
             broken_ += !character.sound;
-            const CharacterKind kind = character.sound ? characters_.kind(character.code) : CharacterKind::separator;
-            if (kind == CharacterKind::separator || (kind == CharacterKind::mark && state == State::outside)) {
+            const Role role = character.sound ? characters_[character.code].role : Role::separator;
+            if (role == Role::separator || (role == Role::mark && state == State::outside)) {
                 state = leave(state);
                 continue;
             }
-            state = enter(state, kind);
+            state = enter(state, role);
             const std::uint32_t code = lowercase_ ? characters_.lower(character.code) : character.code;
             word_at_ += encode_utf8(code, &words_[word_at_]);
             if (with_runs_) {
@@ -159,8 +118,8 @@ class Tokens {
     }
 
     // Before a character of a run.
-    State enter(State state, CharacterKind kind) {
-        if (kind == CharacterKind::mark || (state == State::inside && kind == CharacterKind::letter)) return state;
+    State enter(State state, Role role) {
+        if (role == Role::mark || (state == State::inside && role == Role::letter)) return state;
         if (state != State::outside) {
             end_word();
         } else if (with_runs_) {
@@ -168,7 +127,7 @@ class Tokens {
             runs_[run_at_++] = '<';
         }
         begins_[n_words_] = word_at_;
-        return kind == CharacterKind::word ? State::alone : State::inside;
+        return role == Role::word ? State::alone : State::inside;
     }
 
     // Before a separator, and at the end.
