@@ -33,6 +33,9 @@ template <class T>
 using MatrixOf = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Matrix = MatrixOf<double>;
 
+// The name of an argument that is an array, which must not be converted: what is written to it would be lost.
+inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
+
 using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
                              CsrRows<double, std::int32_t>, CsrRows<float, i64>, CsrRows<double, i64>>;
 
@@ -71,18 +74,19 @@ inline std::optional<double> plain_number(PyObject* value) {
     return number;
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
+// The numbers of a vector or Buffer, without a copy where it is moved here.
+template <class Numbers>
+auto to_numpy(Numbers values) {
+    auto* kept = new Numbers(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Numbers*>(p); });
+    return nb::ndarray<nb::numpy, std::remove_pointer_t<decltype(kept->data())>>(kept->data(), {kept->size()}, owner);
 }
 
-// Text that may not be UTF-8.
-inline nb::object decoded(std::string_view bytes) {
-    PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+// Text that may not be UTF-8; without `errors` it raises where it is not.
+inline nb::str decoded(std::string_view bytes, const char* errors = "replace") {
+    PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), errors);
     if (!text) throw nb::python_error();
-    return nb::steal(text);
+    return nb::steal<nb::str>(text);
 }
 
 // The bytes of a str, which must live on; none, with a Python error set, where it has no UTF-8 form.

@@ -89,11 +89,11 @@ inline std::string_view csv_value(const CsvField& field, std::string& unquoted) 
 
 // Throws where the quotes of a field that begins at p are not as they should be.
 inline void csv_check(const char* p, const CsvField& field) {
-    if (!field.closed) throw BadLine{p, "the quote that opens here is never closed; close it, or double it"};
+    if (!field.closed) refuse(p, "the quote that opens here is never closed; close it, or double it");
     const char* const after = field.quoted ? field.end + 1 : std::find(field.begin, field.end, '"');
     if (after == field.stop) return;
-    if (field.quoted) throw BadLine{after, "there is more after the closing quote; double the quotes within a value"};
-    throw BadLine{after, "there is a quote within a value; put the value in quotes, and double those within"};
+    if (field.quoted) refuse(after, "there is more after the closing quote; double the quotes within a value");
+    refuse(after, "there is a quote within a value; put the value in quotes, and double those within");
 }
 
 struct CsvHeader {
@@ -111,7 +111,7 @@ inline CsvHeader csv_header(std::string_view text, char delimiter) {
     header.size = static_cast<std::size_t>((newline ? newline + 1 : end) - text.data());
     if (newline) end = newline;
     if (end > p && end[-1] == '\r') --end;
-    if (skip_blanks(p, end) == end) throw BadLine{p, "the first line is empty; it must name the columns"};
+    if (skip_blanks(p, end) == end) refuse(p, "the first line is empty; it must name the columns");
     std::string unquoted;
     std::unordered_set<std::string> met;
     while (true) {
@@ -120,7 +120,7 @@ inline CsvHeader csv_header(std::string_view text, char delimiter) {
         const std::string_view name = csv_value(field, unquoted);
         require_short(name, p);
         require_utf8(name, p, "the name of a column");
-        if (!met.emplace(name).second) throw BadLine{p, "there are two columns '" + shown(name) + "'; rename one"};
+        if (!met.emplace(name).second) refuse(p, "there are two columns '" + shown(name) + "'; rename one");
         header.names.emplace_back(name);
         if (field.stop == end) return header;
         p = field.stop + 1;
@@ -145,21 +145,13 @@ inline char csv_delimiter(std::string_view text, bool whole) {
 }
 
 template <class V>
-class CsvParser {
+class CsvParser : public FeatureParser<V> {
   public:
     static constexpr bool many_lines = true;
-    Examples<V> examples;
-    FeatureRow features;
+    using FeatureParser<V>::examples, FeatureParser<V>::features;
 
-    CsvParser(std::string_view, const CsvOptions& options) : features(options.features), options_(options) {
+    CsvParser(std::string_view, const CsvOptions& options) : FeatureParser<V>(options.features), options_(options) {
         if (options.text) text_.emplace(options.text->options, options.text->idf);
-    }
-
-    InvertedIndex* names() { return &features.names; }
-
-    void drop() {
-        examples.drop_row();
-        features.clear();
     }
 
     const char* line_end(const char* p, const char* end) const { return csv_record_end(p, end, options_.delimiter); }
@@ -168,8 +160,7 @@ class CsvParser {
         if (skip_blanks(p, end) == end && options_.delimiter != '\t') return;
         if (p == end) return;
         const char* const begin = p;
-        number_ = std::nullopt;
-        word_.clear();
+        label_ = std::nullopt;
         std::size_t i = 0;
         for (;; ++i) {
             const CsvField field = csv_field(p, end, options_.delimiter);
@@ -179,24 +170,17 @@ class CsvParser {
             p = field.stop + 1;
         }
         if (i + 1 != options_.columns.size())
-            throw BadLine{begin, "the row has " + fields(i + 1) + ", the header " +
-                                     std::to_string(options_.columns.size()) + "; check the delimiter and the quotes"};
-        if (const char* wrong = features.end(examples); *wrong) throw BadLine{end, wrong};
-        examples.end_row(number_         ? examples.labels.number(*number_)
-                         : word_.empty() ? UNLABELLED
-                                         : examples.labels.word(word_));
+            refuse(begin, "the row has " + fields(i + 1) + ", the header " + std::to_string(options_.columns.size()) +
+                              "; check the delimiter and the quotes");
+        features.end(examples, end);
+        examples.end_row(examples.labels.find(label_));
     }
 
   private:
     static std::string fields(std::size_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
 
     static bool missing(std::string_view value) {
-        if (value.empty()) return true;
-        if (value.size() > 4 || (value.front() | 0x20) != 'n') return false;
-        char lower[4];
-        std::transform(value.begin(), value.end(), lower, [](char c) { return static_cast<char>(c | 0x20); });
-        const std::string_view word(lower, value.size());
-        return word == "na" || word == "nan" || word == "null";
+        return value.empty() || ((value.front() | 0x20) == 'n' && is_one_of(value, {"na", "nan", "null"}));
     }
 
     void cell(const std::pair<std::string, CsvColumn>& column, const char* at, std::string_view value) {
@@ -209,17 +193,13 @@ class CsvParser {
         const char *const begin = value.data(), *const end = begin + value.size();
         const bool number = may_be_number(value.front()) && read_decimal(begin, end, x) == end;
         const bool label = kind == CsvColumn::label;
-        const auto refuse = [&](const std::string& why) {
-            throw BadLine{at, std::string(label ? "label" : "value") + " '" + shown(value) + "' is " + why};
-        };
-        if (!number && is_not_finite(value)) refuse("not finite; drop or impute such examples first");
-        if (number && std::isinf(label ? x : static_cast<V>(x)))
-            refuse(std::string("too large for ") + (label ? "float64" : type_name<V>)+"; rescale");
+        if (number ? std::isinf(label ? x : static_cast<V>(x)) : is_not_finite(value))
+            refuse_number(value, label ? "label" : "value", "", label ? "float64" : type_name<V>, at);
         if (label && number) {
-            number_ = x;
+            label_ = x;
         } else if (label) {
             require_utf8(value, at, "label");
-            word_ = value;
+            label_.emplace(std::in_place_type<std::string>, value);
         } else if (number) {
             features.add(name, x, name);
         } else {
@@ -236,8 +216,7 @@ class CsvParser {
 
     const CsvOptions& options_;
     std::optional<TextFeatures> text_;
-    std::optional<double> number_;  // the label
-    std::string word_;              // or this
+    std::optional<LabelTable::Value> label_;
     std::string unquoted_, name_;
 };
 

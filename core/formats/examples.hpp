@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -117,6 +118,8 @@ class Buffer {
     std::size_t size_ = 0, bytes_ = 0;
 };
 
+constexpr std::int32_t UNLABELLED = -1;
+
 // The different labels, numbers or words, in the order of their arrival.
 class LabelTable {
   public:
@@ -138,6 +141,14 @@ class LabelTable {
         return found->second;
     }
 
+    // None, and an empty word, are no label.
+    std::int32_t find(const std::optional<Value>& y) {
+        if (!y) return UNLABELLED;
+        if (const double* const x = std::get_if<double>(&*y)) return number(*x);
+        const std::string& text = std::get<std::string>(*y);
+        return text.empty() ? UNLABELLED : word(text);
+    }
+
     const std::vector<Value>& values() const { return values_; }
 
   private:
@@ -150,8 +161,6 @@ class LabelTable {
     std::int32_t last_ = -1;
     double last_number_ = 0.0;
 };
-
-constexpr std::int32_t UNLABELLED = -1;
 
 template <class V>
 struct Examples {

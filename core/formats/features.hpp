@@ -4,7 +4,6 @@
 // product is the two names, the smaller first, joined by '*'.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,8 @@
 #include <vector>
 
 #include "formats/examples.hpp"
+#include "formats/lines.hpp"
+#include "text/hashed_row.hpp"
 #include "text/hashing.hpp"
 #include "text/text.hpp"
 
@@ -56,66 +57,49 @@ class FeatureRow {
     }
 
     void clear() {
-        entries_.clear();
+        row_.clear();
         text_.clear();
         named_.clear();
     }
 
-    void add(std::string_view name, double value, std::string_view space = {}) {
+    // `padded`: 4 bytes past the name may be read, which is faster.
+    void add(std::string_view name, double value, std::string_view space = {}, bool padded = false) {
         if (value == 0.0) return;
-        enter(options_.kernel.hash(name), name, value);
-        if (interacts_) keep(name, value, space);
-    }
-
-    // The same where 4 bytes past the name may be read, which is faster.
-    void add_padded(std::string_view name, double value, std::string_view space = {}) {
-        if (value == 0.0) return;
-        enter(Murmur3(name.data(), options_.kernel.seed).hash_padded(name.size()), name, value);
-        if (interacts_) keep(name, value, space);
+        Murmur3 murmur(name.data(), options_.kernel.seed);
+        enter(padded ? murmur.hash_padded(name.size()) : murmur.hash(name.size()), name, value);
+        if (!interacts_) return;
+        named_.push_back({text_.size(), name.size(), space.size(), value});
+        text_.append(name).append(space);
     }
 
     // The features of a text, weighted as its options say. They do not interact.
     void add_text(TextFeatures& text, std::string_view utf8) {
-        if (options_.remember)
-            text.add(utf8, [&](std::uint32_t h, std::string_view name) { names.add(options_.kernel.bucket(h), name); });
-        else
-            text.add(utf8);
-        text.finish([&](std::uint32_t bucket, double value) { push(bucket, value); });
+        text.add(utf8, options_.remember ? &names : nullptr);
+        text.end_row();
+        for (std::size_t i = 0; i < text.buckets().size(); ++i)
+            row_.add(static_cast<std::uint32_t>(text.buckets()[i]), text.values()[i]);
     }
 
-    // Writes the row: sorted by bucket, what shares a bucket added up in the order of arrival. An empty message, or
-    // what is wrong.
+    // Writes the row of the line that ends `at`.
     template <class V>
-    const char* end(Examples<V>& examples) {
-        if (interacts_ && !interact()) return "too many interactions in one example; name the namespaces that interact";
-        sort();
-        std::int32_t* const index = examples.indices.room(entries_.size());
-        V* const value = examples.data.room(entries_.size());
+    void end(Examples<V>& examples, const char* at) {
+        if (interacts_ && !interact())
+            refuse(at, "too many interactions in one example; name the namespaces that interact");
+        std::int32_t* index = examples.indices.room(row_.size());
+        V* value = examples.data.room(row_.size());
         std::size_t stored = 0;
-        for (std::size_t p = 0; p < entries_.size();) {
-            const std::uint64_t bucket = entries_[p].key >> 32;
-            double sum = entries_[p].value;
-            while (++p < entries_.size() && entries_[p].key >> 32 == bucket) sum += entries_[p].value;
-            if (sum == 0.0) continue;
-            index[stored] = static_cast<std::int32_t>(bucket);
+        row_.finish(options_.kernel.bits, [&](std::int32_t bucket, double sum) {
+            index[stored] = bucket;
             value[stored] = static_cast<V>(sum);
-            if (!std::isfinite(value[stored]))
-                return "the features of one bucket add up to too large a number; rescale";
-            ++stored;
-        }
+            if (!std::isfinite(value[stored++]))
+                refuse(at, "the features of one bucket add up to too large a number; rescale");
+        });
         examples.indices.advance(stored);
         examples.data.advance(stored);
         clear();
-        return "";
     }
 
   private:
-    static constexpr std::size_t FEW = 16;
-
-    struct Entry {
-        std::uint64_t key;  // bucket and place in the row
-        double value;
-    };
     struct Named {
         std::size_t begin, length, space;  // name and namespace in text_
         double value;
@@ -126,48 +110,10 @@ class FeatureRow {
         return std::string_view(text_).substr(f.begin + f.length, f.space);
     }
 
-    void push(std::uint32_t bucket, double value) {
-        entries_.push_back({std::uint64_t{bucket} << 32 | entries_.size(), value});
-    }
-
     void enter(std::uint32_t hash, std::string_view name, double value) {
         const std::uint32_t bucket = options_.kernel.bucket(hash);
         if (options_.remember) names.add(bucket, name);
-        push(bucket, options_.kernel.signed_value(hash, value));
-    }
-
-    void keep(std::string_view name, double value, std::string_view space) {
-        named_.push_back({text_.size(), name.size(), space.size(), value});
-        text_.append(name).append(space);
-    }
-
-    static bool before(const Entry& a, const Entry& b) { return a.key < b.key; }
-
-    // Buckets are spread evenly: sharing the entries out among as many groups by their top bits leaves little to be
-    // sorted. Where many are alike, their group is sorted the usual way.
-    void sort() {
-        const std::size_t n = entries_.size();
-        if (n > FEW) {
-            int g = 5;
-            while (g < 12 && n >> g) ++g;
-            g = std::min(g, options_.kernel.bits);
-            const int shift = 32 + options_.kernel.bits - g;
-            const std::size_t groups = std::size_t{1} << g;
-            ends_.assign(groups + 1, 0);
-            for (const Entry& entry : entries_) ++ends_[(entry.key >> shift) + 1];
-            for (std::size_t i = 1; i < groups; ++i) ends_[i + 1] += ends_[i];
-            sorted_.resize(n);
-            for (const Entry& entry : entries_) sorted_[ends_[entry.key >> shift]++] = entry;
-            entries_.swap(sorted_);
-            for (std::size_t i = 0, begin = 0; i < groups; begin = ends_[i++])
-                if (ends_[i] - begin > FEW) std::sort(&entries_[begin], &entries_[0] + ends_[i], before);
-        }
-        for (std::size_t i = 1; i < n; ++i) {  // insertion: groups are short or sorted
-            const Entry entry = entries_[i];
-            std::size_t p = i;
-            for (; p > 0 && entries_[p - 1].key > entry.key; --p) entries_[p] = entries_[p - 1];
-            entries_[p] = entry;
-        }
+        row_.add(bucket, options_.kernel.signed_value(hash, value));
     }
 
     // Namespaces that interact are numbered; the key lies in the options.
@@ -227,8 +173,7 @@ class FeatureRow {
 
     const FeatureOptions& options_;
     bool interacts_;
-    std::vector<Entry> entries_, sorted_;
-    std::vector<std::uint32_t> ends_;  // of the groups
+    HashedRow row_;
     std::string text_, product_;
     std::vector<Named> named_;
     std::unordered_map<std::string_view, int> number_;  // of the namespaces that interact
@@ -236,6 +181,24 @@ class FeatureRow {
     std::vector<std::vector<std::size_t>> members_;     // of each, its features in this row
     std::vector<int> of_;                               // of each feature the number of its namespace, or -1
     std::vector<std::size_t> later_;
+};
+
+// What the parsers of formats with named features have in common.
+template <class V>
+class FeatureParser : public OneLine {
+  public:
+    Examples<V> examples;
+    FeatureRow features;
+
+    explicit FeatureParser(const FeatureOptions& options) : features(options) {}
+
+    InvertedIndex& names() { return features.names; }
+
+    // Forget what a line that turned out to be broken has left.
+    void drop() {
+        examples.drop_row();
+        features.clear();
+    }
 };
 
 }  // namespace perceptive

@@ -36,9 +36,9 @@ class JsonReader {
         open('{', "an object");
         if (peek() == '}') return close();
         while (true) {
-            if (peek() != '"') refuse("a key in quotes");
+            if (peek() != '"') expected("a key in quotes");
             string(key_);
-            if (peek() != ':') refuse("':' after the key");
+            if (peek() != ':') expected("':' after the key");
             ++p_;
             each(std::string_view(key_));
             if (!next('}')) return;
@@ -63,12 +63,12 @@ class JsonReader {
             const char* const begin = p_;
             while (p_ < end_ && is_plain(*p_)) ++p_;
             out.append(begin, p_);
-            if (p_ == end_) throw BadLine{quote, "the string that begins here is not closed; close it with a quote"};
+            if (p_ == end_) refuse(quote, "the string that begins here is not closed; close it with a quote");
             if (*p_ == '"') return ++p_, void();
             if (*p_ == '\\')
                 escape(out);
             else if (static_cast<unsigned char>(*p_) < 32)
-                throw BadLine{p_, "there is a control character in a string; write it as \\u00.."};
+                refuse(p_, "there is a control character in a string; write it as \\u00..");
             else
                 wide(out);
         }
@@ -94,25 +94,25 @@ class JsonReader {
         double x = 0.0;
         read_decimal(begin, p_, x);
         if (std::isinf(x))
-            throw BadLine{begin, "number '" + shown({begin, static_cast<std::size_t>(p_ - begin)}) +
-                                     "' is too large for float64; rescale"};
+            refuse(begin, "number '" + shown({begin, static_cast<std::size_t>(p_ - begin)}) +
+                              "' is too large for float64; rescale");
         return x;
     }
 
     // true, false or null
     void word(std::string_view wanted) {
         if (std::string_view(p_, static_cast<std::size_t>(end_ - p_)).substr(0, wanted.size()) != wanted)
-            refuse("a value");
+            expected("a value");
         p_ += wanted.size();
     }
 
     void finish() {
-        if (peek(), p_ < end_) refuse("the end of the line");
+        if (peek(), p_ < end_) expected("the end of the line");
     }
 
-    [[noreturn]] void refuse(const char* expected) const {
-        if (p_ == end_) throw BadLine{p_, std::string("expected ") + expected + ", found the end of the line"};
-        throw BadLine{p_, std::string("expected ") + expected + ", found '" + shown({p_, 1}) + "'"};
+    [[noreturn]] void expected(const char* what) const {
+        if (p_ == end_) refuse(p_, std::string("expected ") + what + ", found the end of the line");
+        refuse(p_, std::string("expected ") + what + ", found '" + shown({p_, 1}) + "'");
     }
 
   private:
@@ -122,8 +122,8 @@ class JsonReader {
     }
 
     void open(char bracket, const char* what) {
-        if (peek() != bracket) refuse(what);
-        if (++depth_ > deepest) throw BadLine{p_, "values are nested deeper than 64; flatten them"};
+        if (peek() != bracket) expected(what);
+        if (++depth_ > deepest) refuse(p_, "values are nested deeper than 64; flatten them");
         ++p_;
     }
 
@@ -136,23 +136,23 @@ class JsonReader {
     bool next(char bracket) {
         const char c = peek();
         if (c == bracket) return close(), false;
-        if (c != ',') refuse(bracket == '}' ? "',' or '}'" : "',' or ']'");
+        if (c != ',') expected(bracket == '}' ? "',' or '}'" : "',' or ']'");
         ++p_;
         return true;
     }
 
     void digits() {
-        if (p_ == end_ || !is_digit(*p_)) refuse("a digit");
+        if (p_ == end_ || !is_digit(*p_)) expected("a digit");
         while (p_ < end_ && is_digit(*p_)) ++p_;
     }
 
     void escape(std::string& out) {
         static constexpr std::string_view NAMES = "\"\\/bfnrt", MEANT = "\"\\/\b\f\n\r\t";
         const char* const begin = p_++;
-        if (p_ == end_) refuse("what is escaped");
+        if (p_ == end_) expected("what is escaped");
         if (*p_ != 'u') {
             const std::size_t which = NAMES.find(*p_);
-            if (which == std::string_view::npos) refuse("one of \" \\ / b f n r t u after '\\'");
+            if (which == std::string_view::npos) expected("one of \" \\ / b f n r t u after '\\'");
             out += MEANT[which];
             ++p_;
             return;
@@ -171,7 +171,7 @@ class JsonReader {
     }
 
     [[noreturn]] static void lone(const char* at) {
-        throw BadLine{at, "there is half a surrogate pair in a string; write both, high before low"};
+        refuse(at, "there is half a surrogate pair in a string; write both, high before low");
     }
 
     // The four digits after the u at p_.
@@ -185,7 +185,7 @@ class JsonReader {
             else if (c >= 'a' && c <= 'f')
                 code = code << 4 | static_cast<std::uint32_t>(c - 'a' + 10);
             else
-                refuse("four hexadecimal digits after '\\u'");
+                expected("four hexadecimal digits after '\\u'");
         }
         return code;
     }
@@ -193,7 +193,7 @@ class JsonReader {
     void wide(std::string& out) {
         const auto* const p = reinterpret_cast<const unsigned char*>(p_);
         const Decoded c = decode_utf8(p, reinterpret_cast<const unsigned char*>(end_));
-        if (!c.sound) throw BadLine{p_, "a string is not UTF-8; convert the file to it"};
+        if (!c.sound) refuse(p_, "a string is not UTF-8; convert the file to it");
         out.append(p_, static_cast<std::size_t>(c.length));
         p_ += c.length;
     }

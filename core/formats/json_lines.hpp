@@ -23,33 +23,23 @@ namespace perceptive {
 
 struct JsonOptions {
     FeatureOptions features;
-    std::optional<TextReading> text;
+    TextReading text;
     std::string label = "label", text_key = "text";
     bool only_text = false;  // leave out the other features
 };
 
 template <class V>
-class JsonParser : public OneLine {
+class JsonParser : public FeatureParser<V> {
   public:
-    Examples<V> examples;
-    FeatureRow features;
+    using FeatureParser<V>::examples, FeatureParser<V>::features;
 
-    JsonParser(std::string_view, const JsonOptions& options) : features(options.features), options_(options) {
-        if (options.text) text_.emplace(options.text->options, options.text->idf);
-    }
-
-    InvertedIndex* names() { return &features.names; }
-
-    void drop() {
-        examples.drop_row();
-        features.clear();
-    }
+    JsonParser(std::string_view, const JsonOptions& options)
+        : FeatureParser<V>(options.features), options_(options), text_(options.text.options, options.text.idf) {}
 
     void line(const char* p, const char* end) {
         json_.start(p, end);
         if (json_.peek() == '\0' && json_.at() == end) return;
-        number_ = std::nullopt;
-        word_ = std::nullopt;
+        label_ = std::nullopt;
         double weight = 1.0;
         json_.object([&](std::string_view key) {
             const char kind = json_.peek();
@@ -57,38 +47,36 @@ class JsonParser : public OneLine {
                 label(kind);
             else if (key == "weight")
                 weight = weight_of(kind);
-            else if (key == options_.text_key && kind == '"' && text_)
-                json_.string(value_), features.add_text(*text_, value_);
+            else if (key == options_.text_key && kind == '"')
+                json_.string(value_), features.add_text(text_, value_);
             else if (key == "features" && kind == '{')
                 json_.object([&](std::string_view inner) { member(inner); });
             else
                 member(key);
         });
         json_.finish();
-        if (const char* wrong = features.end(examples); *wrong) throw BadLine{end, wrong};
+        features.end(examples, end);
         examples.weight.push_back(weight);
-        examples.end_row(number_                    ? examples.labels.number(*number_)
-                         : word_ && !word_->empty() ? examples.labels.word(*word_)
-                                                    : UNLABELLED);
+        examples.end_row(examples.labels.find(label_));
     }
 
   private:
     void label(char kind) {
         const char* const at = json_.at();
-        if (number_ || word_) throw BadLine{at, "there are two labels; give one"};
+        if (label_) refuse(at, "there are two labels; give one");
         if (kind == '"')
-            json_.string(word_.emplace());
+            json_.string(std::get<std::string>(label_.emplace(std::string())));
         else if (kind == '{' || kind == '[')
-            throw BadLine{at, "the label must be a number, a string, true, false or null"};
+            refuse(at, "the label must be a number, a string, true, false or null");
         else
-            number_ = scalar(kind);
+            label_ = scalar(kind);
     }
 
     double weight_of(char kind) {
         const char* const at = json_.at();
-        if (kind == '"' || kind == '{' || kind == '[') throw BadLine{at, "the weight must be a number, 0 or more"};
+        if (kind == '"' || kind == '{' || kind == '[') refuse(at, "the weight must be a number, 0 or more");
         const double weight = scalar(kind).value_or(1.0);
-        if (weight < 0.0) throw BadLine{at, "the weight is negative; give 0 or more"};
+        if (weight < 0.0) refuse(at, "the weight is negative; give 0 or more");
         return weight + 0.0;  // −0 is 0
     }
 
@@ -97,7 +85,7 @@ class JsonParser : public OneLine {
         if (kind == 't') return json_.word("true"), 1.0;
         if (kind == 'f') return json_.word("false"), 0.0;
         if (kind == 'n') return json_.word("null"), std::nullopt;
-        if (kind != '-' && !is_digit(kind)) json_.refuse("a value");
+        if (kind != '-' && !is_digit(kind)) json_.expected("a value");
         return json_.number();
     }
 
@@ -135,16 +123,15 @@ class JsonParser : public OneLine {
             const char* const at = json_.at();
             const double x = scalar(kind).value_or(0.0);
             if (std::isinf(static_cast<V>(x)))
-                throw BadLine{at, std::string("the number is too large for ") + type_name<V> + "; rescale"};
+                refuse(at, std::string("the number is too large for ") + type_name<V> + "; rescale");
             if (!options_.only_text) features.add(name_, x, space_);
         }
     }
 
     const JsonOptions& options_;
     JsonReader json_;
-    std::optional<TextFeatures> text_;
-    std::optional<double> number_;     // the label
-    std::optional<std::string> word_;  // or this
+    TextFeatures text_;
+    std::optional<LabelTable::Value> label_;
     std::string name_, space_, value_;
 };
 

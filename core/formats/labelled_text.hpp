@@ -30,12 +30,8 @@ class LabelledTextParser : public OneLine {
         examples.data.room(text.size() / 8);
     }
 
-    InvertedIndex* names() { return &names_; }
-
-    void drop() {
-        examples.drop_row();
-        features_.drop_row();
-    }
+    InvertedIndex& names() { return names_; }
+    void drop() {}  // lines are refused before their text is read
 
     void line(const char* p, const char* end) {
         const char* text = skip_blanks(p, end);
@@ -48,15 +44,22 @@ class LabelledTextParser : public OneLine {
             } else {
                 const char* const tab = std::find(p, end, '\t');
                 if (tab == end)
-                    throw BadLine{text,
-                                  "there is no label; write label TAB text, or __label__x text, or pass "
-                                  "labelled=False"};
+                    refuse(text,
+                           "there is no label; write label TAB text, or __label__x text, or pass "
+                           "labelled=False");
                 label = trim({p, static_cast<std::size_t>(tab - p)});
                 text = tab + 1;
             }
             require_utf8(label, label.data(), "label");
         }
-        read({text, static_cast<std::size_t>(end - text)});
+        features_.add({text, static_cast<std::size_t>(end - text)}, options_.remember ? &names_ : nullptr);
+        features_.end_row();
+        const std::size_t n = features_.buckets().size();
+        std::copy_n(features_.buckets().begin(), n, examples.indices.room(n));
+        std::transform(features_.values().begin(), features_.values().end(), examples.data.room(n),
+                       [](double value) { return static_cast<V>(value); });
+        examples.indices.advance(n);
+        examples.data.advance(n);
         examples.end_row(label.empty() ? UNLABELLED : examples.labels.word(label));
     }
 
@@ -65,19 +68,6 @@ class LabelledTextParser : public OneLine {
 
     static bool is_label(const char* p, const char* end) {
         return std::string_view(p, static_cast<std::size_t>(end - p)).substr(0, MARK.size()) == MARK;
-    }
-
-    void read(std::string_view text) {
-        if (options_.remember)
-            features_.add(text, [&](std::uint32_t h, std::string_view name) {
-                names_.add(options_.text.options.kernel.bucket(h), name);
-            });
-        else
-            features_.add(text);
-        features_.finish([&](std::uint32_t bucket, double value) {
-            examples.indices.push_back(static_cast<std::int32_t>(bucket));
-            examples.data.push_back(static_cast<V>(value));
-        });
     }
 
     const LabelledTextOptions& options_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,11 +22,21 @@ struct BadLine {
     std::string message;
 };
 
+[[noreturn]] inline void refuse(const char* at, const std::string& message) { throw BadLine{at, message}; }
+
 // What was wrong, where: the line and the byte in the block, counted from 0, and the byte in its line, from 1.
 struct Complaint {
     i64 line, byte, column;
     std::string message;
 };
+
+// `bad` is in the line, or in one of the lines, from p on.
+inline Complaint complain(const BadLine& bad, const char* block, i64 line, const char* p) {
+    const char* from = p;
+    for (const char* q = p; q < bad.at; ++q)
+        if (*q == '\n') ++line, from = q + 1;
+    return {line, bad.at - block, bad.at - from + 1, bad.message};
+}
 
 struct Report {
     i64 lines = 0, skipped = 0;
@@ -61,26 +72,29 @@ inline std::string shown(std::string_view token) {
 template <class V>
 constexpr const char* type_name = std::is_same_v<V, float> ? "float32" : "float64";
 
-// nan, inf or infinity, in any case.
-inline bool is_not_finite(std::string_view token) {
-    if (!token.empty() && (token[0] == '+' || token[0] == '-')) token.remove_prefix(1);
-    const auto is = [&](std::string_view word) {
-        return token.size() == word.size() && std::equal(token.begin(), token.end(), word.begin(), [](char a, char b) {
-                   return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
-               });
-    };
-    return is("nan") || is("inf") || is("infinity");
+// Whether a token is one of some words in lower case, whatever its own case.
+inline bool is_one_of(std::string_view token, std::initializer_list<std::string_view> words) {
+    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+        return std::equal(token.begin(), token.end(), word.begin(), word.end(), same);
+    });
 }
 
-// Says what is wrong with a token that should have been a number.
-[[noreturn]] inline void refuse_number(std::string_view token, const char* what, const char* cure, const char* type) {
+inline bool is_not_finite(std::string_view token) {
+    if (!token.empty() && (token[0] == '+' || token[0] == '-')) token.remove_prefix(1);
+    return is_one_of(token, {"nan", "inf", "infinity"});
+}
+
+// Says what is wrong with a token that should have been a number; `at` is where it was written, if not where it is.
+[[noreturn]] inline void refuse_number(std::string_view token, const char* what, const char* cure, const char* type,
+                                       const char* at = nullptr) {
+    if (!at) at = token.data();
     const std::string text = std::string(what) + " '" + shown(token) + "' is ";
-    if (is_not_finite(token)) throw BadLine{token.data(), text + "not finite; drop or impute such examples first"};
+    if (is_not_finite(token)) refuse(at, text + "not finite; drop or impute such examples first");
     double x;
     const char* const end = token.data() + token.size();
-    if (read_decimal(token.data(), end, x) == end)
-        throw BadLine{token.data(), text + "too large for " + type + "; rescale"};
-    throw BadLine{token.data(), text + "not a number; " + cure};
+    if (read_decimal(token.data(), end, x) == end) refuse(at, text + "too large for " + type + "; rescale");
+    refuse(at, text + "not a number; " + cure);
 }
 
 // The whole token as a number.
@@ -102,8 +116,7 @@ inline void require_utf8(std::string_view word, const char* at, const char* what
     const auto *p = reinterpret_cast<const unsigned char*>(word.data()), *const end = p + word.size();
     while (p < end) {
         const Decoded c = decode_utf8(p, end);
-        if (!c.sound)
-            throw BadLine{at, std::string(what) + " '" + shown(word) + "' is not UTF-8; convert the file to it"};
+        if (!c.sound) refuse(at, std::string(what) + " '" + shown(word) + "' is not UTF-8; convert the file to it");
         p += c.length;
     }
 }
@@ -111,8 +124,7 @@ inline void require_utf8(std::string_view word, const char* at, const char* what
 // A name that becomes part of many others: a line of them must not take time without bound.
 inline void require_short(std::string_view name, const char* at) {
     if (name.size() > 4096)
-        throw BadLine{
-            at, "the name '" + shown(name) + "' is longer than 4096 bytes and would be part of others; shorten it"};
+        refuse(at, "the name '" + shown(name) + "' is longer than 4096 bytes and would be part of others; shorten it");
 }
 
 // What parsers of formats derive from where a line is an example.
@@ -139,13 +151,8 @@ Report parse_lines(std::string_view text, Parser& parser, bool skip) {
         } catch (const BadLine& bad) {
             parser.drop();
             ++report.skipped;
-            if (report.complaints.size() < MOST_COMPLAINTS) {
-                i64 line = report.lines;
-                const char* from = p;
-                for (const char* q = p; q < bad.at; ++q)
-                    if (*q == '\n') ++line, from = q + 1;
-                report.complaints.push_back({line, bad.at - begin, bad.at - from + 1, bad.message});
-            }
+            if (report.complaints.size() < MOST_COMPLAINTS)
+                report.complaints.push_back(complain(bad, begin, report.lines, p));
             if (!skip) return report;
         }
         report.lines += 1 + (Parser::many_lines ? std::count(p, next, '\n') : 0);

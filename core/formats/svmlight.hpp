@@ -8,10 +8,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "formats/examples.hpp"
 #include "formats/features.hpp"
@@ -23,36 +21,29 @@ namespace perceptive {
 
 struct SvmlightOptions {
     bool zero_based = false;
-    i64 n_features = -1;                   // -1: as many as there are
-    std::optional<FeatureOptions> hashed;  // the name of a feature is its index as written
-    bool queries = false;                  // whether every line must name one
+    i64 n_features = -1;           // -1: as many as there are
+    bool hashed = false;           // the name of a feature is its index as written
+    FeatureOptions features = {};  // where it is hashed
+    bool queries = false;          // whether every line must name one
 };
 
 template <class V>
-class SvmlightParser : public OneLine {
+class SvmlightParser : public FeatureParser<V> {
   public:
-    Examples<V> examples;
-    std::optional<FeatureRow> features;
+    using FeatureParser<V>::examples, FeatureParser<V>::features;
 
     // text must be below 2³¹ bytes: so are the entries, of which each takes four.
     SvmlightParser(std::string_view text, const SvmlightOptions& options)
-        : options_(options),
+        : FeatureParser<V>(options.features),
+          options_(options),
           base_(options.zero_based ? 0 : 1),
           most_(options.hashed ? MAX_HASHED : MAX_COLUMN),
           limit_(most_ + 1),
           text_end_(text.data() + text.size()) {
         if (options.n_features >= 0) limit_ = std::min(limit_, static_cast<std::uint64_t>(options.n_features));
-        if (options.hashed) features.emplace(*options.hashed);
         const size_t most = text.size() / 4 + 1;  // what is never written costs nothing
         examples.indices.room(most);
         examples.data.room(most);
-    }
-
-    InvertedIndex* names() { return features ? &features->names : nullptr; }
-
-    void drop() {
-        examples.drop_row();
-        if (features) features->clear();
     }
 
     void line(const char* p, const char* end) {
@@ -73,7 +64,7 @@ class SvmlightParser : public OneLine {
         } else if (options_.queries) {
             refuse(grade, "this line names no query; to rank, write qid:n right after the grade");
         }
-        if (features)
+        if (options_.hashed)
             entries<true>(p, end);
         else
             entries<false>(p, end);
@@ -137,11 +128,7 @@ class SvmlightParser : public OneLine {
             }
             last = static_cast<i64>(column);
             if constexpr (hashed) {
-                const std::string_view name(p, static_cast<std::size_t>(colon - p));
-                if (text_end_ - colon >= 4)
-                    features->add_padded(name, x);
-                else
-                    features->add(name, x);
+                features.add({p, static_cast<std::size_t>(colon - p)}, x, {}, text_end_ - colon >= 4);
             } else {
                 index[stored] = static_cast<std::int32_t>(column);
                 value[stored] = static_cast<V>(x);
@@ -150,7 +137,7 @@ class SvmlightParser : public OneLine {
             p = skip_blanks(q, end);
         }
         if constexpr (hashed) {
-            if (const char* wrong = features->end(examples); *wrong) throw BadLine{p, wrong};
+            features.end(examples, p);
         } else {
             examples.indices.advance(stored);
             examples.data.advance(stored);
@@ -193,8 +180,6 @@ class SvmlightParser : public OneLine {
         refuse(p,
                text + ": beyond n_features=" + std::to_string(options_.n_features) + "; raise it, or hash with bits");
     }
-
-    [[noreturn]] static void refuse(const char* at, const std::string& message) { throw BadLine{at, message}; }
 
     const SvmlightOptions& options_;
     std::uint64_t base_, most_, limit_;

@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,20 +27,12 @@ struct VwOptions {
 };
 
 template <class V>
-class VwParser : public OneLine {
+class VwParser : public FeatureParser<V> {
   public:
-    Examples<V> examples;
-    FeatureRow features;
+    using FeatureParser<V>::examples, FeatureParser<V>::features;
 
     VwParser(std::string_view text, const VwOptions& options)
-        : features(options.features), text_end_(text.data() + text.size()) {}
-
-    InvertedIndex* names() { return &features.names; }
-
-    void drop() {
-        examples.drop_row();
-        features.clear();
-    }
+        : FeatureParser<V>(options.features), text_end_(text.data() + text.size()) {}
 
     void line(const char* p, const char* end) {
         p = skip_blanks(p, end);
@@ -51,7 +42,7 @@ class VwParser : public OneLine {
         double numbers[3] = {0.0, 1.0, 0.0};
         const int given = head(p, bar, numbers);
         for (p = bar; p < end;) p = space(p + 1, end);
-        if (const char* wrong = features.end(examples); *wrong) refuse(end, wrong);
+        features.end(examples, end);
         examples.weight.push_back(numbers[1] + 0.0);  // −0 is 0
         examples.end_row(given ? examples.labels.number(numbers[0]) : UNLABELLED);
     }
@@ -119,10 +110,8 @@ class VwParser : public OneLine {
         if (!space.empty()) {
             name_.assign(prefix_).append(name);
             features.add(name_, x, space);
-        } else if (text_end_ - stop >= 4) {
-            features.add_padded(name, x);
         } else {
-            features.add(name, x);
+            features.add(name, x, {}, text_end_ - stop >= 4);
         }
         return q;
     }
@@ -145,8 +134,6 @@ class VwParser : public OneLine {
     }
 
     static std::string_view value_at(const char* p, const char* end) { return token_at(p, std::find(p, end, '|')); }
-
-    [[noreturn]] static void refuse(const char* at, const std::string& message) { throw BadLine{at, message}; }
 
     const char* text_end_;
     std::string prefix_, name_;

@@ -7,14 +7,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace perceptive {
@@ -74,7 +72,6 @@ struct HashKernel {
 
     std::uint32_t hash(std::string_view name) const { return murmur3(name, seed); }
     std::uint32_t bucket(std::uint32_t hash) const { return hash & ((std::uint32_t{1} << bits) - 1); }
-    double sign(std::uint32_t hash) const { return with_signs && hash >> 31 ? -1.0 : 1.0; }
 
     // ξ·value, without a branch, which nothing foretells.
     double signed_value(std::uint32_t hash, double value) const {
@@ -86,56 +83,12 @@ struct HashKernel {
     }
 };
 
-// The rows of a CSR matrix, from entries in any order.
-class HashedRows {
-  public:
-    std::vector<std::int32_t> indptr{0}, indices;
-    std::vector<double> data;
-
-    void add(std::uint32_t bucket, double value) {
-        row_.emplace_back(std::uint64_t{bucket} << 32 | row_.size(), value);
-    }
-
-    // A whole row that comes sorted and merged; end_row() is still to be called.
-    void append(const std::vector<std::int32_t>& buckets, const std::vector<double>& values) {
-        indices.insert(indices.end(), buckets.begin(), buckets.end());
-        data.insert(data.end(), values.begin(), values.end());
-    }
-
-    bool nothing_added() const { return row_.empty(); }
-    void drop_row() { row_.clear(); }
-
-    // What shares a bucket is added up in the order of arrival. False where a sum is not finite.
-    bool end_row() {
-        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
-        for (std::size_t p = 0; p < row_.size();) {
-            const std::uint64_t bucket = row_[p].first >> 32;
-            double sum = row_[p].second;
-            while (++p < row_.size() && row_[p].first >> 32 == bucket) sum += row_[p].second;
-            if (!std::isfinite(sum)) return false;
-            if (sum == 0.0) continue;
-            indices.push_back(static_cast<std::int32_t>(bucket));
-            data.push_back(sum);
-        }
-        row_.clear();
-        indptr.push_back(static_cast<std::int32_t>(indices.size()));
-        return true;
-    }
-
-  private:
-    using Entry = std::pair<std::uint64_t, double>;  // bucket and place in the row, value
-    std::vector<Entry> row_;
-};
-
 // Bucket → the names that fell into it, in the order of their arrival.
 class InvertedIndex {
   public:
-    // Whether the name is new.
-    bool add(std::uint32_t bucket, std::string_view name) {
+    void add(std::uint32_t bucket, std::string_view name) {
         std::vector<std::string>& names = names_[bucket];
-        if (std::find(names.begin(), names.end(), name) != names.end()) return false;
-        names.emplace_back(name);
-        return true;
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
     }
 
     bool empty() const { return names_.empty(); }
@@ -152,13 +105,6 @@ class InvertedIndex {
     void for_each(See see) const {
         for (const std::uint32_t bucket : buckets(1))
             for (const std::string& name : names_.at(bucket)) see(bucket, name);
-    }
-
-    // Takes back the latest name of a bucket.
-    void forget(std::uint32_t bucket) {
-        const auto found = names_.find(bucket);
-        found->second.pop_back();
-        if (found->second.empty()) names_.erase(found);
     }
 
     std::vector<std::string> names(std::uint32_t bucket) const {

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/hashed_row.hpp"
 #include "text/hashing.hpp"
 #include "text/tokens.hpp"
 
@@ -35,40 +36,6 @@ struct TextOptions {
     HashKernel kernel{20, 0, true};
 };
 
-// Sorts hashes. They are spread evenly, so that sharing them out by their top bits among as many groups leaves little
-// to be sorted; where many are alike, their group is sorted the usual way.
-class HashSorter {
-  public:
-    // Fewer than 2^32 of them.
-    void sort(std::vector<std::uint32_t>& keys) {
-        const std::size_t n = keys.size();
-        if (n > few / 2) {
-            int g = 5;
-            while (g < 12 && (n >> g) != 0) ++g;
-            const int shift = 32 - g;
-            const std::size_t groups = std::size_t{1} << g;
-            at_.assign(groups + 1, 0);
-            for (const std::uint32_t key : keys) ++at_[(key >> shift) + 1];
-            for (std::size_t i = 1; i < groups; ++i) at_[i + 1] += at_[i];
-            sorted_.resize(n);
-            for (const std::uint32_t key : keys) sorted_[at_[key >> shift]++] = key;
-            keys.swap(sorted_);
-            for (std::size_t i = 0, begin = 0; i < groups; begin = at_[i++])  // at_[i] is now the end of group i
-                if (at_[i] - begin > few) std::sort(keys.begin() + begin, keys.begin() + at_[i]);
-        }
-        for (std::size_t i = 1; i < n; ++i) {  // insertion: groups are short or sorted
-            const std::uint32_t key = keys[i];
-            std::size_t p = i;
-            for (; p > 0 && keys[p - 1] > key; --p) keys[p] = keys[p - 1];
-            keys[p] = key;
-        }
-    }
-
-  private:
-    static constexpr std::size_t few = 16;
-    std::vector<std::uint32_t> sorted_, at_;
-};
-
 // The features of one row after the other. Holds on to its buffers: nothing is allocated per token, nor per row once
 // they have grown. Make one for each thread.
 class TextFeatures {
@@ -77,42 +44,29 @@ class TextFeatures {
     explicit TextFeatures(const TextOptions& options, const float* idf = nullptr)
         : options_(options), idf_(idf), tokens_(options.lowercase, options.chars_most > 0) {}
 
-    // Counts the features of a text into the present row. meet(hash, name) is called for each occurrence; the name is
-    // gone after the call.
-    template <class Meet>
-    void add(std::string_view utf8, Meet&& meet) {
+    // Counts the features of a text into the present row, and enters their names into an index, if there is one.
+    void add(std::string_view utf8, InvertedIndex* names = nullptr) {
         tokens_.read(utf8);
-        if (options_.words_most > 0) add_words(meet);
-        if (options_.chars_most > 0) add_chars(meet);
+        const auto count = [&](auto meet) {
+            if (options_.words_most > 0) add_words(meet);
+            if (options_.chars_most > 0) add_chars(meet);
+        };
+        if (names)
+            count([&](std::uint32_t h, std::string_view name) { names->add(options_.kernel.bucket(h), name); });
+        else
+            count([](std::uint32_t, std::string_view) {});
     }
 
-    void add(std::string_view utf8) {
-        add(utf8, [](std::uint32_t, std::string_view) {});
-    }
-
-    // Ends the row: sink(bucket, value) for each bucket that is not 0, ascending.
-    template <class Sink>
-    void finish(Sink&& sink) {
+    // Ends the row, which is then in buckets() and values(): ascending, without zeros.
+    void end_row() {
+        if (keys_.size() > UINT32_MAX) throw std::length_error("a row has 2^32 features or more; split the text");
+        sorter_.sort(keys_, 32, [](std::uint32_t key) { return key; });
         weigh();
-        for (std::size_t i = 0; i < buckets_.size(); ++i) sink(static_cast<std::uint32_t>(buckets_[i]), values_[i]);
+        keys_.clear();
     }
+    const std::vector<std::int32_t>& buckets() const { return buckets_; }
+    const std::vector<double>& values() const { return values_; }
 
-    // Ends the row in a matrix, together with what the matrix' present row holds already. False where a sum is not
-    // finite, as HashedRows::end_row.
-    bool finish_row(HashedRows& rows) {
-        if (rows.nothing_added()) {
-            weigh();
-            rows.append(buckets_, values_);
-        } else {
-            finish([&](std::uint32_t bucket, double value) { rows.add(bucket, value); });
-        }
-        return rows.end_row();
-    }
-
-    // Forgets the present row.
-    void drop_row() { keys_.clear(); }
-
-    const TextOptions& options() const { return options_; }
     std::uint64_t broken() const { return tokens_.broken(); }  // sequences of bytes that are not UTF-8, so far
 
   private:
@@ -158,10 +112,8 @@ class TextFeatures {
         meet(hash, name);
     }
 
-    // The row from its keys.
+    // The row from its sorted keys.
     void weigh() {
-        if (keys_.size() > UINT32_MAX) throw std::length_error("a row has 2^32 features or more; split the text");
-        sorter_.sort(keys_);
         const int bits = options_.kernel.bits, shift = 32 - bits;
         const double xi[2] = {1.0,
                               options_.kernel.with_signs ? -1.0 : 1.0};  // not by a branch, which nothing foretells
@@ -188,7 +140,6 @@ class TextFeatures {
         }
         buckets_.resize(size);
         values_.resize(size);
-        keys_.clear();
         if (!options_.normalize) return;
         const double norm = std::sqrt(square);
         for (double& value : values_) value /= norm;
@@ -203,7 +154,7 @@ class TextFeatures {
     TextOptions options_;
     const float* idf_;
     Tokens tokens_;
-    HashSorter sorter_;
+    SpreadSorter<std::uint32_t> sorter_;
     std::vector<std::uint32_t> keys_;
     std::vector<std::int32_t> buckets_;  // the row when it is weighed
     std::vector<double> values_;
@@ -215,10 +166,10 @@ class DocumentFrequencies {
   public:
     explicit DocumentFrequencies(int bits) : df_(std::size_t{1} << bits) {}
 
-    // All rows of a matrix of 2^bits columns.
-    void count(const HashedRows& rows) {
-        for (const std::int32_t bucket : rows.indices) ++df_[static_cast<std::size_t>(bucket)];
-        n_ += rows.indptr.size() - 1;
+    // The buckets of some rows, one after the other.
+    void count(const std::vector<std::int32_t>& buckets, std::uint64_t rows) {
+        for (const std::int32_t bucket : buckets) ++df_[static_cast<std::size_t>(bucket)];
+        n_ += rows;
     }
 
     // What another one, of as many bits, has counted.

@@ -9,11 +9,13 @@
 // them as a whole, for a clear error early, and every access checks again what it is about to touch.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "require.hpp"
 
 namespace perceptive {
 
@@ -45,10 +47,9 @@ class StringTable {
             in_range &= table[s] >= -1 && table[s] < static_cast<std::int64_t>(n_);
             taken += table[s] >= 0;
         }
-        if (!in_range) throw std::invalid_argument("vocabulary: the hash table points at names that do not exist");
-        // As n_slots ≥ 2n this also says that there is a free slot, where the search for an unknown name
-        // ends.
-        if (taken != n_) throw std::invalid_argument("vocabulary: the hash table does not hold each name once");
+        require(in_range, "vocabulary: the hash table points at names that do not exist");
+        // As n_slots ≥ 2n this also says that there is a free slot, where the search for an unknown name ends.
+        require(taken == n_, "vocabulary: the hash table does not hold each name once");
     }
 
     std::size_t size() const { return n_; }
@@ -56,8 +57,8 @@ class StringTable {
     // Name i < size(), as bytes.
     std::string_view name(std::size_t i) const {
         const std::int64_t begin = offsets_[i], end = offsets_[i + 1];
-        if (begin < 0 || end < begin || static_cast<std::size_t>(end) > blob_size_)
-            throw std::invalid_argument("vocabulary: the offsets were changed while in use");
+        require(begin >= 0 && end >= begin && static_cast<std::size_t>(end) <= blob_size_,
+                "vocabulary: the offsets were changed while in use");
         return {blob_ + begin, static_cast<std::size_t>(end - begin)};
     }
 
@@ -79,7 +80,7 @@ class StringTable {
         const std::size_t n = check_offsets(offsets, n_offsets, blob_size);
         check_slots(n, n_slots);
         const std::size_t mask = n_slots - 1;
-        for (std::size_t s = 0; s < n_slots; ++s) table[s] = -1;
+        std::fill(table, table + n_slots, -1);
         for (std::size_t i = 0; i < n; ++i) {
             const std::string_view name(blob + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
             std::size_t slot = static_cast<std::size_t>(hash_name(name)) & mask;
@@ -91,17 +92,16 @@ class StringTable {
   private:
     // The number of names.
     static std::size_t check_offsets(const std::int64_t* offsets, std::size_t n_offsets, std::size_t blob_size) {
-        if (n_offsets == 0 || n_offsets - 1 > INT32_MAX)
-            throw std::invalid_argument("vocabulary: there are no offsets, or more than int32 can count");
+        require(n_offsets > 0 && n_offsets - 1 <= INT32_MAX,
+                "vocabulary: there are no offsets, or more than int32 can count");
         bool sound = offsets[0] == 0 && offsets[n_offsets - 1] == static_cast<std::int64_t>(blob_size);
         for (std::size_t i = 1; i < n_offsets; ++i) sound &= offsets[i - 1] <= offsets[i];
-        if (!sound) throw std::invalid_argument("vocabulary: the offsets do not divide the blob into names");
+        require(sound, "vocabulary: the offsets do not divide the blob into names");
         return n_offsets - 1;
     }
 
     static void check_slots(std::size_t n, std::size_t n_slots) {
-        if (n_slots == 0 || (n_slots & (n_slots - 1)) != 0 || n_slots / 2 < n)
-            throw std::invalid_argument(
+        require(n_slots > 0 && (n_slots & (n_slots - 1)) == 0 && n_slots / 2 >= n,
                 "vocabulary: the hash table needs a power of two of slots, at least two a name");
     }
 

@@ -73,7 +73,7 @@ def words_of(text, **options):
     """The core's words, in order: with bits enough the inverted index holds each."""
     features = TextFeatures(bits=30, remember_names=True, **options)
     features.encode([text])
-    return {name for found in features._core.inverted(1).values() for name in found}
+    return {name for found in features._core.index.inverted(1).values() for name in found}
 
 
 # ---------------------------------------------------------------- the tokeniser
@@ -159,7 +159,7 @@ def test_texts_equal_their_twin(texts, options):
     assert rows_of(*features.encode(iter(texts))) == [twin(text, options) for text in texts]
     kernel = HashKernel(options["bits"], options["seed"], options["signed"], remember_names=True)
     kernel.hash([name for text in texts for name in names_of(text, options)])
-    assert features._core.inverted(1) == kernel._core.inverted(1)
+    assert features._core.index.inverted(1) == kernel._core.index.inverted(1)
     assert features.collisions() == kernel.collisions()
     assert features.broken == 0
 
@@ -190,7 +190,7 @@ def test_bytes_that_are_not_utf8_separate(texts, options):
 def test_broken_sequences(data, expected, broken):
     features = TextFeatures(bits=30, remember_names=True)
     features.encode([data])
-    assert {name for found in features._core.inverted(1).values() for name in found} == expected
+    assert {name for found in features._core.index.inverted(1).values() for name in found} == expected
     assert features.broken == broken
 
 
@@ -290,7 +290,7 @@ def test_a_refused_text_leaves_nothing_behind():
     features = TextFeatures(idf=True, bits=4, remember_names=True)
     features.learn_idf(["a b", "a"])
     features.encode(["a"])
-    idf, met = features.idf_.copy(), features._core.inverted(1)
+    idf, met = features.idf_.copy(), features._core.index.inverted(1)
     with pytest.raises(ValueError, match="row 5000 is a int; give texts as str, or as UTF-8 bytes"):
         features.learn_idf(["c d"] * 5000 + [3])
     with pytest.raises(ValueError, match="row 5000 is a NoneType"):
@@ -299,7 +299,7 @@ def test_a_refused_text_leaves_nothing_behind():
         features.encode(["c", "\ud800"])
     features._factors = None  # counted anew
     assert np.array_equal(features.idf_, idf)
-    assert features._core.inverted(1) == met
+    assert features._core.index.inverted(1) == met
 
 
 # ---------------------------------------------------------------- state
@@ -394,7 +394,7 @@ def test_the_transformer():
     assert (hashed_text.transform(texts) != X).nnz == 0
     assert (clone(hashed_text).fit(np.array(texts)).transform(np.array(texts, object)) != X).nnz == 0
     hashed_text.transform(["bird"])
-    assert "bird" not in {name for found in hashed_text.features_._core.inverted(1).values() for name in found}
+    assert "bird" not in {name for found in hashed_text.features_._core.index.inverted(1).values() for name in found}
     assert (pickle.loads(pickle.dumps(hashed_text)).transform(texts) != X).nnz == 0
     assert len(hashed_text.get_feature_names_out()) == 1024
     with pytest.raises(ValueError, match="put it in a list"):

@@ -56,7 +56,8 @@ void bind_formats(nb::module_& m) {
         [](SvmlightOptions* self, bool zero_based, std::optional<i64> n_features, std::optional<FeatureOptions> hashed,
            bool queries) {
             require(!n_features || *n_features >= 0, "n_features must not be negative");
-            new (self) SvmlightOptions{zero_based, n_features.value_or(-1), std::move(hashed), queries};
+            new (self) SvmlightOptions{zero_based, n_features.value_or(-1), hashed.has_value(),
+                                       hashed.value_or(FeatureOptions{}), queries};
         },
         "zero_based"_a, "n_features"_a.none(), "hashed"_a.none(), "queries"_a = false);
     def_parse<SvmlightParser>(svmlight);
@@ -107,12 +108,9 @@ void bind_formats(nb::module_& m) {
                 CsvHeader header = csv_header(all, delimiter_of(delimiter));
                 return nb::make_tuple(std::move(header.names), header.size);
             } catch (const BadLine& bad) {
-                const char* from = all.data();
-                i64 line = 1;
-                for (const char* q = from; q < bad.at; ++q)
-                    if (*q == '\n') ++line, from = q + 1;
-                throw std::invalid_argument(std::to_string(line) + ":" + std::to_string(bad.at - from + 1) + ": " +
-                                            bad.message);
+                const Complaint where = complain(bad, all.data(), 1, all.data());
+                throw std::invalid_argument(std::to_string(where.line) + ":" + std::to_string(where.column) + ": " +
+                                            where.message);
             }
         },
         "text"_a, "delimiter"_a, nb::sig("def csv_header(text: object, delimiter: str) -> tuple[list[str], int]"),

@@ -30,14 +30,6 @@ class Text {
     Py_buffer buffer_;
 };
 
-template <class T>
-nb::object to_numpy(Buffer<T>& buffer) {
-    buffer.room(1);  // so that there is a pointer
-    auto* kept = new Buffer<T>(std::move(buffer));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner));
-}
-
 inline nb::object plain_label(const LabelTable::Value& value) {
     if (const double* number = std::get_if<double>(&value)) {
         const bool whole = *number == std::floor(*number) && std::abs(*number) <= 9007199254740992.0;
@@ -48,16 +40,18 @@ inline nb::object plain_label(const LabelTable::Value& value) {
 
 // (labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names)
 template <class V>
-nb::tuple to_python(Examples<V>& examples, const Report& report, InvertedIndex* index) {
+nb::tuple to_python(Examples<V>& examples, const Report& report, InvertedIndex& index) {
     nb::list labels, complaints;
     for (const LabelTable::Value& value : examples.labels.values()) labels.append(plain_label(value));
     for (const Complaint& c : report.complaints) complaints.append(nb::make_tuple(c.line, c.byte, c.column, c.message));
-    const auto maybe = [](auto& buffer) { return buffer.size() ? to_numpy(buffer) : nb::object(nb::none()); };
+    const auto maybe = [](auto& buffer) {
+        return buffer.size() ? nb::cast(to_numpy(std::move(buffer))) : nb::object(nb::none());
+    };
     nb::object names = nb::none();
-    if (index && !index->empty()) names = nb::cast(std::move(*index));
-    return nb::make_tuple(labels, to_numpy(examples.which), maybe(examples.weight), maybe(examples.qid),
-                          to_numpy(examples.indptr), to_numpy(examples.indices), to_numpy(examples.data), report.lines,
-                          report.skipped, complaints, names);
+    if (!index.empty()) names = nb::cast(std::move(index));
+    return nb::make_tuple(labels, to_numpy(std::move(examples.which)), maybe(examples.weight), maybe(examples.qid),
+                          to_numpy(std::move(examples.indptr)), to_numpy(std::move(examples.indices)),
+                          to_numpy(std::move(examples.data)), report.lines, report.skipped, complaints, names);
 }
 
 inline void require_same_kernel(const FeatureOptions& features, const TextReading& text) {

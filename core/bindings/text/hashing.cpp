@@ -3,19 +3,14 @@
 // wrong.
 #include "text/hashing.hpp"
 
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-
-#include "bindings/text/inverted.hpp"
+#include "bindings/text/csr_builder.hpp"
+#include "text/hashed_row.hpp"
 
 using namespace nb::literals;
 
 namespace perceptive {
 
 namespace {
-
-template <class T>
-using Given = nb::ndarray<nb::numpy, T>;
 
 class Hasher {
   public:
@@ -27,77 +22,64 @@ class Hasher {
     std::tuple<Given<std::int32_t>, Given<double>> hash(const nb::list& names, bool remember) {
         std::vector<std::int32_t> buckets;
         std::vector<double> signs;
-        Pass pass(*this, remember);
+        InvertedIndex met;  // names are kept only if all is sound
         for (nb::handle name : names) {
             if (!PyUnicode_Check(name.ptr())) throw nb::type_error("names must be strings");
             const auto bytes = utf8_of(name);
             if (!bytes) throw nb::python_error();
-            const std::uint32_t h = pass.meet(*bytes);
+            const std::uint32_t h = meet(*bytes, remember ? &met : nullptr);
             buckets.push_back(static_cast<std::int32_t>(kernel_.bucket(h)));
-            signs.push_back(kernel_.sign(h));
+            signs.push_back(kernel_.signed_value(h, 1.0));
         }
-        pass.keep();
+        index_.merge(std::move(met));
         return {to_numpy(std::move(buckets)), to_numpy(std::move(signs))};
     }
 
-    // Dicts as indptr, indices, data. long_way(row, features) → [(name, number), …] or raises.
-    std::tuple<Given<std::int32_t>, Given<std::int32_t>, Given<double>> encode(const nb::object& dicts, bool remember,
-                                                                               const nb::callable& long_way) {
-        HashedRows rows;
-        Pass pass(*this, remember);
+    // long_way(row, features) → [(name, number), …] or raises
+    CsrArrays encode(const nb::object& dicts, bool remember, const nb::callable& long_way) {
+        CsrBuilder rows;
+        InvertedIndex met;  // names are kept only if all is sound
         std::size_t row = 0;
+        row_.clear();  // of a call that failed
         for (nb::handle features : dicts) {
             if (row % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
-            if (!read(features, rows, pass)) {
+            if (!read(features, remember ? &met : nullptr)) {
                 PyErr_Clear();
-                rows.drop_row();
+                row_.clear();
                 for (nb::handle pair : long_way(row, features)) {
                     const nb::object name = pair[0];
                     const auto bytes = utf8_of(name);
                     if (!bytes) throw nb::python_error();
-                    const std::uint32_t h = pass.meet(*bytes);
-                    rows.add(kernel_.bucket(h), kernel_.sign(h) * nb::cast<double>(pair[1]));
+                    const std::uint32_t h = meet(*bytes, remember ? &met : nullptr);
+                    row_.add(kernel_.bucket(h), kernel_.signed_value(h, nb::cast<double>(pair[1])));
                 }
             }
-            if (!rows.end_row())
-                throw std::invalid_argument("row " + std::to_string(row) +
-                                            ": features of one bucket do not add up to a finite number; scale them");
-            require(rows.indices.size() <= INT32_MAX, "the rows hold more than 2147483647 numbers; give fewer at once");
+            row_.finish(kernel_.bits, [&](std::int32_t bucket, double sum) {
+                if (!std::isfinite(sum))
+                    throw std::invalid_argument(
+                        "row " + std::to_string(row) +
+                        ": features of one bucket do not add up to a finite number; scale them");
+                rows.indices.push_back(bucket);
+                rows.data.push_back(sum);
+            });
+            rows.end_row();
             ++row;
         }
-        pass.keep();
-        return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.data))};
+        index_.merge(std::move(met));
+        return rows.arrays();
     }
 
     const InvertedIndex& index() const { return index_; }
 
   private:
-    // One call: hashes names, and remembers them if asked to. What it remembered is forgotten unless the call succeeds.
-    class Pass {
-      public:
-        Pass(Hasher& hasher, bool remember) : hasher_(hasher), remember_(remember) {}
-        ~Pass() {
-            for (; !met_.empty(); met_.pop_back()) hasher_.index_.forget(met_.back());
-        }
-        Pass(const Pass&) = delete;
-        Pass& operator=(const Pass&) = delete;
-
-        std::uint32_t meet(std::string_view name) {
-            const std::uint32_t h = hasher_.kernel_.hash(name), bucket = hasher_.kernel_.bucket(h);
-            if (remember_ && hasher_.index_.add(bucket, name)) met_.push_back(bucket);
-            return h;
-        }
-
-        void keep() { met_.clear(); }
-
-      private:
-        Hasher& hasher_;
-        bool remember_;
-        std::vector<std::uint32_t> met_;
-    };
+    std::uint32_t meet(std::string_view name, InvertedIndex* met) const {
+        const std::uint32_t h = kernel_.hash(name);
+        if (met) met->add(kernel_.bucket(h), name);
+        return h;
+    }
 
     // False, perhaps with a Python error set, for a row that is not plain.
-    bool read(nb::handle features, HashedRows& rows, Pass& pass) {
+    bool read(nb::handle features, InvertedIndex* met) {
         if (!PyDict_CheckExact(features.ptr())) return false;
         PyObject *name, *value;
         Py_ssize_t at = 0;
@@ -114,20 +96,27 @@ class Hasher {
                 joined_.assign(*bytes).append(1, '=').append(*choice);
                 bytes = joined_;
             }
-            const std::uint32_t h = pass.meet(*bytes);
-            rows.add(kernel_.bucket(h), kernel_.sign(h) * *number);
+            const std::uint32_t h = meet(*bytes, met);
+            row_.add(kernel_.bucket(h), kernel_.signed_value(h, *number));
         }
         return true;
     }
 
     HashKernel kernel_;
     InvertedIndex index_;
+    HashedRow row_;
     std::string joined_;
 };
 
-nb::list decoded_names(const InvertedIndex& index, std::uint32_t bucket) {
+nb::list names_in(const InvertedIndex& index, std::uint32_t bucket) {
     nb::list all;
     for (const std::string& name : index.names(bucket)) all.append(decoded(name));
+    return all;
+}
+
+nb::dict all_names(const InvertedIndex& index, std::size_t at_least) {
+    nb::dict all;
+    for (const std::uint32_t bucket : index.buckets(at_least)) all[nb::int_(bucket)] = names_in(index, bucket);
     return all;
 }
 
@@ -167,20 +156,21 @@ void bind_hashing(nb::module_& m) {
         "bytes"_a, "seed"_a, "MurmurHash3_x86_32.");
     nb::class_<InvertedIndex>(m, "InvertedIndex", "Bucket → the names that fell into it.")
         .def(nb::init<>())
-        .def_static("from_arrays", &unpack, "bucket"_a.noconvert(), "offsets"_a.noconvert(), "blob"_a.noconvert(),
-                    "What to_arrays gave.")
+        .def_static("from_arrays", &unpack, "bucket"_array, "offsets"_array, "blob"_array, "What to_arrays gave.")
         .def("to_arrays", &pack, "Buckets, ends of the names in the blob, and the blob.")
         .def(
             "merge", [](InvertedIndex& self, InvertedIndex& other) { self.merge(std::move(other)); }, "other"_a,
             "Take the names of another index.")
-        .def("names", &decoded_names)
-        .def("buckets", &InvertedIndex::buckets, "at_least"_a, "The buckets with at least so many names, ascending.");
-    nb::class_<Hasher> hasher(m, "HashKernel", "The signed hash kernel, with its inverted index.");
-    hasher.def(nb::init<int, std::uint32_t, bool>(), "bits"_a, "seed"_a, "signed"_a)
+        .def("names", &names_in, "bucket"_a, nb::sig("def names(self, bucket: int) -> list[str]"))
+        .def("buckets", &InvertedIndex::buckets, "at_least"_a, "The buckets with at least so many names, ascending.")
+        .def("inverted", &all_names, "at_least"_a, nb::sig("def inverted(self, at_least: int) -> dict[int, list[str]]"),
+             "These buckets, and the names.");
+    nb::class_<Hasher>(m, "HashKernel", "The signed hash kernel, with its inverted index.")
+        .def(nb::init<int, std::uint32_t, bool>(), "bits"_a, "seed"_a, "signed"_a)
         .def("hash", &Hasher::hash, "names"_a, "remember"_a, "Buckets and signs of many names.")
         .def("encode", &Hasher::encode, "dicts"_a, "remember"_a, "long_way"_a,
-             "Dicts as the rows of a CSR matrix; rows that are not plain go through `long_way`.");
-    def_names(hasher);
+             "Dicts as the rows of a CSR matrix; rows that are not plain go through `long_way`.")
+        .def_prop_ro("index", &Hasher::index);
 }
 
 }  // namespace perceptive

@@ -1,11 +1,9 @@
 // Texts through the tokeniser and the hash kernel: a batch is held on to, then read without the interpreter's lock.
 #include "text/text.hpp"
 
-#include <nanobind/stl/tuple.h>
-
 #include <memory>
 
-#include "bindings/text/inverted.hpp"
+#include "bindings/text/csr_builder.hpp"
 #include "formats/features.hpp"
 
 using namespace nb::literals;
@@ -14,9 +12,6 @@ namespace perceptive {
 
 namespace {
 
-using CsrArrays = std::tuple<nb::ndarray<nb::numpy, std::int32_t>, nb::ndarray<nb::numpy, std::int32_t>,
-                             nb::ndarray<nb::numpy, double>>;
-
 Weighting weighting_of(const std::string& name) {
     if (name == "binary") return Weighting::binary;
     if (name == "tf") return Weighting::tf;
@@ -24,46 +19,47 @@ Weighting weighting_of(const std::string& name) {
     return Weighting::log_tf;
 }
 
-TextOptions options_of(std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
-                       const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs) {
+using Factors = std::optional<Vector<const float>>;  // idf
+
+const float* factors_of(const Factors& idf, int bits) {
+    require(!idf || idf->size() == size_t{1} << bits, "idf must hold 2^bits numbers");
+    return idf ? idf->data() : nullptr;
+}
+
+void make_reading(TextReading* self, std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
+                  const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs,
+                  Factors idf) {
     require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
     for (const auto& [least, most] : {words, chars})
         require((least == 0 && most == 0) || (1 <= least && least <= most && most <= TextOptions::longest),
                 "n-grams must be 1 ≤ least ≤ most ≤ 32, or 0 and 0");
-    return {words.first, words.second,
-            chars.first, chars.second,
-            lowercase,   weighting_of(weighting),
-            normalize,   {bits, seed, with_signs}};
+    const TextOptions options{words.first, words.second,
+                              chars.first, chars.second,
+                              lowercase,   weighting_of(weighting),
+                              normalize,   {bits, seed, with_signs}};
+    const float* const factors = factors_of(idf, bits);
+    new (self) TextReading{options, factors, std::make_shared<Factors>(std::move(idf))};
 }
 
 class Text {
   public:
-    Text(std::pair<int, int> words, std::pair<int, int> chars, bool lowercase, const std::string& weighting,
-         bool normalize, int bits, std::uint32_t seed, bool with_signs)
-        : options_(options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs)) {}
+    explicit Text(const TextReading& reading) : options_(reading.options) {}
 
-    // The rows of a CSR matrix. Names are kept only if all texts are sound.
-    CsrArrays encode(const nb::object& texts, const std::optional<Vector<const float>>& idf, bool remember) {
-        require(!idf || idf->size() == size_t{1} << options_.kernel.bits, "idf must hold 2^bits numbers");
-        TextFeatures features(options_, idf ? idf->data() : nullptr);
-        HashedRows rows;
+    // Names are kept only if all texts are sound.
+    CsrArrays encode(const nb::object& texts, const Factors& idf, bool remember) {
+        TextFeatures features(options_, factors_of(idf, options_.kernel.bits));
+        CsrBuilder rows;
         InvertedIndex met;
-        read(texts, [&](const std::vector<std::string_view>& batch) {
-            for (const std::string_view text : batch) {
-                if (remember)
-                    features.add(text, [&](std::uint32_t h, std::string_view name) {
-                        met.add(options_.kernel.bucket(h), name);
-                    });
-                else
-                    features.add(text);
-                features.finish_row(rows);
-                require(rows.indices.size() <= INT32_MAX,
-                        "the rows hold more than 2147483647 numbers; give fewer at once");
-            }
+        read(texts, [&](std::string_view text) {
+            features.add(text, remember ? &met : nullptr);
+            features.end_row();
+            rows.indices.insert(rows.indices.end(), features.buckets().begin(), features.buckets().end());
+            rows.data.insert(rows.data.end(), features.values().begin(), features.values().end());
+            rows.end_row();
         });
         index_.merge(std::move(met));
         broken_ += features.broken();
-        return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.data))};
+        return rows.arrays();
     }
 
     // Counts which buckets the texts are in; nothing is counted if one of them is not sound.
@@ -71,21 +67,23 @@ class Text {
         TextOptions options = options_;
         options.normalize = false;
         TextFeatures features(options);
-        HashedRows rows;
-        std::unique_ptr<DocumentFrequencies> earlier;  // of rows that were too many to keep
-        read(texts, [&](const std::vector<std::string_view>& batch) {
-            for (const std::string_view text : batch) {
-                features.add(text);
-                features.finish_row(rows);
-                if (rows.indices.size() < size_t{1} << 22) continue;
-                if (!earlier) earlier = std::make_unique<DocumentFrequencies>(options.kernel.bits);
-                earlier->count(rows);
-                rows = {};
-            }
+        std::vector<std::int32_t> buckets;
+        std::uint64_t rows = 0;
+        std::unique_ptr<DocumentFrequencies> earlier;  // of rows whose buckets were too many to keep
+        read(texts, [&](std::string_view text) {
+            features.add(text);
+            features.end_row();
+            buckets.insert(buckets.end(), features.buckets().begin(), features.buckets().end());
+            ++rows;
+            if (buckets.size() < size_t{1} << 22) return;
+            if (!earlier) earlier = std::make_unique<DocumentFrequencies>(options.kernel.bits);
+            earlier->count(buckets, rows);
+            buckets.clear();
+            rows = 0;
         });
         if (!frequencies_) frequencies_ = std::make_unique<DocumentFrequencies>(options.kernel.bits);
         if (earlier) frequencies_->add(*earlier);
-        frequencies_->count(rows);
+        frequencies_->count(buckets, rows);
         broken_ += features.broken();
     }
 
@@ -107,7 +105,7 @@ class Text {
   private:
     static constexpr std::size_t batch_texts = 4096, batch_bytes = std::size_t{1} << 22;
 
-    // each(views of some texts), without the lock.
+    // each(text), without the lock.
     template <class Each>
     static void read(const nb::object& texts, const Each& each) {
         std::vector<nb::object> held;
@@ -116,7 +114,7 @@ class Text {
         const auto flush = [&] {
             {
                 nb::gil_scoped_release release;
-                each(views);
+                for (const std::string_view view : views) each(view);
             }
             held.clear();
             views.clear();
@@ -159,31 +157,18 @@ class Text {
 
 void bind_text(nb::module_& m) {
     m.attr("UNICODE_VERSION") = unicode_version;
-    nb::class_<TextReading>(m, "TextReading", "How the texts of files become features.")
-        .def(
-            "__init__",
-            [](TextReading* self, std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
-               const std::string& weighting, bool normalize, int bits, std::uint32_t seed, bool with_signs,
-               std::optional<Vector<const float>> idf) {
-                const TextOptions options =
-                    options_of(words, chars, lowercase, weighting, normalize, bits, seed, with_signs);
-                require(!idf || idf->size() == size_t{1} << bits, "idf must hold 2^bits numbers");
-                const float* const factors = idf ? idf->data() : nullptr;
-                new (self) TextReading{options, factors, std::make_shared<decltype(idf)>(std::move(idf))};
-            },
-            "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a,
-            "idf"_a.noconvert().none());
-    nb::class_<Text> text(m, "TextFeatures", "Texts as hashed features.");
-    text.def(nb::init<std::pair<int, int>, std::pair<int, int>, bool, const std::string&, bool, int, std::uint32_t,
-                      bool>(),
-             "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a, "seed"_a, "signed"_a)
-        .def("encode", &Text::encode, "texts"_a, "idf"_a.noconvert().none(), "remember"_a,
+    nb::class_<TextReading>(m, "TextReading", "How texts become features.")
+        .def("__init__", &make_reading, "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a,
+             "seed"_a, "signed"_a, "idf"_array.none());
+    nb::class_<Text>(m, "TextFeatures", "Texts as hashed features.")
+        .def(nb::init<const TextReading&>(), "reading"_a)
+        .def("encode", &Text::encode, "texts"_a, "idf"_array.none(), "remember"_a,
              "Texts as the rows of a CSR matrix: indptr, indices, data.")
         .def("learn_idf", &Text::learn_idf, "texts"_a, "Counts how many texts each bucket is in.")
         .def("idf", &Text::idf, "ln((1 + n) / (1 + df)) + 1 of each bucket.")
         .def("remember", &Text::remember, "names"_a, "Enters names into the inverted index.")
-        .def_prop_ro("broken", &Text::broken, "How many sequences of bytes were not UTF-8.");
-    def_names(text);
+        .def_prop_ro("broken", &Text::broken, "How many sequences of bytes were not UTF-8.")
+        .def_prop_ro("index", &Text::index);
 }
 
 }  // namespace perceptive

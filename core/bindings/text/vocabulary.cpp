@@ -29,10 +29,7 @@ class StoredNames {
 
     nb::str name(std::size_t i) const {
         if (i >= view_.size()) throw nb::index_error("vocabulary: no such index");
-        const std::string_view bytes = view_.name(i);
-        PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), nullptr);
-        if (text == nullptr) throw nb::python_error();  // UnicodeDecodeError is a ValueError
-        return nb::steal<nb::str>(text);
+        return decoded(view_.name(i), nullptr);  // UnicodeDecodeError is a ValueError
     }
 
     nb::list names() const {
@@ -58,12 +55,12 @@ void build(Vector<const std::uint8_t> blob, Vector<const std::int64_t> offsets, 
 void bind_vocabulary(nb::module_& m) {
     nb::class_<StoredNames>(m, "StringTable", "Names in a blob, found by a stored hash table.")
         .def(nb::init<Vector<const std::uint8_t>, Vector<const std::int64_t>, Vector<const std::int32_t>>(),
-             "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert())
+             "blob"_array, "offsets"_array, "table"_array)
         .def("__len__", &StoredNames::size)
         .def("find", &StoredNames::find, "name"_a, "The index of a name, or -1.")
         .def("name", &StoredNames::name, "i"_a)
         .def("names", &StoredNames::names, nb::sig("def names(self) -> list[str]"))
-        .def_static("build", &build, "blob"_a.noconvert(), "offsets"_a.noconvert(), "table"_a.noconvert(),
+        .def_static("build", &build, "blob"_array, "offsets"_array, "table"_array,
                     "Fill `table` for the names of a blob.");
 }
 

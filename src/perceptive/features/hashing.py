@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,41 @@ from perceptive.features.vocabulary import check_utf8, named_features
 
 __all__ = ["HashKernel"]
 
+Core: TypeAlias = "_core.HashKernel | _core.TextFeatures"
+Index: TypeAlias = "_core.InvertedIndex"
 MAX_BITS = 30  # indices are int32, and the top bit of the hash is the sign
 
 
-class HashKernel:
+class HashedNames:
+    """Names in 2^bits buckets, by a core that may keep its inverted index, bucket → names."""
+
+    bits: int
+    remember_names: bool
+    _core: Core
+
+    @property
+    def width(self) -> int:
+        """The number of buckets."""
+        return 1 << self.bits
+
+    def names(self, bucket: int) -> list[str]:
+        """The names met in a bucket, in the order of their arrival."""
+        return self._index().names(check_integer("bucket", bucket, 0, self.width - 1))
+
+    def collisions(self) -> dict[int, list[str]]:
+        """The buckets where two names or more have met, ascending, and the names."""
+        return self._index().inverted(2)
+
+    def _all_names(self) -> list[str]:
+        return [name for names in self._core.index.inverted(1).values() for name in names]
+
+    def _index(self) -> Index:
+        if not self.remember_names:
+            raise ValueError(f"this {type(self).__name__} forgets the names; make it with remember_names=True")
+        return self._core.index
+
+
+class HashKernel(HashedNames):
     """The signed hash kernel: φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j.
 
     The hash is MurmurHash3_x86_32 of the name's UTF-8 form, begun with ``seed``. The bucket is its low ``bits``
@@ -50,20 +81,14 @@ class HashKernel:
         self.seed = check_integer("seed", seed, 0, 2**32 - 1)
         self.signed = bool(signed)
         self.remember_names = bool(remember_names)
-        self._core = _core.HashKernel(self.bits, self.seed, self.signed)
-
-    @property
-    def width(self) -> int:
-        """The number of buckets."""
-        return 1 << self.bits
+        self._core: _core.HashKernel = _core.HashKernel(self.bits, self.seed, self.signed)
 
     def __repr__(self) -> str:
         parts = f"bits={self.bits}, seed={self.seed}, signed={self.signed}, remember_names={self.remember_names}"
         return f"HashKernel({parts})"
 
     def __getstate__(self) -> tuple[tuple[int, int, bool, bool], list[str]]:
-        names = [name for names in self._core.inverted(1).values() for name in names]
-        return (self.bits, self.seed, self.signed, self.remember_names), names
+        return (self.bits, self.seed, self.signed, self.remember_names), self._all_names()
 
     def __setstate__(self, state: tuple[tuple[int, int, bool, bool], list[str]]) -> None:
         parameters, names = state
@@ -110,20 +135,6 @@ class HashKernel:
             For a value that is neither a finite number nor a string. The inverted index is then as before.
         """
         return self._core.encode(dicts, self.remember_names and grow, named_features)
-
-    def names(self, bucket: int) -> list[str]:
-        """The names met in a bucket, in the order of their arrival."""
-        self._check_remembers()
-        return self._core.names(check_integer("bucket", bucket, 0, self.width - 1))
-
-    def collisions(self) -> dict[int, list[str]]:
-        """The buckets where two names or more have met, ascending, and the names."""
-        self._check_remembers()
-        return self._core.inverted(2)
-
-    def _check_remembers(self) -> None:
-        if not self.remember_names:
-            raise ValueError("this hash kernel forgets the names; make it with remember_names=True")
 
 
 def check_integer(what: str, value: Any, least: int, most: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.features.hashing import MAX_BITS, check_integer
+from perceptive.features.hashing import MAX_BITS, HashedNames, check_integer
 
 __all__ = ["TextFeatures"]
 
@@ -17,7 +17,7 @@ LONGEST = 32  # n-gram: `TextOptions::longest` in core/text/text.hpp
 WEIGHTINGS = ("binary", "tf", "log-tf")
 
 
-class TextFeatures:
+class TextFeatures(HashedNames):
     """Texts as rows of hashed features: φ[h] = idf[h] · Σ_{j: bucket(j) = h} ξ(j) weight(tf_j).
 
     **Words.** A run is a maximal sequence of letters, numbers and connectors such as the underscore, with the marks
@@ -91,7 +91,7 @@ class TextFeatures:
         self.remember_names = bool(remember_names)
         self._factors: NDArray[np.float32] | None = None  # idf, as far as it is known
         self._counts = False  # whether the core holds the counts behind it
-        self._core = _core.TextFeatures(
+        reading = _core.TextReading(
             self.words or (0, 0),
             self.chars or (0, 0),
             self.lowercase,
@@ -100,12 +100,9 @@ class TextFeatures:
             self.bits,
             self.seed,
             self.signed,
+            None,
         )
-
-    @property
-    def width(self) -> int:
-        """The number of buckets."""
-        return 1 << self.bits
+        self._core: _core.TextFeatures = _core.TextFeatures(reading)
 
     @property
     def broken(self) -> int:
@@ -206,23 +203,8 @@ class TextFeatures:
             raise ValueError("idf=True needs the document frequencies; call learn_idf(texts) first")
         return self._core.encode(_several(texts), factors, self.remember_names and grow)
 
-    def names(self, bucket: int) -> list[str]:
-        """The names met in a bucket, in the order of their arrival."""
-        self._check_remembers()
-        return self._core.names(check_integer("bucket", bucket, 0, self.width - 1))
-
-    def collisions(self) -> dict[int, list[str]]:
-        """The buckets where two names or more have met, ascending, and the names."""
-        self._check_remembers()
-        return self._core.inverted(2)
-
-    def _check_remembers(self) -> None:
-        if not self.remember_names:
-            raise ValueError("these text features forget the names; make them with remember_names=True")
-
     def __getstate__(self) -> tuple[dict[str, Any], NDArray[np.float32] | None, list[str]]:
-        names = [name for names in self._core.inverted(1).values() for name in names]
-        return self.options(), self.idf_, names
+        return self.options(), self.idf_, self._all_names()
 
     def __setstate__(self, state: tuple[dict[str, Any], NDArray[np.float32] | None, list[str]]) -> None:
         options, factors, names = state
