@@ -68,13 +68,13 @@ struct Tree {
 
     std::int32_t size() const { return static_cast<std::int32_t>(production.size()); }
 
-    // Productions that nobody knows (−1) make no subtrees: such trees are those that others are held against.
-    void index(Productions& names) {
-        number_subtrees(names);
-        index();
-    }
-
-    void index() {
+    // Without names its subtrees get no numbers: it is then one that others are held against, and may have productions
+    // that nobody knows (−1).
+    void index(Productions* names) {
+        if (names) subtree.resize(production.size());
+        for (std::int32_t node = 0; names && node < size(); ++node)
+            subtree[node] = names->subtree(production[node], children.data() + first_child[node], subtree.data(),
+                                           first_child[node + 1] - first_child[node]);
         kinds.clear();
         kind_begin.assign(1, 0);
         kind_nodes.resize(production.size());
@@ -91,14 +91,6 @@ struct Tree {
             rank[node] = k - kind_begin.back();
         }
         if (!kinds.empty()) kind_begin.push_back(size());
-    }
-
-  private:
-    void number_subtrees(Productions& names) {
-        subtree.resize(production.size());
-        for (std::int32_t node = 0; node < size(); ++node)
-            subtree[node] = names.subtree(production[node], children.data() + first_child[node], subtree.data(),
-                                          first_child[node + 1] - first_child[node]);
     }
 };
 
@@ -299,7 +291,7 @@ class TreeBank {
         Tree tree;
         TreeBuilder builder(tree, *names);
         read_brackets(brackets, builder);
-        tree.index(*names);
+        tree.index(names.get());
         trees.push_back(std::make_shared<const Tree>(std::move(tree)));
     }
 
@@ -328,10 +320,7 @@ class TreeBank {
                 }
                 production = known->second;
             }
-            if (strange)
-                copy.index();
-            else
-                copy.index(other);
+            copy.index(strange ? nullptr : &other);
             renamed.push_back(std::make_shared<const Tree>(std::move(copy)));
         }
         return renamed;

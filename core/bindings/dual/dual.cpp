@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "bindings/arrays.hpp"
+#include "bindings/floats.hpp"
 
 using namespace nb::literals;
 
@@ -18,42 +18,11 @@ DualTask task_of(const std::string& name) {
     return DualTask::joint;
 }
 
-// What a call learns, per output and per problem, in Python's arrays; the counters go back to these at the end.
-class Learned {
-  public:
-    Learned(const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
-            const Vector<i64>& mistakes, const Vector<double>& criterion, i64 outputs, DualTask task)
-        : mistakes_(mistakes.data()), criterion_(criterion.data()), runs_(mistakes.size()) {
-        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
-        for (const std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
-            require(size == static_cast<std::size_t>(task == DualTask::rest ? outputs : 1),
-                    "give one number per problem");
-        for (std::size_t c = 0; c < runs_.size(); ++c)
-            runs_[c].mistakes = mistakes_[c], runs_[c].criterion = criterion_[c];
-        made = {step.data(), margin.data(), tau.data(), runs_.data()};
-    }
-    ~Learned() {
-        for (std::size_t c = 0; c < runs_.size(); ++c)
-            mistakes_[c] = runs_[c].mistakes, criterion_[c] = runs_[c].criterion;
-    }
-    Learned(const Learned&) = delete;
-
-    i64 problems() const { return static_cast<i64>(runs_.size()); }
-    DualStep made;
-
-  private:
-    i64* mistakes_;
-    double* criterion_;
-    std::vector<Progress> runs_;
-};
-
 class Player {
   public:
     Player(const std::string& task, const std::string& rule, double learning_rate, double margin, double C,
            bool ties_positive)
-        : task_(task_of(task)),
-          rule_{additive_rule_by_name(rule), learning_rate, margin, C},
-          ties_positive_(ties_positive) {}
+        : player_{task_of(task), {additive_rule_by_name(rule), learning_rate, margin, C}, ties_positive} {}
 
     std::pair<i64, i64> scan(const Matrix& scores, const Vector<const std::int32_t>& target,
                              const Vector<const double>& q, const std::optional<Vector<const double>>& weight,
@@ -62,63 +31,66 @@ class Player {
                              const Vector<double>& criterion) const {
         const DualBlock block = block_of(scores, target, q, weight);
         require(begin >= 0, "begin must not be negative");
-        Learned learned(step, margin, tau, mistakes, criterion, block.outputs, task_);
+        const DualStep made = step_of(step, margin, tau, mistakes, criterion, block.outputs);
         nb::gil_scoped_release release;
-        const Stop stop = perceptive::scan(block, begin, task_, rule_, ties_positive_, learned.made);
+        const Stop stop = player_.scan(block, begin, made);
         return {stop.row, stop.rounds};
     }
 
     // Rows and rounds of the updates, steps, margins and τ one after the other, and the rounds played.
-    template <class T>
     std::tuple<nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, double>,
                nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>, i64>
-    play(const Matrix& scores, const MatrixOf<const T>& table, const Vector<const std::int32_t>& target,
+    play(const Matrix& scores, const Floats& table, const Vector<const std::int32_t>& target,
          const Vector<const double>& q, const std::optional<Vector<const double>>& weight, bool whole,
          const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
          const Vector<i64>& mistakes, const Vector<double>& criterion) const {
         const DualBlock block = block_of(scores, target, q, weight);
         require(static_cast<i64>(table.shape(0)) == block.n && static_cast<i64>(table.shape(1)) == block.n,
                 "the table must be square, a row per example");
-        Learned learned(step, margin, tau, mistakes, criterion, block.outputs, task_);
+        const DualStep made = step_of(step, margin, tau, mistakes, criterion, block.outputs);
         DualUpdates updates;
-        i64 rounds;
-        {
+        const i64 rounds = with_floats(table, [&](const auto* K) {
             nb::gil_scoped_release release;
-            rounds = perceptive::play(block, scores.data(), table.data(), whole, task_, rule_, ties_positive_,
-                                      learned.made, learned.problems(), updates);
-        }
+            return player_.play(block, scores.data(), K, whole, made, updates);
+        });
         return {to_numpy(std::move(updates.row)),  to_numpy(std::move(updates.at)),
                 to_numpy(std::move(updates.step)), to_numpy(std::move(updates.margin)),
                 to_numpy(std::move(updates.tau)),  rounds};
     }
 
   private:
+    // What a call learns, per output and per problem, in Python's arrays.
+    DualStep step_of(const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
+                     const Vector<i64>& mistakes, const Vector<double>& criterion, i64 outputs) const {
+        const i64 problems = player_.task == DualTask::rest ? outputs : 1;
+        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
+        for (const std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
+            require(static_cast<i64>(size) == problems, "give one number per problem");
+        return {step.data(), margin.data(), tau.data(), mistakes.data(), criterion.data(), problems};
+    }
+
     DualBlock block_of(const Matrix& scores, const Vector<const std::int32_t>& target, const Vector<const double>& q,
                        const std::optional<Vector<const double>>& weight) const {
         const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
         require(outputs > 0, "there must be at least one output");
-        require(task_ != DualTask::binary || outputs == 1, "two classes have one output");
+        require(player_.task != DualTask::binary || outputs == 1, "two classes have one output");
         require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n,
                 "give one target and one q per row");
         require(!weight || static_cast<i64>(weight->size()) == n, "give one weight per row");
         for (i64 i = 0; i < n; ++i) {
             const std::int32_t y = target.data()[i];
-            require(task_ == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs,
+            require(player_.task == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs,
                     "a target is not one of the classes");
         }
         return {scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
     }
 
-    DualTask task_;
-    Rule rule_;
-    bool ties_positive_;
+    DualPlayer player_;
 };
 
-template <class T>
-void votes_of(const MatrixOf<const T>& K, const Vector<const std::int32_t>& slot,
-              const Vector<const std::int32_t>& gain, const Vector<const std::int32_t>& loss,
-              const Vector<const double>& step, const Vector<const i64>& survival, bool joint, const Matrix& start,
-              const MatrixOf<i64>& votes) {
+void votes_of(const Floats& K, const Vector<const std::int32_t>& slot, const Vector<const std::int32_t>& gain,
+              const Vector<const std::int32_t>& loss, const Vector<const double>& step,
+              const Vector<const i64>& survival, bool joint, const Matrix& start, const MatrixOf<i64>& votes) {
     const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
     const i64 outputs = static_cast<i64>(start.shape(1)), updates = static_cast<i64>(slot.size());
     require(static_cast<i64>(start.shape(0)) == n && static_cast<i64>(votes.shape(0)) == n &&
@@ -133,29 +105,23 @@ void votes_of(const MatrixOf<const T>& K, const Vector<const std::int32_t>& slot
                 "the journal contains an unknown output");
     }
     const DualRun run{slot.data(), gain.data(), loss.data(), step.data(), survival.data(), updates};
-    nb::gil_scoped_release release;
-    if (joint)
-        dual_votes_joint(K.data(), n, supports, outputs, run, start.data(), votes.data());
-    else
-        dual_votes_binary(K.data(), n, supports, run, start.data(), votes.data());
+    with_floats(K, [&](const auto* values) {
+        nb::gil_scoped_release release;
+        if (joint)
+            dual_votes_joint(values, n, supports, outputs, run, start.data(), votes.data());
+        else
+            dual_votes_binary(values, n, supports, run, start.data(), votes.data());
+    });
 }
 
-template <class T>
-void scores_of(const MatrixOf<const T>& K, const MatrixOf<const double>& alpha, const Matrix& out) {
+void scores_of(const Floats& K, const MatrixOf<const double>& alpha, const Matrix& out) {
     require(alpha.shape(0) == K.shape(0), "give one row of coefficients per support");
     require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
-    nb::gil_scoped_release release;
-    dual_scores(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), alpha.data(),
-                static_cast<i64>(alpha.shape(1)), out.data());
-}
-
-template <class T>
-void bind_votes(nb::module_& m) {
-    m.def("dual_scores", &scores_of<T>, "K"_a.noconvert(), "alpha"_a.noconvert(), "out"_a.noconvert(),
-          "out[j, c] += Σ_i alpha[i, c]·K[i, j].");
-    m.def("dual_votes", &votes_of<T>, "K"_a.noconvert(), "slot"_a.noconvert(), "gain"_a.noconvert(),
-          "loss"_a.noconvert(), "step"_a.noconvert(), "survival"_a.noconvert(), "joint"_a, "start"_a.noconvert(),
-          "votes"_a.noconvert(), "Votes of every v_k of a journal, weighted by survival; `start` is used up.");
+    with_floats(K, [&](const auto* values) {
+        nb::gil_scoped_release release;
+        dual_scores(values, static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), alpha.data(),
+                    static_cast<i64>(alpha.shape(1)), out.data());
+    });
 }
 
 }  // namespace
@@ -164,19 +130,16 @@ void bind_dual(nb::module_& m) {
     nb::class_<Player>(m, "DualPlayer", "Plays blocks of scores by a rule.")
         .def(nb::init<const std::string&, const std::string&, double, double, double, bool>(), "task"_a, "rule"_a,
              "learning_rate"_a, "margin"_a, "C"_a, "ties_positive"_a)
-        .def("scan", &Player::scan, "scores"_a.noconvert(), "target"_a.noconvert(), "q"_a.noconvert(),
-             "weight"_a.noconvert().none(), "begin"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
-             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert(),
+        .def("scan", &Player::scan, "scores"_array, "target"_array, "q"_array, "weight"_array.none(), "begin"_a,
+             "step"_array, "margin"_array, "tau"_array, "mistakes"_array, "criterion"_array,
              "The row that is learned from next (or their number), and the rounds played up to and with it.")
-        .def("play", &Player::play<float>, "scores"_a.noconvert(), "table"_a.noconvert(), "target"_a.noconvert(),
-             "q"_a.noconvert(), "weight"_a.noconvert().none(), "whole"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
-             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert())
-        .def("play", &Player::play<double>, "scores"_a.noconvert(), "table"_a.noconvert(), "target"_a.noconvert(),
-             "q"_a.noconvert(), "weight"_a.noconvert().none(), "whole"_a, "step"_a.noconvert(), "margin"_a.noconvert(),
-             "tau"_a.noconvert(), "mistakes"_a.noconvert(), "criterion"_a.noconvert(),
+        .def("play", &Player::play, "scores"_array, "table"_array, "target"_array, "q"_array, "weight"_array.none(),
+             "whole"_a, "step"_array, "margin"_array, "tau"_array, "mistakes"_array, "criterion"_array,
              "Play a block whose kernel values are at hand.");
-    bind_votes<float>(m);
-    bind_votes<double>(m);
+    m.def("dual_scores", &scores_of, "K"_array, "alpha"_array, "out"_array, "out[j, c] += Σ_i alpha[i, c]·K[i, j].");
+    m.def("dual_votes", &votes_of, "K"_array, "slot"_array, "gain"_array, "loss"_array, "step"_array, "survival"_array,
+          "joint"_a, "start"_array, "votes"_array,
+          "Votes of every v_k of a journal, weighted by survival; `start` is used up.");
 }
 
 }  // namespace perceptive

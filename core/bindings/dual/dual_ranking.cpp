@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "bindings/arrays.hpp"
+#include "bindings/floats.hpp"
 #include "bindings/tasks/lists.hpp"
 
 using namespace nb::literals;
@@ -48,8 +48,7 @@ class ListPlayer {
     Pairs pairs_;
 };
 
-template <class T>
-void list_votes(const MatrixOf<const T>& K, const Vector<const i64>& starts, const Vector<const std::int32_t>& slot,
+void list_votes(const Floats& K, const Vector<const i64>& starts, const Vector<const std::int32_t>& slot,
                 const Vector<const double>& step, const Vector<const i64>& survival, const Vector<i64>& votes) {
     const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
     const i64 n_lists = check_starts(n, starts), entries = static_cast<i64>(slot.size());
@@ -57,16 +56,11 @@ void list_votes(const MatrixOf<const T>& K, const Vector<const i64>& starts, con
     require(step.size() == slot.size() && survival.size() == slot.size() + 1, "the journal's arrays differ in length");
     for (i64 u = 0; u < entries; ++u)
         require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
-    nb::gil_scoped_release release;
-    dual_list_votes(K.data(), supports, starts.data(), n_lists, slot.data(), step.data(), entries, survival.data(),
-                    votes.data());
-}
-
-template <class T>
-void bind_votes(nb::module_& m) {
-    m.def("dual_list_votes", &list_votes<T>, "K"_a.noconvert(), "starts"_a.noconvert(), "slot"_a.noconvert(),
-          "step"_a.noconvert(), "survival"_a.noconvert(), "votes"_a.noconvert(),
-          "Votes of every v_k of a dual run for the candidates of each list, weighted by survival.");
+    with_floats(K, [&](const auto* values) {
+        nb::gil_scoped_release release;
+        dual_list_votes(values, supports, starts.data(), n_lists, slot.data(), step.data(), entries, survival.data(),
+                        votes.data());
+    });
 }
 
 }  // namespace
@@ -75,13 +69,12 @@ void bind_dual_ranking(nb::module_& m) {
     nb::class_<ListPlayer>(m, "ListPlayer", "Plays scores of lists by a rule.")
         .def(nb::init<const std::string&, double, double, double, const std::string&>(), "rule"_a, "learning_rate"_a,
              "margin"_a, "C"_a, "pairs"_a)
-        .def("scan", &ListPlayer::scan, "scores"_a.noconvert(), "starts"_a.noconvert(), "grades"_a.noconvert(),
-             "gains"_a.noconvert().none(), "weights"_a.noconvert().none(), "extra"_a.noconvert(), "begin"_a,
-             "shares"_a.noconvert(),
+        .def("scan", &ListPlayer::scan, "scores"_array, "starts"_array, "grades"_array, "gains"_array.none(),
+             "weights"_array.none(), "extra"_array, "begin"_a, "shares"_array,
              "The list that is learned from next (or their number), and the rounds, mistakes and criterion up to it.")
         .def("step", &ListPlayer::step, "m"_a, "q"_a, "cost"_a, "weight"_a, "How far to go along δ.");
-    bind_votes<float>(m);
-    bind_votes<double>(m);
+    m.def("dual_list_votes", &list_votes, "K"_array, "starts"_array, "slot"_array, "step"_array, "survival"_array,
+          "votes"_array, "Votes of every v_k of a dual run for the candidates of each list, weighted by survival.");
 }
 
 }  // namespace perceptive

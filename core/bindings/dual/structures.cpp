@@ -10,12 +10,20 @@ namespace perceptive {
 
 namespace {
 
+void check_symbols(const Vector<const std::int32_t>& codes) {
+    for (std::size_t i = 0; i < codes.size(); ++i) require(codes.data()[i] >= 0, "symbols must not be negative");
+}
+
+void check_length(int n, bool single) {
+    require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "n is out of range");
+}
+
 Sequences sequences(const Vector<const std::int32_t>& codes, const Vector<const i64>& offsets) {
     require(offsets.size() >= 1 && offsets.data()[0] == 0, "offsets must begin with 0");
     for (std::size_t i = 1; i < offsets.size(); ++i)
         require(offsets.data()[i - 1] <= offsets.data()[i], "offsets must not decrease");
     require(offsets.data()[offsets.size() - 1] == static_cast<i64>(codes.size()), "offsets must end with the symbols");
-    for (std::size_t i = 0; i < codes.size(); ++i) require(codes.data()[i] >= 0, "symbols must not be negative");
+    check_symbols(codes);
     return {codes.data(), offsets.data(), static_cast<i64>(offsets.size()) - 1};
 }
 
@@ -24,7 +32,7 @@ void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i6
                 bool single, bool symmetric, int threads, const Matrix& out) {
     const Sequences a = sequences(a_codes, a_offsets), b = sequences(b_codes, b_offsets);
     require(static_cast<i64>(out.shape(0)) == a.n && static_cast<i64>(out.shape(1)) == b.n, "out has the wrong shape");
-    require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "n is out of range");
+    check_length(n, single);
     require(!symmetric || a.n == b.n, "a symmetric matrix is square");
     nb::gil_scoped_release release;
     if (single)
@@ -39,16 +47,14 @@ class StringPair {
     StringPair(const Vector<const std::int32_t>& source, const Vector<const std::int32_t>& target, int n, double decay,
                bool single)
         : source_(source.data(), source.data() + source.size()) {
-        require(n >= 0 && n <= LONGEST_SUBSEQUENCE && !(n == 0 && single), "n is out of range");
-        for (const auto* codes : {&source, &target})
-            for (std::size_t i = 0; i < codes->size(); ++i)
-                require(codes->data()[i] >= 0, "symbols must not be negative");
+        check_length(n, single);
+        check_symbols(source), check_symbols(target);
         const i64 offsets[] = {0, static_cast<i64>(target.size())}, chosen = 0;
         const Sequences one{target.data(), offsets, 1};
         if (single)
-            single_ = std::make_unique<Half<float>>(one, &chosen, n, decay);
+            played_ = std::make_unique<Played<float>>(one, &chosen, n, decay);
         else
-            double_ = std::make_unique<Half<double>>(one, &chosen, n, decay);
+            played_ = std::make_unique<Played<double>>(one, &chosen, n, decay);
     }
 
     // Plays the next symbols of the source; false when there are no more.
@@ -58,22 +64,21 @@ class StringPair {
         const std::int32_t* begin = source_.data() + done_;
         done_ += length;
         nb::gil_scoped_release release;
-        if (single_)
-            single_->sweep.play(begin, length);
-        else
-            double_->sweep.play(begin, length);
+        std::visit([&](auto& played) { played->sweep.play(begin, length); }, played_);
         return length < left;
     }
 
-    double value() const { return single_ ? single_->sweep.value(0) : double_->sweep.value(0); }
+    double value() const {
+        return std::visit([](const auto& played) { return played->sweep.value(0); }, played_);
+    }
 
   private:
     template <class T>
-    struct Half {
+    struct Played {
         Targets<STRING_LANES<T>> targets;
         StringSweep<T> sweep;
 
-        Half(const Sequences& from, const i64* chosen, int n, double decay)
+        Played(const Sequences& from, const i64* chosen, int n, double decay)
             : targets(from, chosen, 1), sweep(n, decay) {
             sweep.begin(targets);
         }
@@ -81,8 +86,7 @@ class StringPair {
 
     std::vector<std::int32_t> source_;
     i64 done_ = 0;
-    std::unique_ptr<Half<float>> single_;
-    std::unique_ptr<Half<double>> double_;
+    std::variant<std::unique_ptr<Played<float>>, std::unique_ptr<Played<double>>> played_;
 };
 
 template <class T>
@@ -119,7 +123,7 @@ class Trees {
                 builder.close();
         }
         require(!kinds.empty() && !builder.inside() && next == texts.size(), "the tree does not fit together");
-        tree.index(*bank_.names);
+        tree.index(bank_.names.get());
         bank_.trees.push_back(std::make_shared<const Tree>(std::move(tree)));
     }
 
@@ -201,17 +205,16 @@ class Trees {
 }  // namespace
 
 void bind_structures(nb::module_& m) {
-    m.def("string_kernels", &strings_of, "a_codes"_a.noconvert(), "a_offsets"_a.noconvert(), "b_codes"_a.noconvert(),
-          "b_offsets"_a.noconvert(), "n"_a, "decay"_a, "single"_a, "symmetric"_a, "threads"_a, "out"_a.noconvert(),
+    m.def("string_kernels", &strings_of, "a_codes"_array, "a_offsets"_array, "b_codes"_array, "b_offsets"_array, "n"_a,
+          "decay"_a, "single"_a, "symmetric"_a, "threads"_a, "out"_array,
           "Gap-weighted subsequences of length n (0: all subsequences) of all pairs.");
-    m.def("gaussian_exponents", &exponents_of<float>, "K"_a.noconvert(), "factor"_a, "a"_a.noconvert(),
-          "b"_a.noconvert());
-    m.def("gaussian_exponents", &exponents_of<double>, "K"_a.noconvert(), "factor"_a, "a"_a.noconvert(),
-          "b"_a.noconvert(), "K_ij becomes min(0, factor·K_ij − a_i − b_j).");
+    m.def("gaussian_exponents", &exponents_of<float>, "K"_array, "factor"_a, "a"_array, "b"_array);
+    m.def("gaussian_exponents", &exponents_of<double>, "K"_array, "factor"_a, "a"_array, "b"_array,
+          "K_ij becomes min(0, factor·K_ij − a_i − b_j).");
     m.attr("LONGEST_SUBSEQUENCE") = LONGEST_SUBSEQUENCE;
     nb::class_<StringPair>(m, "StringPair", "`string_kernels` of two long sequences, some symbols at a time.")
         .def(nb::init<const Vector<const std::int32_t>&, const Vector<const std::int32_t>&, int, double, bool>(),
-             "source"_a.noconvert(), "target"_a.noconvert(), "n"_a, "decay"_a, "single"_a)
+             "source"_array, "target"_array, "n"_a, "decay"_a, "single"_a)
         .def("play", &StringPair::play, "symbols"_a, "Play the next symbols; False when there are no more.")
         .def("value", &StringPair::value);
     nb::class_<Trees>(m, "Trees", "Parsed trees, for the kernels of trees.")
@@ -221,13 +224,12 @@ void bind_structures(nb::module_& m) {
         .def("__len__", &Trees::size)
         .def("nodes", &Trees::nodes, "i"_a)
         .def("subtrees", &Trees::subtrees, "How many different ones are remembered.")
-        .def("take", &Trees::take, "index"_a.noconvert())
+        .def("take", &Trees::take, "index"_array)
         .def("contents", &Trees::contents, "The productions of each tree, in one piece.")
         .def("extend", &Trees::extend, "other"_a)
         .def("put", &Trees::put, "i"_a, "other"_a)
-        .def("compare", &Trees::compare, "other"_a, "decay"_a, "sigma"_a, "symmetric"_a, "threads"_a,
-             "out"_a.noconvert())
-        .def("norms", &Trees::norms, "decay"_a, "sigma"_a, "out"_a.noconvert());
+        .def("compare", &Trees::compare, "other"_a, "decay"_a, "sigma"_a, "symmetric"_a, "threads"_a, "out"_array)
+        .def("norms", &Trees::norms, "decay"_a, "sigma"_a, "out"_array);
 }
 
 }  // namespace perceptive

@@ -1,6 +1,6 @@
 #include "tasks/predict.hpp"
 
-#include "bindings/arrays.hpp"
+#include "bindings/floats.hpp"
 
 using namespace nb::literals;
 
@@ -33,34 +33,25 @@ void bind_predict(nb::module_& m) {
                 for (i64 i = 0; i < rows.n; ++i) out.data()[i] = squared_norm(rows[i]);
             });
         },
-        "rows"_a, "out"_a.noconvert(), "out[i] = ‖x_i‖².");
+        "rows"_a, "out"_array, "out[i] = ‖x_i‖².");
     m.def(
         "linear_scores",
-        [](const CheckedRows& data, const ReadOnly& w, bool normalize, const Matrix& out) {
-            require(w.ndim() == 2, "weights must be features × stride");
+        [](const CheckedRows& data, const Floats& w, bool normalize, const Matrix& out) {
             const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
             require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
             require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride,
                     "the stride must be 1, or a multiple of 4 that holds all classes");
             require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
-            const bool single = w.dtype() == nb::dtype<float>();
-            require(single || w.dtype() == nb::dtype<double>(), "weights must be float32 or float64");
-            data.visit([&](const auto& rows) {
-                const auto scores = [&](auto* first) {
-                    linear_scores(rows, first, stride, classes, normalize, out.data());
-                };
-                if (single)
-                    scores(static_cast<const float*>(w.data()));
-                else
-                    scores(static_cast<const double*>(w.data()));
+            with_floats(w, [&](const auto* first) {
+                data.visit(
+                    [&](const auto& rows) { linear_scores(rows, first, stride, classes, normalize, out.data()); });
             });
         },
-        "rows"_a, "w"_a.noconvert(), "normalize"_a, "out"_a.noconvert(), "out[i, c] = w_c·x_i, without bias.");
-    m.def("votes", &votes_of<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(), "bias"_a,
-          "normalize"_a, "out"_a.noconvert());
-    m.def("votes", &votes_of<double>, "rows"_a, "journal"_a, "survival"_a.noconvert(), "initial"_a.noconvert(),
-          "bias"_a, "normalize"_a, "out"_a.noconvert(),
-          "Votes of the journal's voters: two classes Σ m_k sign(score), joint Σ m_k [k votes for c].");
+        "rows"_a, "w"_array, "normalize"_a, "out"_array, "out[i, c] = w_c·x_i, without bias.");
+    m.def("votes", &votes_of<float>, "rows"_a, "journal"_a, "survival"_array, "initial"_array, "bias"_a, "normalize"_a,
+          "out"_array);
+    m.def("votes", &votes_of<double>, "rows"_a, "journal"_a, "survival"_array, "initial"_array, "bias"_a, "normalize"_a,
+          "out"_array, "Votes of the journal's voters: two classes Σ m_k sign(score), joint Σ m_k [k votes for c].");
 }
 
 }  // namespace perceptive
