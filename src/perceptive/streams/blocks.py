@@ -141,6 +141,14 @@ def shown(path: str) -> str:
     return "<stdin>" if path == STDIN else os.fsencode(path).decode(errors="replace")
 
 
+def located(path: str, line: int, offset: int, complaints: list[tuple[int, int, int, str]]) -> list[str]:
+    """What the core says of a block that begins after so many lines and bytes of a file."""
+    return [
+        f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
+        for at, byte, column, message in complaints
+    ]
+
+
 def repeatable(path: str) -> bool:
     """Whether a file can be read more than once: standard input and pipes cannot."""
     return path != STDIN and not (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))

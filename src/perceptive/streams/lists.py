@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.streams.blocks import Block, blocks, shown
+from perceptive.streams.blocks import Block, blocks, located, shown
 from perceptive.streams.examples import UNLABELLED, Examples, join
 from perceptive.streams.parsing import BrokenLine, Log, in_order
 
@@ -145,10 +145,7 @@ def _query_blocks(stream: Stream, path: str, live: bool) -> Iterator[Examples]:
     for examples, strays, lines, complaints, offset, size in in_order(
         work, blocks(path, live=live), 1 if live else stream.threads
     ):
-        said = [
-            f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
-            for at, byte, column, message in complaints
-        ]
+        said = located(path, line, offset, complaints)
         line += lines
         log.lines += lines
         log.bytes += size

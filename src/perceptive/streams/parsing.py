@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.streams import tables
-from perceptive.streams.blocks import Block, shown
+from perceptive.streams.blocks import Block, located
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 
@@ -155,10 +155,7 @@ def parse(
             work, enumerate(source, number), 1 if live else threads
         ):
             number += 1
-            said = [
-                f"{shown(path)}:{line + at + 1}:{column}: {message} (byte {offset + byte})"
-                for at, byte, column, message in complaints
-            ]
+            said = located(path, line, offset, complaints)
             line += lines
             log.lines += lines
             log.bytes += size
