@@ -47,7 +47,7 @@ void bind_rows(nb::module_& m) {
             require(x.dtype() == nb::dtype<double>(), "X must be float32 or float64");
             return dense<double>(x, fingerprint);
         },
-        "x"_a.noconvert(), "fingerprint"_a);
+        "x"_array, "fingerprint"_a);
     m.def(
         "csr_rows",
         [](const ReadOnly& indptr, const ReadOnly& indices, const ReadOnly& data, i64 n_features, bool fingerprint) {
@@ -63,7 +63,7 @@ void bind_rows(nb::module_& m) {
             if (single) return csr<float, i64>(indptr, indices, data, n_features, fingerprint);
             return csr<double, i64>(indptr, indices, data, n_features, fingerprint);
         },
-        "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_features"_a, "fingerprint"_a,
+        "indptr"_array, "indices"_array, "data"_array, "n_features"_a, "fingerprint"_a,
         "Check a CSR matrix; None where a row's indices do not rise strictly: sort and sum duplicates, then ask "
         "again.");
 }

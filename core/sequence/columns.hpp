@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "require.hpp"
 #include "rows.hpp"
 #include "text/characters.hpp"
 #include "text/symbols.hpp"
@@ -182,17 +183,16 @@ class Columns {
   public:
     Columns(int n_base, std::vector<Derived> derived, std::vector<Symbols> dictionaries)
         : n_base_(n_base), derived_(std::move(derived)), dictionaries_(std::move(dictionaries)) {
-        if (n_base < 1) throw std::invalid_argument("a token needs at least one column");
+        require(n_base >= 1, "a token needs at least one column");
         of_base_.resize(static_cast<std::size_t>(n_base));
         known_.resize(static_cast<std::size_t>(n_base));
         for (int d = 0; d < static_cast<int>(derived_.size()); ++d) {
             const Derived& column = derived_[d];
-            if (column.base < 0 || column.base >= n_base)
-                throw std::invalid_argument("a column is derived from an unknown column");
-            if (column.of > Derive::norm) throw std::invalid_argument("strings are read as lower or norm");
-            if (column.what == Derive::in &&
-                (column.n < 0 || static_cast<std::size_t>(column.n) >= dictionaries_.size()))
-                throw std::invalid_argument("a column reads an unknown dictionary");
+            require(column.base >= 0 && column.base < n_base, "a column is derived from an unknown column");
+            require(column.of <= Derive::norm, "strings are read as lower or norm");
+            require(column.what != Derive::in ||
+                        (column.n >= 0 && static_cast<std::size_t>(column.n) < dictionaries_.size()),
+                    "a column reads an unknown dictionary");
             of_base_[column.base].push_back(d);
         }
         symbols_.resize(static_cast<std::size_t>(width()));
@@ -205,12 +205,10 @@ class Columns {
 
     // Symbols of all columns from a file.
     void restore(std::vector<Symbols> symbols) {
-        if (symbols.size() != symbols_.size()) throw std::invalid_argument("vocabularies and columns do not match");
+        require(symbols.size() == symbols_.size(), "vocabularies and columns do not match");
         symbols_ = std::move(symbols);
-        for (int b = 0; b < n_base_; ++b) {
-            const Symbols& names = symbols_[b];
-            known_[b].assign(static_cast<std::size_t>(names.size()) * of_base_[b].size(), LATER);
-        }
+        for (int b = 0; b < n_base_; ++b)
+            known_[b].assign(static_cast<std::size_t>(symbols_[b].size()) * of_base_[b].size(), LATER);
     }
 
     // ids[0 .. width) for one token with the given cells. Unknown strings get numbers if `grow`, else no value.
@@ -222,7 +220,8 @@ class Columns {
             const std::vector<int>& mine = of_base_[base];
             if (i < 0 && grow) {
                 i = names.add(cells[b]);
-                know(b, cells[b], true);
+                Readings readings(cells[b]);
+                for (const int d : mine) known_[base].push_back(value(d, readings, true));
             }
             if (i >= 0) {
                 ids[b] = i + FIRST_ID;
@@ -275,12 +274,6 @@ class Columns {
         Symbols& names = symbols_[n_base_ + d];
         const Id i = grow ? names.add(text) : names.find(text);
         return i < 0 ? ABSENT : i + FIRST_ID;
-    }
-
-    void know(int b, std::string_view word, bool grow) {
-        const auto base = static_cast<std::size_t>(b);
-        Readings readings(word);
-        for (const int d : of_base_[base]) known_[base].push_back(value(d, readings, grow));
     }
 
     int n_base_;

@@ -170,16 +170,12 @@ class FeatureDifference {
     }
 
     void add(Place place, double value) {
-        std::size_t slot = hash(place) & (slots_.size() - 1);
-        while (slots_[slot] >= 0) {
-            Term& term = terms_[slots_[slot]];
-            if (term.place == place) {
-                term.value += value;
-                return;
-            }
-            slot = (slot + 1) & (slots_.size() - 1);
+        std::int32_t& slot = slots_[slot_of(place)];
+        if (slot >= 0) {
+            terms_[slot].value += value;
+            return;
         }
-        slots_[slot] = static_cast<std::int32_t>(terms_.size());
+        slot = static_cast<std::int32_t>(terms_.size());
         terms_.push_back({place, value});
         if (terms_.size() * 2 > slots_.size()) grow();
     }

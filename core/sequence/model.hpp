@@ -81,8 +81,7 @@ class SequenceModel {
 
     // More labels; those that are there keep their numbers and weights.
     void set_labels(i64 n_labels) {
-        if (n_labels < L || n_labels > MAX_LABELS)
-            throw std::invalid_argument("the number of labels may grow, up to 16384");
+        require(n_labels >= L && n_labels <= MAX_LABELS, "the number of labels may grow, up to 16384");
         unpack();
         w = w.widened(L, n_labels);
         sum = sum.widened(L, n_labels);
@@ -95,8 +94,8 @@ class SequenceModel {
 
     void set_constraints(Constraints given) {
         const auto fits = [](const std::vector<char>& v, i64 n) { return static_cast<i64>(v.size()) == n; };
-        if (!given.pair.empty() && !(fits(given.pair, L * L) && fits(given.start, L) && fits(given.stop, L)))
-            throw std::invalid_argument("constraints do not fit the labels");
+        require(given.pair.empty() || (fits(given.pair, L * L) && fits(given.start, L) && fits(given.stop, L)),
+                "constraints do not fit the labels");
         constraints = std::move(given);
         masks();
     }

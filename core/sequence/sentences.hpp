@@ -29,12 +29,11 @@ class FeatureNames {
     FeatureNames(std::vector<std::int16_t> in, std::vector<Id> ids, std::vector<std::uint32_t> start)
         : in_(std::move(in)), ids_(std::move(ids)), start_(std::move(start)) {}
 
-    void add(std::int32_t template_index, const Id* ids, std::size_t n) {
-        in_.push_back(static_cast<std::int16_t>(template_index));
-        ids_.insert(ids_.end(), ids, ids + n);
+    void add(const FeatureName& name) {
+        in_.push_back(static_cast<std::int16_t>(name.template_index));
+        ids_.insert(ids_.end(), name.ids.begin(), name.ids.end());
         start_.push_back(static_cast<std::uint32_t>(ids_.size()));
     }
-    void add(const FeatureName& name) { add(name.template_index, name.ids.data(), name.ids.size()); }
     std::int32_t template_of(i64 r) const { return in_[r]; }
     const Id* ids(i64 r) const { return ids_.data() + start_[r]; }
     std::size_t count(i64 r) const { return start_[r + 1] - start_[r]; }

@@ -58,10 +58,9 @@ class Templates {
             starts_.push_back(parts_.size());
             seeds_.push_back(mix(0x243F6A8885A308D3ull, static_cast<Key>(one.name) + 1));
             for (const Part& part : one.parts) {
-                if (part.column < 0 || part.column >= n_columns)
-                    throw std::invalid_argument("template: no such column");
-                if (part.offset < -MAX_OFFSET || part.offset > MAX_OFFSET)
-                    throw std::invalid_argument("template: tokens further than 15 away cannot be read");
+                require(part.column >= 0 && part.column < n_columns, "template: no such column");
+                require(part.offset >= -MAX_OFFSET && part.offset <= MAX_OFFSET,
+                        "template: tokens further than 15 away cannot be read");
                 parts_.push_back(part.offset * n_columns + part.column);
             }
         }

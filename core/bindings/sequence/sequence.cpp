@@ -77,8 +77,7 @@ void bind_sequence(nb::module_& m) {
                      [](const Sentences& s) {
                          return std::any_of(s.label.begin(), s.label.end(), [](std::int32_t y) { return y < 0; });
                      })
-        .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); })
-        .def_prop_ro("entries", [](const Sentences& s) { return s.state.number.size() + s.edge.number.size(); });
+        .def_prop_ro("features", [](const Sentences& s) { return s.state.key.size() + s.edge.key.size(); });
     nb::class_<Forced>(m, "Forced", "Labels that are wanted: none, or a list for each sentence.")
         .def(nb::init<>())
         .def(
@@ -101,7 +100,7 @@ void bind_sequence(nb::module_& m) {
                 const auto chars = [](const auto& v) { return std::vector<char>(v.data(), v.data() + v.size()); };
                 t.edit([&](SequenceModel& model) { model.set_constraints({chars(pair), chars(start), chars(stop)}); });
             },
-            "pair"_a.noconvert(), "start"_a.noconvert(), "stop"_a.noconvert())
+            "pair"_array, "start"_array, "stop"_array)
         .def("set_label_sets", editing(&SequenceModel::set_label_sets), "state"_a, "edge"_a, "sets"_a)
         .def("set_segments", editing(&SequenceModel::set_segments), "longest"_a, "begin"_a, "inside"_a, "outside"_a)
         .def("set_segment_features", editing(&SequenceModel::set_segment_features), "text"_a, "shape"_a, "phrases"_a)
@@ -110,7 +109,7 @@ void bind_sequence(nb::module_& m) {
         .def("keep_log", editing(&SequenceModel::keep_journal), "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
-        .def("play", &Tagger::play, "lesson"_a, "order"_a.noconvert(), "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
+        .def("play", &Tagger::play, "lesson"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
         .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),
              "How much better the right sequences score than the best others.")

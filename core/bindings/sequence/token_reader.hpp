@@ -11,23 +11,13 @@
 
 namespace perceptive {
 
-// The items of a list or tuple.
-class Items {
-  public:
-    explicit Items(nb::handle object) : object_(object.ptr()), list_(PyList_Check(object_)) {}
-    static bool are(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+inline bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
-    Py_ssize_t size() const { return list_ ? PyList_Size(object_) : PyTuple_Size(object_); }
-    nb::object operator[](Py_ssize_t i) const {
-        nb::object item = nb::borrow(list_ ? PyList_GetItem(object_, i) : PyTuple_GetItem(object_, i));
-        if (!item.is_valid()) throw nb::python_error();
-        return item;
-    }
-
-  private:
-    PyObject* object_;
-    bool list_;
-};
+inline nb::object item(nb::handle list, i64 i) {
+    nb::object found = nb::steal(PySequence_GetItem(list.ptr(), static_cast<Py_ssize_t>(i)));
+    if (!found.is_valid()) throw nb::python_error();
+    return found;
+}
 
 class TokenReader {
   public:
@@ -38,24 +28,21 @@ class TokenReader {
 
     // Append sentence i of the caller's list.
     void sentence(nb::handle tokens, i64 i) {
-        if (!Items::are(tokens)) wrong_type(where(i) + " is a " + type_name(tokens) + "; give a list of tokens");
+        if (!is_list(tokens)) wrong_type(where(i) + " is a " + type_name(tokens) + "; give a list of tokens");
         if (!alike_) width_ = -1;
-        const Items items(tokens);
-        for (Py_ssize_t t = 0, n = items.size(); t < n; ++t) read(items[t], i, t);
+        for (i64 t = 0, n = static_cast<i64>(nb::len(tokens)); t < n; ++t) read(item(tokens, t), i, t);
         batch.end_sentence();
     }
 
     // The labels of the sentence that was read last, as numbers; None is −1.
     void labels(nb::handle given, const nb::dict& index, i64 i, std::vector<std::int32_t>& to) const {
-        if (!Items::are(given))
-            wrong_type("the labels of " + where(i) + " are a " + type_name(given) + "; give a list");
-        const Items items(given);
-        const i64 n = items.size(), tokens = batch.tokens(batch.size() - 1);
+        if (!is_list(given)) wrong_type("the labels of " + where(i) + " are a " + type_name(given) + "; give a list");
+        const i64 n = static_cast<i64>(nb::len(given)), tokens = batch.tokens(batch.size() - 1);
         if (n != tokens)
             throw std::invalid_argument(where(i) + " has " + std::to_string(tokens) + " tokens, but " +
                                         std::to_string(n) + " labels; give one a token");
         for (i64 t = 0; t < n; ++t) {
-            const nb::object label = items[t];
+            const nb::object label = item(given, t);
             PyObject* found = label.is_none() ? nullptr : PyDict_GetItemWithError(index.ptr(), label.ptr());
             if (!found && PyErr_Occurred()) throw nb::python_error();
             if (!found && !label.is_none()) throw std::invalid_argument(where(i, t) + ": an unknown label");
@@ -82,17 +69,16 @@ class TokenReader {
             need_width(0, i, t);
             batch.begin_token(true);
             read_features(nb::borrow<nb::dict>(token), i, t);
-        } else if (PyUnicode_Check(token.ptr()) || Items::are(token)) {
+        } else if (PyUnicode_Check(token.ptr()) || is_list(token)) {
             const bool one = PyUnicode_Check(token.ptr());
-            const Items items(token);
-            const i64 n = one ? 1 : items.size();
+            const i64 n = one ? 1 : static_cast<i64>(nb::len(token));
             if (n < n_columns_)
                 throw std::invalid_argument(where(i, t) + " has " + std::to_string(n) +
                                             " columns, but the templates read " + std::to_string(n_columns_) +
                                             "; give them, or choose other templates");
             need_width(n, i, t);
             batch.begin_token(false);
-            for (int c = 0; c < n_columns_; ++c) batch.add_cell(utf8(one ? token : items[c], i, t));
+            for (int c = 0; c < n_columns_; ++c) batch.add_cell(utf8(one ? token : item(token, c), i, t));
         } else {
             wrong_type(where(i, t) + " is a " + type_name(token) +
                        "; give a string, a tuple of columns, or a dict of features");

@@ -14,7 +14,7 @@ void bind_binary(nb::module_& m) {
             require(problem.stride == 1, "two classes have one weight per feature");
             learn<BinaryTask>(problem, rows, order, targets, weights, nullptr);
         },
-        "problem"_a, "rows"_a, "order"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert().none(),
+        "problem"_a, "rows"_a, "order"_array, "targets"_array, "weights"_array.none(),
         "Play the rows in the given order; targets are +1, −1, or 0 for rows that are not in this problem.");
 }
 

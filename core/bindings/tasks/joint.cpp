@@ -16,8 +16,7 @@ void bind_joint(nb::module_& m) {
             require(!cost || static_cast<i64>(cost->size()) == classes * classes, "cost must be classes × classes");
             learn<JointTask>(problem, rows, order, targets, weights, cost ? cost->data() : nullptr);
         },
-        "problem"_a, "rows"_a, "order"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert().none(),
-        "cost"_a.noconvert().none(),
+        "problem"_a, "rows"_a, "order"_array, "targets"_array, "weights"_array.none(), "cost"_array.none(),
         "Play the rows in the given order; targets are classes, or −1 for rows that are not in this problem.");
 }
 

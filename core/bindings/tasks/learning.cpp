@@ -13,7 +13,7 @@ void bind_learning(nb::module_& m) {
             nb::gil_scoped_release release;
             shuffle(order.data(), static_cast<i64>(order.size()), seed);
         },
-        "order"_a.noconvert(), "seed"_a, "Put the numbers into a random order, the same for every seed.");
+        "order"_array, "seed"_a, "Put the numbers into a random order, the same for every seed.");
     nb::class_<Options>(m, "Options", "A rule and the conventions that a problem is played by.")
         .def(
             "__init__",
@@ -82,8 +82,8 @@ void bind_learning(nb::module_& m) {
                                    Progress{},
                                    std::move(journal)};
             },
-            "z"_a.noconvert(), "sum"_a.noconvert().none(), "sigma"_a.noconvert().none(), "z_bias"_a.noconvert(),
-            "sum_bias"_a.noconvert(), "sigma_bias"_a.noconvert(), "options"_a, "journal"_a.none(), "width"_a)
+            "z"_array, "sum"_array.none(), "sigma"_array.none(), "z_bias"_array, "sum_bias"_array, "sigma_bias"_array,
+            "options"_a, "journal"_a.none(), "width"_a)
         .def_prop_rw(
             "width", [](const Problem& self) { return self.width; },
             [](Problem& self, i64 width) {
@@ -98,7 +98,7 @@ void bind_learning(nb::module_& m) {
                 self.ids = std::move(ids);
                 self.pending = std::move(pending);
             },
-            "ids"_a.noconvert().none(), "pending"_a.noconvert().none(),
+            "ids"_array.none(), "pending"_array.none(),
             "Rows are numbered anew: their id features (Δ-trick) and pending shares of the sum, or None.")
         .def(
             "settle",

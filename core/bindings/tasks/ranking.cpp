@@ -49,8 +49,8 @@ void votes_for_items(const CheckedRows& data, const RowJournal<W>& journal, cons
 }  // namespace
 
 void bind_ranking(nb::module_& m) {
-    m.def("learn_lists", &learn_lists, "problem"_a, "rows"_a, "order"_a.noconvert(), "starts"_a.noconvert(),
-          "grades"_a.noconvert(), "gains"_a.noconvert().none(), "weights"_a.noconvert().none(), "pairs"_a,
+    m.def("learn_lists", &learn_lists, "problem"_a, "rows"_a, "order"_array, "starts"_array, "grades"_array,
+          "gains"_array.none(), "weights"_array.none(), "pairs"_a,
           "Play lists in the given order; list t is the rows from starts[t] up to starts[t + 1].");
     m.def(
         "list_margins",
@@ -62,7 +62,7 @@ void bind_ranking(nb::module_& m) {
             nb::gil_scoped_release release;
             list_margins(scores.data(), starts.data(), n_lists, grades.data(), kind, out.data());
         },
-        "scores"_a.noconvert(), "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "out"_a.noconvert(),
+        "scores"_array, "starts"_array, "grades"_array, "pairs"_a, "out"_array,
         "The smallest margin of each list under some scores; inf where it has no pair.");
     m.def(
         "list_lengths",
@@ -78,13 +78,12 @@ void bind_ranking(nb::module_& m) {
                              longest.data(), equal.data());
             });
         },
-        "rows"_a, "starts"_a.noconvert(), "grades"_a.noconvert(), "pairs"_a, "normalize"_a, "shortest"_a.noconvert(),
-        "longest"_a.noconvert(), "equal"_a.noconvert(),
-        "Of each list's pairs the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.");
-    m.def("rank_votes", &votes_for_items<float>, "rows"_a, "journal"_a, "survival"_a.noconvert(),
-          "initial"_a.noconvert(), "list"_a.noconvert(), "normalize"_a, "out"_a.noconvert());
-    m.def("rank_votes", &votes_for_items<double>, "rows"_a, "journal"_a, "survival"_a.noconvert(),
-          "initial"_a.noconvert(), "list"_a.noconvert(), "normalize"_a, "out"_a.noconvert(),
+        "rows"_a, "starts"_array, "grades"_array, "pairs"_a, "normalize"_a, "shortest"_array, "longest"_array,
+        "equal"_array, "Of each list's pairs the shortest ‖x_i − x_j‖² above 0, the longest, and how many are 0.");
+    m.def("rank_votes", &votes_for_items<float>, "rows"_a, "journal"_a, "survival"_array, "initial"_array, "list"_array,
+          "normalize"_a, "out"_array);
+    m.def("rank_votes", &votes_for_items<double>, "rows"_a, "journal"_a, "survival"_array, "initial"_array,
+          "list"_array, "normalize"_a, "out"_array,
           "Votes of the journal's voters for the rows of each list: Σ m_k [k picks i].");
 }
 
