@@ -4,6 +4,7 @@
 // product is the two names, the smaller first, joined by '*'.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
