@@ -1,4 +1,5 @@
-// Comma-separated values (RFC 4180) under a header, also with another delimiter. The twin is reference/csv.py.
+// Comma-separated values (RFC 4180) under a header, also with another delimiter. The twin is
+// tests/support/twins/csv.py.
 //
 // A number stays a number: the feature is named as its column. Any other value becomes the feature "column=value", as
 // do the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature.

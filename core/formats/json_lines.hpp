@@ -1,4 +1,4 @@
-// JSON lines: one object a line. The twin is reference/json_lines.py.
+// JSON lines: one object a line. The twin is tests/support/twins/json_lines.py.
 //
 //   label, weight, text   members of their own (their names are options, but for the weight)
 //   features              an object whose members are features like those beside it

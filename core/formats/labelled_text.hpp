@@ -1,7 +1,7 @@
 // Labelled text: one example a line, "label TAB text", or fastText's "__label__x … text"; or the text alone.
 //
 // Labels are words. Of several __label__ the first counts. An empty label is none. The twin is
-// reference/labelled_text.py.
+// tests/support/twins/labelled_text.py.
 #pragma once
 
 #include <algorithm>

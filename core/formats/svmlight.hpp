@@ -1,7 +1,7 @@
 // The svmlight (libsvm) format: one example a line, "label [qid:n] index:value … [# comment]".
 //
 // The straight way reads sound lines; at the first token that is not as it should be, refuse_… look at it again and say
-// what is wrong. The twin is reference/svmlight.py.
+// what is wrong. The twin is tests/support/twins/svmlight.py.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //   [label [importance [base]]] ['tag]|namespace[:weight] name[:value] … |namespace …
 //
 // A feature's name is "namespace^name", or "name" alone where the namespace has none. What touches the first bar, or
-// begins with an apostrophe before it, is a tag and is left out, as is the base. The twin is reference/vw.py.
+// begins with an apostrophe before it, is a tag and is left out, as is the base. The twin is tests/support/twins/vw.py.
 #pragma once
 
 #include <cmath>

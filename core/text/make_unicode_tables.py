@@ -1,6 +1,8 @@
-"""Writes core/text/unicode_tables.hpp: what the twin (`perceptive.reference.text`) says of characters, and their case.
+"""Writes core/text/unicode_tables.hpp: what the twin (tests/support/twins/text.py) says of characters, and their case.
 
-Run it in core/text, by an interpreter of the wanted Unicode version: python make_unicode_tables.py > unicode_tables.hpp
+Run it by an interpreter of the wanted Unicode version:
+PYTHONPATH=tests/support python core/text/make_unicode_tables.py > core/text/unicode_tables.hpp
+
 A newer version changes the features of texts with newly assigned characters; models keep the hashes of the old ones.
 """
 
@@ -9,7 +11,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator
 
-from perceptive.reference.text import is_word, lower
+from twins.text import is_word, lower
 
 CHARACTERS = [chr(code) for code in range(0x110000)]
 BY_CATEGORY = {"Lu": "U", "Lt": "U", "Ll": "L", "Nd": "D", "Pc": "C"}

@@ -1,4 +1,4 @@
-// Text as hashed features: word n-grams and character n-grams. Its twin is reference/text.py.
+// Text as hashed features: word n-grams and character n-grams. Its twin is tests/support/twins/text.py.
 //
 //   φ[h] = idf[h] · Σ_{j: bucket(j) = h} ξ(j) weight(tf_j),   then φ / ‖φ‖₂
 //

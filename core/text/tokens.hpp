@@ -1,4 +1,4 @@
-// A text as words. Its twin is reference/text.py.
+// A text as words. Its twin is tests/support/twins/text.py.
 //
 // A run is a maximal sequence of word characters (letters, numbers, connectors such as the underscore), with the marks
 // among them and after them. A run is one word, but letters of scripts written without spaces are words of their own,

@@ -11,9 +11,9 @@ import pytest
 
 from perceptive import _core, streams
 from perceptive.features.text import TextFeatures
-from perceptive.reference import csv, json_lines, labelled_text, svmlight, vw
 from perceptive.streams import FileFormat, guessing, parsing
 from test_formats import COLUMNS, core_csv, core_json, core_text, core_vw, outcome
+from twins import csv, json_lines, labelled_text, svmlight, vw
 
 pytestmark = pytest.mark.core
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptive import _core
-from perceptive.reference import csv, json_lines, labelled_text, lines, vw
+from twins import csv, json_lines, labelled_text, lines, vw
 
 pytestmark = pytest.mark.core
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from perceptive import _core, streams
-from perceptive.reference import svmlight as twin
 from perceptive.streams import blocks
+from twins import svmlight as twin
 
 pytestmark = pytest.mark.core
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from perceptive.reference.hashing import murmur3
-from perceptive.reference.lines import Bad, fits, rounded
+from twins.lines import Bad, fits, rounded
 
 Feature = tuple[bytes | int, float, bytes]  # name, or the bucket of what comes hashed; value; namespace
 Pairs = Sequence[tuple[bytes, bytes]]

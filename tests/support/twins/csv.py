@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from perceptive.reference.features import Feature, row
-from perceptive.reference.labelled_text import text_row
-from perceptive.reference.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown
+from twins.features import Feature, row
+from twins.labelled_text import text_row
+from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown
 
 MISSING = (b"", b"na", b"nan", b"null")
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label or ignored

@@ -9,8 +9,8 @@ import re
 from functools import partial
 from typing import Any
 
-from perceptive.reference.features import Feature, row
-from perceptive.reference.lines import Bad, Example, decimal, fits, parse_lines, require_short, shown, tokens
+from twins.features import Feature, row
+from twins.lines import Bad, Example, decimal, fits, parse_lines, require_short, shown, tokens
 
 HEAD = "write label importance base | features"
 CURE = "write name:value, features separated by spaces"

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from perceptive.reference.features import Feature, row
-from perceptive.reference.labelled_text import text_row
-from perceptive.reference.lines import Bad, Example, fits, parse_lines, require_short, shown
+from twins.features import Feature, row
+from twins.labelled_text import text_row
+from twins.lines import Bad, Example, fits, parse_lines, require_short, shown
 
 DEEPEST = 64
 ESCAPES = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))

@@ -7,7 +7,7 @@ feature is 1, or 0 where the file is zero-based.
 
 from dataclasses import dataclass
 
-from perceptive.reference.lines import Bad, decimal, shown, tokens
+from twins.lines import Bad, decimal, shown, tokens
 
 MAX_COLUMN = 2**31 - 2
 DIGITS = 19  # no whole number is written with more

@@ -6,8 +6,8 @@ Labels are words. Of several ``__label__`` the first counts. An empty label is n
 from functools import partial
 from typing import Any
 
-from perceptive.reference.lines import Bad, Example, parse_lines, require_utf8, rounded, tokens
-from perceptive.reference.text import decode, hashed, names
+from twins.lines import Bad, Example, parse_lines, require_utf8, rounded, tokens
+from twins.text import decode, hashed, names
 
 MARK = b"__label__"
 CURE = "write label TAB text, or __label__x text, or pass labelled=False"

@@ -56,7 +56,7 @@ def runs(text: str, lowercase: bool = True) -> list[list[str]]:
 
     Examples
     --------
-    >>> from perceptive.reference.text import runs
+    >>> from twins.text import runs
     >>> runs("Don't panic: 東京タワー, snake_case")
     [['don'], ['t'], ['panic'], ['東', '京', 'タワー'], ['snake_case']]
     """
@@ -89,7 +89,7 @@ def names(
 
     Examples
     --------
-    >>> from perceptive.reference.text import names
+    >>> from twins.text import names
     >>> names("To be, or", words=(1, 2), chars=(4, 5))
     ['to', 'to be', 'be', 'be or', 'or', 'c:<to>', 'c:<be>', 'c:<or>']
     """
@@ -133,7 +133,7 @@ def hashed(
 
     Examples
     --------
-    >>> from perceptive.reference.text import hashed, names
+    >>> from twins.text import hashed, names
     >>> hashed(names("to be or not to be"), bits=10, normalize=False)
     [(91, 2.0), (130, -2.0), (372, 1.0), (871, 1.0)]
     """
