@@ -17,13 +17,12 @@ Teaching = tuple[_core.Lock, _core.Tally, int]
 Names = tuple[dict[str, int], list[str], int, bool]
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
-COUNTS = ("rounds", "mistakes", "updates", "touched")
 OVERFLOW = "the weights have overflowed; rescale X, or use {}", Parameter("dtype", "float64")
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
     "vector_start", "index", "value",
 )  # fmt: skip
-RUN = (*COUNTS, "criterion", "radius2", "norm2", "scale", "clock")
+RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock")
 
 
 def stride_of(n_classes: int | None) -> int:
@@ -341,13 +340,11 @@ class WeightVector:
     ) -> Self:
         """What `state` gave; raises ValueError where it does not fit together."""
         meta, arrays = state
-        shape = n_features, stride_of(n_classes)
-        if arrays["z"].shape != shape:
+        shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
+        if arrays["z"].shape != shapes["initial"]:
             raise ValueError("weights of the wrong shape")
-        initial = None
-        if meta["started"]:
-            start = array_of(arrays, "initial", arrays["initial"].dtype, shape)
-            initial = start, array_of(arrays, "initial_bias", np.float64, (n_classes or 1,))
+        start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if meta["started"]]
+        initial = (start[0], start[1]) if start else None
         vector = cls(n_features, n_classes, parameters, initial)
         vector.restore(
             {
@@ -383,8 +380,6 @@ class WeightVector:
         run = _core.Progress()
         for name in RUN:
             setattr(run, name, state["run"][name])
-            if not -np.inf < state["run"][name] < np.inf or (name in COUNTS and state["run"][name] < 0):
-                raise ValueError(f"{name} is impossible")
         if self.journal is not None:
             self.journal = self._journal_type.from_arrays(
                 self.parameters.max_voters or 0,
