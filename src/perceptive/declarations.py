@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Integral, Real
-from typing import Any, dataclass_transform
+from typing import Any, ClassVar, dataclass_transform
 
 from perceptive.errors import Parameter, ParameterError
 
@@ -77,28 +77,38 @@ def declared(cls: type) -> dict[str, Declaration]:
 class Checked(Group):
     """Values of parameters, checked when they are given and frozen from then on."""
 
+    defaults: ClassVar[dict[str, Any]]
+    checks: ClassVar[dict[str, Check]]
+
     def __init_subclass__(cls) -> None:
         said = declared(cls)
         others = vars(cls).get("__annotations__", {})
         cls.__annotations__ = {name: one.said["type"] for name, one in said.items()} | others
+        cls.defaults = {name: one.said["default"] for name, one in said.items()}
+        cls.checks = {name: one.said["check"] for name, one in said.items()}
         for name, one in said.items():
             facts = {key: one.said.get(key) for key in ("help", "check", "doc", "kind")}
             facts["choices"] = getattr(facts["check"], "choices", None)
             setattr(cls, name, field(default=one.said["default"], metadata=facts))
-        dataclass(kw_only=True, repr=False, eq=False)(cls)  # the rest is below, once for all: imports are faster
+        # The rest is below, once for all: imports are faster, and so is every `fit`, which makes several.
+        dataclass(kw_only=True, init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **given: Any) -> None:
+        for name in given.keys() - self.defaults.keys():
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        vars(self).update({**self.defaults, **given})
+        self.__post_init__()
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
-            wanted = f.metadata["check"](value)
+        values = vars(self)
+        for name, check in self.checks.items():
+            wanted = check(values[name])
             if wanted:
-                nones = [Parameter(f.name, None)] * wanted.count("{}")
-                raise ParameterError("{}: it must be " + wanted, Parameter(f.name, value), *nones)
+                nones = [Parameter(name, None)] * wanted.count("{}")
+                raise ParameterError("{}: it must be " + wanted, Parameter(name, values[name]), *nones)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self) or name not in vars(type(self))["__dataclass_fields__"]:
-            raise FrozenInstanceError(f"cannot assign to {name}; make other parameters with dataclasses.replace")
-        object.__setattr__(self, name, value)
+        raise FrozenInstanceError(f"cannot assign to {name}; make other parameters with dataclasses.replace")
 
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"cannot delete {name}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ class Dataset(ABC):
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """What the examples are to a theorem, for one problem of the learner after the other; the `present` only."""
 
-    @property
+    @cached_property
     def n_played(self) -> int:
         """How many examples an epoch plays."""
         return int(np.count_nonzero(self.present))
@@ -158,7 +159,8 @@ class Dataset(ABC):
     def fingerprint(self) -> int:
         """An order-free hash of the examples that an epoch plays: the sum of theirs."""
         if not hasattr(self, "_fingerprint"):
-            self._fingerprint = int(self.hashes[self.present].sum(dtype=np.uint64))
+            hashes = self.hashes if self.n_played == len(self) else self.hashes[self.present]
+            self._fingerprint = int(hashes.sum(dtype=np.uint64))
         return self._fingerprint
 
     def record(self) -> None:

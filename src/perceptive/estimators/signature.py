@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import fields, make_dataclass
+from dataclasses import make_dataclass
 from typing import Any, TypeVar
 
 from perceptive.declarations import Checked, Declaration, declared
@@ -56,8 +56,7 @@ def with_parameters(cls: Estimator) -> Estimator:
 
 def checked(estimator: Any, parameters: type[Values]) -> Values:
     """The values that an estimator has of some parameters; raises `ParameterError` for what cannot be."""
-    names = (f.name for f in fields(parameters))
-    return parameters(**{name: getattr(estimator, name) for name in names if hasattr(estimator, name)})
+    return parameters(**{name: getattr(estimator, name) for name in parameters.defaults if hasattr(estimator, name)})
 
 
 def _described(name: str, one: Declaration) -> str:

@@ -318,7 +318,7 @@ class LinearLearner(Recorded):
 
     def _sum(self, name: str) -> Any:
         with self.lock.shared():
-            return sum(getattr(vector.run, name) for vector in self.vectors.values())
+            return sum([getattr(vector.run, name) for vector in self.vectors.values()])
 
     @property
     def mistakes(self) -> int:

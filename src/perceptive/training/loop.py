@@ -51,13 +51,14 @@ class History:
         """
         return self.updates[-1] == 0
 
-    def note(self, learner: Any, before: tuple[int, int, float]) -> None:
-        """Write down what a learner did since it had so many mistakes, updates and so much loss."""
+    def note(self, learner: Any, before: tuple[int, int, float]) -> tuple[int, int, float]:
+        """Write down what a learner did since it had so many mistakes, updates and so much loss; returns them now."""
         with learner.lock.changing():
-            mistakes, updates, loss = progress_of(learner)
-            self.mistakes.append(mistakes - before[0])
-            self.updates.append(updates - before[1])
-            self.loss.append(loss - before[2])
+            now = progress_of(learner)
+            self.mistakes.append(now[0] - before[0])
+            self.updates.append(now[1] - before[1])
+            self.loss.append(now[2] - before[2])
+        return now
 
 
 def progress_of(learner: Any) -> tuple[int, int, float]:
@@ -158,7 +159,7 @@ class InMemory:
                 self._shuffled += 1
         self.dataset.revisited = run.epoch > 0
         if run.block == 0:
-            yield self.dataset, self._order.copy()  # a dataset may remember what it played, and in which order
+            yield self.dataset, self._order
 
     def score(self, learner: Any) -> float | None:
         """The score on the held-out part."""
@@ -262,7 +263,7 @@ def _play_block(
 
 def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] | None, keeper: Keeper | None) -> None:
     learner, history = run.learner, run.history
-    history.note(learner, run.before)
+    now = history.note(learner, run.before)
     if learner.first_epoch is None:
         learner.first_epoch = learner.rounds - run.rounds_before, history.mistakes[-1]
     history.converged = history.settled and history.mistakes[-1] == 0
@@ -279,7 +280,7 @@ def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] 
             run.done = True
     if after_epoch is not None:
         after_epoch(history)
-    run.before, run.rounds_before = progress_of(learner), learner.rounds
+    run.before, run.rounds_before = now, learner.rounds
     run.epoch, run.block, run.chunk = run.epoch + 1, 0, 0
     if run.done and run.best is not None and run.best_epoch < history.epochs - 1:
         learner.restore(run.best)
