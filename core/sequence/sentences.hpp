@@ -56,7 +56,7 @@ struct FeatureSet {
     std::vector<std::int32_t> row;      // by number: its weights, or −1
     KeyTable numbers;
 
-    void add(Key k, i64 token, std::int32_t in, float v) {
+    PERCEPTIVE_INLINE void add(Key k, i64 token, std::int32_t in, float v) {
         const std::int32_t fresh = static_cast<std::int32_t>(key.size());
         const std::int32_t i = numbers.insert(k, fresh);
         if (i == fresh) {

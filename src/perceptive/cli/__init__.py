@@ -77,7 +77,8 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
         command = commands.add_parser(name, help=help, formatter_class=argparse.RawDescriptionHelpFormatter)
         if everything or name == called:
             _module(name).configure(command)
-            command.set_defaults(default_of=command.get_default)  # tells what was given
+            default_of = {action.dest: action.default for action in command._actions}.get
+            command.set_defaults(default_of=default_of)  # tells what was given
     return top
 
 

@@ -44,12 +44,14 @@ def names_of(groups: Iterable[Group]) -> set[str]:
 def add_groups(parser: argparse.ArgumentParser, groups: Iterable[Group]) -> None:
     """Add options, each once, under the title where it comes first."""
     titled: dict[str, Any] = {}
+    taken = {action.dest for action in parser._actions}
     for group in groups:
-        new = group.without(*(action.dest for action in parser._actions))
-        if new.options:
+        new = {name: how for name, how in group.options.items() if name not in taken}
+        taken |= new.keys()
+        if new:
             if group.title not in titled:
                 titled[group.title] = parser.add_argument_group(group.title)
-            add_options(titled[group.title], new)
+            add_options(titled[group.title], Group(group.title, new))
 
 
 def add_options(container: Any, group: Group) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from perceptive.errors import ExampleError
@@ -12,7 +13,8 @@ from perceptive.features import schemes
 def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
     """The labels there are."""
     try:
-        found = dict.fromkeys(label for labels in y for label in labels if label is not None)
+        found: dict[Any, None] = dict.fromkeys(chain.from_iterable(y))
+        found.pop(None, None)
     except TypeError:
         found = {}
     if found and not any(label != label for label in found):
