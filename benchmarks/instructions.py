@@ -37,7 +37,6 @@ void stop(const char* name) { CALLGRIND_DUMP_STATS_AT(name); CALLGRIND_STOP_INST
 """
 PROCESSES = {
     "import perceptive": ["-c", "import perceptive"],
-    "import LinearClassifier": ["-c", "from perceptive import LinearClassifier"],
     "perceptive --help": ["-m", "perceptive", "--help"],
     "perceptive train, 3 lines": ["-m", "perceptive", "train", "tiny.svm", "-o", "tiny.model", "--quiet"],
 }
