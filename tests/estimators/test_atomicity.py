@@ -99,7 +99,7 @@ def test_ctrl_c_keeps_what_was_learned_and_errors_do_not(monkeypatch, model, X, 
         def broken(*arguments, error=error, **options):
             raise error
 
-        for name in ("linear.train", "kernel.train", "lists.train", "tagger.train"):
+        for name in ("linear.train", "run.train"):
             monkeypatch.setattr(f"perceptive.estimators.{name}", broken)
         with pytest.raises(error):
             model.fit(X, y)

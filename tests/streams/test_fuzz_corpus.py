@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptive.kernels.trees import parse_trees
-from perceptive.reference import trees as twin
 from test_templates import features
+from twins.brackets import read_brackets
 
 pytestmark = pytest.mark.core
 
@@ -31,7 +31,7 @@ def told(read, text):
 
 
 def held_to_the_twin(text):
-    assert told(str, text) == told(twin.read_brackets, text)
+    assert told(str, text) == told(read_brackets, text)
 
 
 def test_the_corpus_of_trees():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,33 +32,32 @@ def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_data(
-    estimator: Any, X: Any, y: Any, reset: bool, check_X: Callable[[Any, Any, bool], Any] | None = None
-) -> tuple[Any, NDArray[Any]]:
-    """Examples and labels, checked; ``check_X`` is `check_rows` unless examples are something else."""
+def forget_columns(estimator: Any) -> None:
+    """Dicts and objects have no columns that scikit-learn could have noted."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        estimator.__dict__.pop(name, None)
+
+
+def check_labels(y: Any) -> NDArray[Any]:
+    """Labels in an array."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    X = (check_X or check_rows)(estimator, X, reset)
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind in "mM":
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind in "mM":
         raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
-    if y.dtype == object and any(is_missing(label) for label in y):
+    if labels.dtype == object and any(is_missing(label) for label in labels):
         raise ValueError("y contains missing labels; drop such examples")
-    if y.dtype == object and len({type(label) for label in y}) > 1:
+    if labels.dtype == object and len({type(label) for label in labels}) > 1:
         raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
-    check_classification_targets(y)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n != len(y):
-        raise ValueError(f"X has {n} rows, but y has {len(y)} labels; give one label per row")
-    return X, y
+    check_classification_targets(labels)
+    return labels
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there."""
     if is_dicts(X):
         if reset:
-            estimator.__dict__.pop("n_features_in_", None)
-            estimator.__dict__.pop("feature_names_in_", None)
+            forget_columns(estimator)
         return X
     try:  # the core looks at every value anyway: finiteness is checked there
         return validate_data(
@@ -112,11 +111,11 @@ def hold_out_for_calibration(labels: Labels, seed: int) -> NDArray[np.bool_]:
     return hold_out(labels, 0.5, seed)
 
 
-def take(values: Any, rows: NDArray[np.int64] | None) -> Any:
-    """Some rows of anything."""
-    if rows is None or values is None:
-        return values
-    return [values[i] for i in rows] if isinstance(values, list) else values[rows]
+def take(values: Any, rows: NDArray[np.int64]) -> Any:
+    """Some examples of a frame, an array, a matrix or a list; None of None."""
+    if values is None or hasattr(values, "iloc"):
+        return None if values is None else values.iloc[rows]
+    return values[rows] if hasattr(values, "shape") else [values[i] for i in rows.tolist()]
 
 
 def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:

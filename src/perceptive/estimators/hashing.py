@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,10 +10,44 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptive.data.rows import is_dicts
+from perceptive.estimators.data import forget_columns
 from perceptive.features.hashing import HashKernel
 
 
-class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What has 2^bits columns: `_encode` makes the rows, `_buckets` knows the columns."""
+
+    _buckets: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what there is to learn of X, as `fit_transform` does."""
+        self.fit_transform(X)
+        return self
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """X in hashed columns.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, 2^bits)
+        """
+        check_is_fitted(self)
+        return self._encode(X, fitting=False)
+
+    def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
+        indptr, indices, data = self._buckets.encode(X, grow=fitting)
+        return sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self._buckets.width))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._buckets.width)
+
+
+class HashedFeatures(HashingTransformer):
     """Features by name into 2^bits columns, without a vocabulary.
 
     Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames of numbers. A column
@@ -60,19 +94,8 @@ class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> HashedFeatures:
-        """Check X, and remember its names if asked to.
-
-        Parameters
-        ----------
-        X : list of dicts, or array or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-        """
-        self.fit_transform(X)
-        return self
-
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """Fit and transform in one pass.
+        """Check X, remember its names if asked to, and transform it.
 
         Parameters
         ----------
@@ -80,29 +103,12 @@ class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         y : ignored
         """
         self.kernel_ = HashKernel(self.bits, self.seed, self.signed, self.remember_names)
-        for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit; dicts have neither
-            self.__dict__.pop(name, None)
-        return self._hash(X, fitting=True)
+        forget_columns(self)  # of an earlier fit
+        return self._encode(X, fitting=True)
 
-    def transform(self, X: Any) -> sparse.csr_matrix:
-        """X in hashed columns.
-
-        Parameters
-        ----------
-        X : list of dicts, or array or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        csr_matrix of shape (n_samples, 2^bits)
-        """
-        check_is_fitted(self)
-        return self._hash(X, fitting=False)
-
-    def _hash(self, X: Any, fitting: bool) -> sparse.csr_matrix:
-        width = self.kernel_.width
+    def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
         if is_dicts(X):
-            indptr, indices, data = self.kernel_.encode(X, grow=fitting)
-            return sparse.csr_matrix((data, indices, indptr), shape=(len(X), width))
+            return super()._encode(X, fitting)
         X = validate_data(
             self, X, reset=fitting, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True
         )
@@ -110,7 +116,8 @@ class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         names = getattr(self, "feature_names_in_", map(str, range(n_columns)))
         buckets, signs = self.kernel_.hash(names, grow=fitting)
         columns = sparse.csr_matrix(
-            (signs.astype(X.dtype), buckets, np.arange(n_columns + 1, dtype=np.int32)), shape=(n_columns, width)
+            (signs.astype(X.dtype), buckets, np.arange(n_columns + 1, dtype=np.int32)),
+            shape=(n_columns, self.kernel_.width),
         )
         hashed = sparse.csr_matrix(sparse.csr_matrix(X) @ columns)
         if not np.isfinite(hashed.data).all():
@@ -120,5 +127,5 @@ class HashedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return hashed
 
     @property
-    def _n_features_out(self) -> int:
-        return self.kernel_.width
+    def _buckets(self) -> HashKernel:
+        return self.kernel_

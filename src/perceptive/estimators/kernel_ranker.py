@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.lists import RankerMixin
-from perceptive.estimators.signature import checked, with_parameters
+from perceptive.estimators.signature import with_parameters
 from perceptive.estimators.supports import SupportsMixin
-from perceptive.kernels import Kernel, as_kernel
+from perceptive.kernels import as_kernel
 from perceptive.kernels.storage import Functions
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.parameter_groups import CertifyGroup, DualRankingGroup, TrainingGroup
-from perceptive.parameters import KernelRankingParameters, TrainingParameters
+from perceptive.parameters import KernelRankingParameters
 from perceptive.state import State
 
 
@@ -65,6 +65,7 @@ class KernelRanker(
     """
 
     _learner = KernelRankingLearner
+    _parameters = KernelRankingParameters
 
     @property
     def _any_kind(self) -> bool:
@@ -74,10 +75,6 @@ class KernelRanker(
     @property
     def _one_set(self) -> bool:
         return as_kernel(self.kernel).pairwise
-
-    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
-        kernel = clone(self.kernel) if isinstance(self.kernel, Kernel) else self.kernel
-        return {**vars(checked(self, KernelRankingParameters)), "kernel": kernel}, checked(self, TrainingParameters)
 
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import clone
+
 from perceptive.estimators.run import Learner, RunMixin
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.storage import kernel_from_plain, kernel_to_plain
+from perceptive.parameters import TrainingParameters
 from perceptive.state import Arrays, State
 
 
 class KernelStateMixin(RunMixin[Learner]):
-    """The state of an estimator with a parameter ``kernel``."""
+    """The state of an estimator with a parameter ``kernel``, of which its learner gets a copy."""
+
+    kernel: Any
+
+    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
+        parameters, training = super()._check_parameters()
+        kernel = clone(self.kernel) if isinstance(self.kernel, Kernel) else self.kernel
+        return {**parameters, "kernel": kernel}, training
 
     def _saved_parameters(self, arrays: Arrays) -> dict[str, Any]:
         found = super()._saved_parameters(arrays)

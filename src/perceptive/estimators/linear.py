@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,36 +13,26 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify, certify_datasets
-from perceptive.data.labels import Labels
 from perceptive.data.rows import is_dicts
 from perceptive.errors import Parameter, ParameterError
-from perceptive.estimators.data import (
-    check_data,
-    check_rows,
-    example_weights,
-    hold_out,
-    hold_out_for_calibration,
-    label_array,
-    take,
-    unchanged_if_it_fails,
-)
+from perceptive.estimators.classifier import ClassifierRunMixin
+from perceptive.estimators.data import check_rows, example_weights, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.run import ClassifierRunMixin, nothing_half_learned, one_at_a_time
-from perceptive.estimators.signature import checked, with_parameters
+from perceptive.estimators.run import nothing_half_learned
+from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature, probabilities
-from perceptive.learners.learner import learn_all
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.weight_vector import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
-from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
+from perceptive.parameters import LinearParameters
 from perceptive.state import State
 from perceptive.streams import Stream
 from perceptive.streams import open as open_stream
 from perceptive.streams.blocks import Paths
 from perceptive.training.blocks import RowBlocks
-from perceptive.training.loop import History, InMemory, Run, progress_of, train
+from perceptive.training.loop import Run, train
 from perceptive.training.source import FileSource, calibrate, classifier_for
 
 HELD_OUT = 0.1  # of files, for calibration, where nothing is held out for early stopping
@@ -96,6 +86,7 @@ class LinearClassifier(
     _supervised = _multiclass = True  # what River asks of a classifier
 
     _learner = LinearLearner
+    _parameters = LinearParameters
 
     def __post_init__(self) -> None:
         _register_with_river()  # which asks what it is given before it has it learn
@@ -130,52 +121,33 @@ class LinearClassifier(
         """
         parameters, training = self._check_parameters()
         with unchanged_if_it_fails(self):
-            X, y = check_data(self, X, y, reset=True)
-            classes, which = np.unique(y, return_inverse=True)
-            if len(classes) < 2:
-                raise ValueError(
-                    f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
-                )
-            weights = example_weights(y, classes, self.class_weight, sample_weight)
-            learner = LinearLearner(classes=classes.tolist(), **parameters)
+            classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)
             previous = getattr(self, "learner_", None) if self.warm_start else None
-            if previous is not None and previous.space.vocabulary is not None and is_dicts(X):
+            if previous is not None and previous.space.vocabulary is not None and is_dicts(taught[0]):
                 names = previous.space.vocabulary.names()
                 learner.space.vocabulary = Vocabulary(names)  # the same names, the same places
-            labels = Labels(learner.classes, which)
-            held_out = np.zeros(len(y), bool)
-            if training.validation_fraction:
-                held_out = hold_out(labels, training.validation_fraction, self.random_state)
-            elif self._calibrates:
-                held_out = hold_out_for_calibration(labels, self.random_state)
-            rows = np.flatnonzero(~held_out) if held_out.any() else None
-            taught = take(X, rows), Labels(learner.classes, take(which, rows)), take(weights, rows)
             dataset = learner.dataset(*taught, epochs=training.epochs)
             initial = initial_vectors(learner, previous, coef_init, intercept_init)
             if initial:
                 learner.start(dataset.rows.d, initial)
                 for vector in learner.vectors.values():
                     vector.begin(dataset.rows, defer=True)
-            validation = None
-            if held_out.any():
-                validation = learner.space.rows(take(X, np.flatnonzero(held_out))), which[held_out]
+            rows = None if held is None else learner.space.rows(held.X)
 
         def accuracy() -> float:
-            assert validation is not None
-            return float(np.mean(learner.decide(learner.scores_of(validation[0])) == validation[1]))
+            assert held is not None
+            return float(np.mean(learner.decide(learner.scores_of(rows)) == held.which))
 
-        self._take(learner, History(), classes_=classes)
-        source = InMemory(dataset, training.shuffle, accuracy if training.validation_fraction else None)
-        with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
-            train(Run.of(learner, training, self._history), source, report=report)
-        if validation is not None and self._calibrates:
-            learner.temperature = fit_temperature(learner.scores_of(validation[0]), validation[1])
+        score = accuracy if training.validation_fraction else None
+        self._train(learner, training, dataset, score, classes_=classes)
+        if held is not None and self._calibrates:
+            learner.temperature = fit_temperature(learner.scores_of(rows), held.which)
         if self.certify:
             self.certificate_ = certify(learner, *taught)
         return self
 
     @property
-    def _calibrates(self) -> bool:
+    def _calibrates(self) -> bool:  # type: ignore[override]
         return self.probability and self.hypothesis != "voted"
 
     @nothing_half_learned
@@ -241,83 +213,22 @@ class LinearClassifier(
             self.certificate_ = certificate
         return self
 
-    @one_at_a_time
-    def partial_fit(
-        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
-    ) -> LinearClassifier:
-        """Go on learning: one epoch over these examples, in the order given.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
-        y : array of labels
-        classes : sequence of labels or None
-            All classes, at the first call; without it, classes may appear at any time.
-        sample_weight : array or None
-        """
-        first = not hasattr(self, "learner_")
-        parameters, _ = self._check_parameters()
-        known = None if classes is None else np.unique(np.asarray(classes)).tolist()
-        learner = LinearLearner(classes=known, **parameters) if first else self.learner_
-        with learner.lock.learning():
-            with unchanged_if_it_fails(self):
-                X, y = check_data(self, X, y, reset=first)
-                if repr(LinearParameters(**parameters)) != repr(learner.parameters):
-                    raise ValueError("parameters have changed since learning began; fit anew, or set them back")
-                if known is not None and known != learner.classes:
-                    raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
-                seen = np.unique(y)
-                dataset = learner.dataset(X, y, example_weights(y, seen, self.class_weight, sample_weight))
-            before = progress_of(learner)
-            try:
-                learn_all(dataset)
-            finally:
-                self._note_call(learner, before, first, classes_=label_array(learner.classes, seen))
-        return self
-
     def learn_one(self, x: Mapping[Any, Any], y: Any, w: float = 1.0) -> LinearClassifier:
         """Learn from one example, a dict of features to numbers or strings (as River does)."""
         try:
             learner = self.learner_
         except AttributeError:
-            return self._learn_first(x, y, w)
-        learner.learn(x, y, w)
+            return super().learn_one(x, y, w)
+        learner.learn(x, y, w)  # without a detour: a stream has millions of them
         if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):
             self._take(learner, classes_=label_array(learner.classes, None))
         return self
 
-    @one_at_a_time
-    def _learn_first(self, x: Mapping[Any, Any], y: Any, w: float) -> LinearClassifier:
-        if hasattr(self, "learner_"):  # of another thread
-            return self.learn_one(x, y, w)
-        learner = LinearLearner(**self._check_parameters()[0])
-        learner.learn(x, y, w)
-        self._take(learner, History(), classes_=label_array(learner.classes, None))
-        return self
-
-    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
-        """What the learner takes, and what training takes; raises for what cannot be."""
-        checked(self, EstimatorParameters)
-        return vars(checked(self, LinearParameters)), checked(self, TrainingParameters)
+    def _check_unchanged(self, parameters: dict[str, Any], learner: LinearLearner) -> None:
+        if repr(LinearParameters(**parameters)) != repr(learner.parameters):
+            raise ValueError("parameters have changed since learning began; fit anew, or set them back")
 
     # ------------------------------------------------------------ predicting
-
-    def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
-        check_is_fitted(self)
-        scores = self.learner_.scores(check_rows(self, X, reset=False), hypothesis)
-        return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
-        """The label of each row, under ``hypothesis`` or any other that was kept."""
-        check_is_fitted(self)
-        return self._labels(check_rows(self, X, reset=False), hypothesis)
-
-    def predict_one(self, x: Mapping[Any, Any]) -> Any:
-        """The label of one dict of features; None before anything was learned."""
-        if not hasattr(self, "learner_") or not self.learner_.classes:
-            return None
-        return self.learner_.predict(x)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -368,7 +279,7 @@ class LinearClassifier(
     ) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
         check_is_fitted(self)
-        X, y = check_data(self, X, y, reset=False)
+        X, y = self._check_data(X, y, reset=False)
         weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
         return certify(self.learner_, X, y, weights, witness=witness)
 

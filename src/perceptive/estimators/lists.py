@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
 from perceptive.data.labels import Labels
@@ -16,22 +16,17 @@ from perceptive.data.lists import Lists, candidates, is_graded, lists_by_query, 
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
-from perceptive.estimators.data import hold_out
-from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.data import check_rows, forget_columns, hold_out, take
 from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.evaluation.metrics import top1
-from perceptive.learners.learner import learn_all
-from perceptive.parameters import TrainingParameters
 from perceptive.training.blocks import NO_PREFERENCE
-from perceptive.training.loop import History, InMemory, Run, progress_of, train
+from perceptive.training.loop import History
 
 
 class RankerMixin(RunMixin[Learner]):
     """`fit`, `predict` and the rest of a ranker, from what it knows of its learner."""
 
     certify: bool
-    epochs: int
-    progress: bool
     random_state: int
 
     # ------------------------------------------------------------ learning
@@ -69,7 +64,7 @@ class RankerMixin(RunMixin[Learner]):
             held = hold_out(one_class, training.validation_fraction, self.random_state, "lists")
         taught = np.flatnonzero(~held)
         X, grades, sizes = _pick(lists, taught)
-        weights = None if weights is None else weights[taught]
+        weights = take(weights, taught)
         dataset = learner.dataset(X, grades, weights, sizes=sizes, epochs=training.epochs)
         if not dataset.present.any():
             raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
@@ -81,10 +76,7 @@ class RankerMixin(RunMixin[Learner]):
         def top_of_held_out() -> float:
             return top1(grades_held, learner.scores(X_held, sizes_held), starts)
 
-        self._take(learner, History())
-        source = InMemory(dataset, training.shuffle, top_of_held_out if held.any() else None)
-        with progress_bar(self.progress, self.epochs * len(dataset), learner) as report:
-            train(Run.of(learner, training, self._history), source, report=report)
+        self._train(learner, training, dataset, top_of_held_out if held.any() else None)
         if self.certify:
             self.certificate_ = certify(learner, X, grades, weights, sizes=sizes)
         return self
@@ -99,14 +91,7 @@ class RankerMixin(RunMixin[Learner]):
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
         lists = self._lists(X, y, qid, reset=first)
         with learner.lock.learning():
-            before = progress_of(learner)
-            dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
-            try:
-                learn_all(dataset)
-            except KeyboardInterrupt:
-                self._note_call(learner, before, first)
-                raise
-            self._note_call(learner, before, first)
+            self._learn_all(learner, learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes))
         return self
 
     @one_at_a_time
@@ -121,10 +106,8 @@ class RankerMixin(RunMixin[Learner]):
         weight : float
             Of the list.
         """
-        first = not hasattr(self, "learner_")
-        learner = self._learner(**self._check_parameters()[0]) if first else self.learner_
-        graded = is_graded(best)
-        mistake = learner.learn_graded(xs, best, weight) if graded else learner.learn(xs, best, weight)
+        first, learner = not hasattr(self, "learner_"), self._going_on()
+        mistake = (learner.learn_graded if is_graded(best) else learner.learn)(xs, best, weight)
         self._take(learner, History() if first else None)
         return bool(mistake)
 
@@ -132,10 +115,6 @@ class RankerMixin(RunMixin[Learner]):
         """Learn from one list, as `learn` does; as River calls it."""
         self.learn(xs, best, w)
         return self
-
-    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
-        """What the learner takes, and what training does; raises for what cannot be."""
-        raise NotImplementedError
 
     @property
     def _any_kind(self) -> bool:
@@ -170,13 +149,9 @@ class RankerMixin(RunMixin[Learner]):
         """Candidates that can be taken by number: an array, a CSR matrix, or a list."""
         if self._any_kind or is_dicts(X):
             if reset:
-                self.__dict__.pop("n_features_in_", None)
-                self.__dict__.pop("feature_names_in_", None)
+                forget_columns(self)
             return objects(X)
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            ensure_all_finite=False, accept_large_sparse=True,
-        )  # fmt: skip
+        return check_rows(self, X, reset)
 
     # ------------------------------------------------------------ predicting
 
@@ -280,6 +255,5 @@ def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.
         return lists.X, lists.grades, lists.sizes
     starts = np.concatenate([[0], np.cumsum(lists.sizes)])
     rows = np.concatenate([np.empty(0, np.int64), *(np.arange(starts[t], starts[t + 1]) for t in which)])
-    X = [lists.X[i] for i in rows] if isinstance(lists.X, list) else lists.X[rows]
     assert lists.grades is not None
-    return X, lists.grades[rows], lists.sizes[which]
+    return take(lists.X, rows), lists.grades[rows], lists.sizes[which]

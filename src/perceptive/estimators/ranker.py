@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.estimators.lists import RankerMixin
-from perceptive.estimators.signature import checked, with_parameters
+from perceptive.estimators.signature import with_parameters
 from perceptive.learners.ranking import RankingLearner
 from perceptive.parameter_groups import CertifyGroup, RankingGroup, TrainingGroup
-from perceptive.parameters import RankingParameters, TrainingParameters
+from perceptive.parameters import RankingParameters
 
 
 @with_parameters
@@ -58,9 +58,7 @@ class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, RankerMixin[Rankin
     """
 
     _learner = RankingLearner
-
-    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
-        return vars(checked(self, RankingParameters)), checked(self, TrainingParameters)
+    _parameters = RankingParameters
 
     @property
     def coef_(self) -> NDArray[Any]:

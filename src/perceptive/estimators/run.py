@@ -14,9 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive import _core
 from perceptive.certificates import Certificate
-from perceptive.estimators.data import label_array
+from perceptive.data.dataset import Dataset
+from perceptive.declarations import Checked
+from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.signature import checked
+from perceptive.learners.learner import learn_all
+from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
-from perceptive.training.loop import History
+from perceptive.training.loop import History, InMemory, Run, progress_of, train
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 Learner = TypeVar("Learner", bound=Any)
@@ -54,13 +59,14 @@ def nothing_half_learned(fit: Fit) -> Fit:
 
 
 class RunMixin(Generic[Learner]):
-    """The history of the epochs as attributes, as scikit-learn names them; and the estimator as a state."""
+    """How a learner is trained, its history as attributes with scikit-learn's names, and the estimator as a state."""
 
     learner_: Learner
     certificate_: Certificate
+    progress: bool
     _history: History
     _learner: ClassVar[Any]  # the class of the learner
-
+    _parameters: ClassVar[type[Checked]]  # and what it takes
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
 
     def _take(self, learner: Any, history: History | None = None, **known: Any) -> None:
@@ -71,13 +77,48 @@ class RunMixin(Generic[Learner]):
             for name in self._lost:
                 self.__dict__.pop(name, None)
 
-    def _note_call(self, learner: Any, before: tuple[int, int, float], first: bool, **known: Any) -> None:
-        """Write down what a call of `partial_fit` did; the certificate is no longer that of the run."""
-        history = History() if first else self._history
+    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
+        """What the learner takes, and what training takes; raises for what cannot be."""
+        return vars(checked(self, self._parameters)), checked(self, TrainingParameters)
+
+    def _train(
+        self,
+        learner: Learner,
+        training: TrainingParameters,
+        dataset: Dataset,
+        held_out: Callable[[], float] | None,
+        **known: Any,
+    ) -> None:
+        """Let a new learner play its examples; ``held_out`` is the score on those held out."""
+        self._take(learner, History(), **known)
+        source = InMemory(dataset, training.shuffle, held_out)
+        with progress_bar(self.progress, training.epochs * len(dataset), learner) as report:
+            train(Run.of(learner, training, self._history), source, report=report)
+
+    def _going_on(self) -> Learner:
+        """The learner that goes on learning; a new one where there is none."""
+        known = hasattr(self, "learner_")
+        learner: Learner = self.learner_ if known else self._learner(**self._check_parameters()[0])
+        return learner
+
+    def _learn_all(
+        self, learner: Learner, dataset: Dataset, known: Callable[[], dict[str, Any]] = dict[str, Any]
+    ) -> None:
+        """Play examples once, as they lie: a call of `partial_fit`, noted also where Ctrl-C or a timeout breaks in."""
+        before, broken = progress_of(learner), None
+        try:
+            learn_all(dataset)
+        except (KeyboardInterrupt, TimeoutError) as error:
+            if not learner.rounds:
+                raise
+            broken = error
+        history = self._history if hasattr(self, "learner_") else History()
         with learner.lock.changing():
             history.note(learner, before)
             history.converged = False
-            self._take(learner, history, **known)
+            self._take(learner, history, **known())
+        if broken is not None:
+            raise broken
 
     @property
     def n_iter_(self) -> int:
@@ -193,19 +234,3 @@ def _label_type(text: Any) -> np.dtype[Any]:
     if kind.kind not in KINDS or kind.itemsize > 4 * LONGEST:
         raise ValueError("labels of an unknown type")
     return kind
-
-
-class ClassifierRunMixin(RunMixin[Learner]):
-    """The run of a classifier, which knows its classes."""
-
-    classes_: NDArray[Any]
-
-    def _labels(self, X: Any, hypothesis: str | None) -> NDArray[Any]:
-        """The label of each example: all from one state of the learner, whoever teaches it meanwhile."""
-        learner: Any = self.learner_
-        classes, which = learner.asked(lambda: (learner.classes, learner.decide(learner.scores(X, hypothesis))))
-        known = self.classes_
-        if self.learner_ is not learner or len(known) != len(classes):  # another thread is about to note new ones
-            known = label_array(classes, known)
-        labels: NDArray[Any] = known[which]
-        return labels

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.estimators.data import take
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import own_item
 from perceptive.kernels.trees import Trees
@@ -87,17 +88,11 @@ class SupportVectorsMixin(SupportsMixin):
         signs[slots] = np.sign(np.array(journal.step, dtype=np.float64)[first])
         return signs
 
-    def _keep_supports(self, X: Any, signs: NDArray[np.float64]) -> None:
-        """Keep the examples of `fit` that were learned from, and their y as ±1."""
-        self._signs = signs
+    def _keep_supports(self, X: Any, which: NDArray[np.int64]) -> None:
+        """Keep the examples of `fit` that were learned from, and which class each has, as ±1."""
         dual = self.learner_.learned()
+        ids = np.array(dual.ids, dtype=np.int64)
+        self._signs = np.where(which[ids] == 1, 1.0, -1.0)
         if not isinstance(dual.supports, Trees):  # which are kept as they came, and copied however deep
-            found = take_examples(X, np.array(dual.ids, dtype=np.int64))
+            found = take(X, ids)
             self._support_vectors = [own_item(x) for x in found] if isinstance(found, list) else found
-
-
-def take_examples(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Some examples of a frame, an array, a matrix or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows.tolist()]

@@ -16,9 +16,8 @@ from perceptive.data.sentences import as_lists
 from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.data import hold_out, hold_out_for_calibration
 from perceptive.estimators.label_sequences import LabelSequences
-from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
-from perceptive.estimators.signature import checked, with_parameters
+from perceptive.estimators.signature import with_parameters
 from perceptive.learners.calibration import probabilities
 from perceptive.learners.margins import below_best, temperature_of
 from perceptive.learners.sequence import SequenceLearner
@@ -26,7 +25,7 @@ from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
-from perceptive.training.loop import History, InMemory, Run, progress_of, train
+from perceptive.training.loop import History
 
 
 @with_parameters
@@ -73,9 +72,7 @@ class SequenceTagger(
 
     _estimator_type = "sequence tagger"
     _learner = SequenceLearner
-
-    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
-        return vars(checked(self, SequenceParameters)), checked(self, TrainingParameters)
+    _parameters = SequenceParameters
 
     # ------------------------------------------------------------ learning
 
@@ -106,14 +103,11 @@ class SequenceTagger(
             dataset = learner.dataset(X, y, epochs=training.epochs)
         with renumbered(held):
             learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
-        self._take(learner, History())
 
         def held_out() -> float:
             return self._score(y_held, learner.predict_many(X_held))
 
-        source = InMemory(dataset, training.shuffle, held_out if training.validation_fraction else None)
-        with progress_bar(self.progress, len(X) * training.epochs, learner) as report:
-            train(Run.of(learner, training, self._history), source, report=report)
+        self._train(learner, training, dataset, held_out if training.validation_fraction else None)
         if self.probability:
             index = {label: i for i, label in enumerate(learner.classes)}
             truth = [index.get(label, -1) for labels in y_held for label in learner.labelling.named(labels)]
@@ -136,23 +130,15 @@ class SequenceTagger(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None
     ) -> SequenceTagger:
         """Learn from further sentences, one epoch in the order given."""
-        first = not hasattr(self, "learner_")
-        learner = SequenceLearner(**self._check_parameters()[0]) if first else self.learner_
+        learner = self._going_on()
         with learner.lock.learning():
-            before = progress_of(learner)
-            try:
-                learner.learn_many(X, y, classes=() if classes is None else classes)
-            except KeyboardInterrupt:
-                self._note_call(learner, before, first)
-                raise
-            self._note_call(learner, before, first)
+            self._learn_all(learner, learner.dataset(X, y, classes=() if classes is None else classes))
         return self
 
     @one_at_a_time
     def learn_one(self, x: Sequence[Any], y: Sequence[Any]) -> SequenceTagger:
         """Learn from one sentence."""
-        first = not hasattr(self, "learner_")
-        learner = SequenceLearner(**self._check_parameters()[0]) if first else self.learner_
+        first, learner = not hasattr(self, "learner_"), self._going_on()
         learner.learn(x, y)
         self._take(learner, History() if first else None)
         return self

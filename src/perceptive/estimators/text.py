@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
+from perceptive.estimators.hashing import HashingTransformer
 from perceptive.features.text import TextFeatures
 
 
-class HashedText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HashedText(HashingTransformer):
     """Texts as hashed word and character n-grams, in 2^bits columns.
 
     What a word is and what features are called is told at `perceptive.features.text.TextFeatures`.
@@ -87,19 +86,8 @@ class HashedText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Iterable[str | bytes], y: Any = None) -> HashedText:
-        """Count document frequencies, and remember names, as far as asked to.
-
-        Parameters
-        ----------
-        X : iterable of str, or of bytes in UTF-8
-        y : ignored
-        """
-        self.fit_transform(X)
-        return self
-
     def fit_transform(self, X: Iterable[str | bytes], y: Any = None) -> sparse.csr_matrix:
-        """Fit and transform.
+        """Count document frequencies, and remember names, as far as asked to; and transform.
 
         Parameters
         ----------
@@ -112,24 +100,6 @@ class HashedText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.features_.learn_idf(X)
         return self._encode(X, fitting=True)
 
-    def transform(self, X: Iterable[str | bytes]) -> sparse.csr_matrix:
-        """Texts in hashed columns.
-
-        Parameters
-        ----------
-        X : iterable of str, or of bytes in UTF-8
-
-        Returns
-        -------
-        csr_matrix of shape (n_samples, 2^bits)
-        """
-        check_is_fitted(self)
-        return self._encode(X, fitting=False)
-
-    def _encode(self, X: Iterable[str | bytes], fitting: bool) -> sparse.csr_matrix:
-        indptr, indices, data = self.features_.encode(X, grow=fitting)
-        return sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self.features_.width))
-
     @property
-    def _n_features_out(self) -> int:
-        return self.features_.width
+    def _buckets(self) -> TextFeatures:
+        return self.features_

@@ -15,6 +15,9 @@ __all__ = ["TextFeatures"]
 
 LONGEST = 32  # n-gram: `TextOptions::longest` in core/text/text.hpp
 WEIGHTINGS = ("binary", "tf", "log-tf")
+OPTIONS = (
+    "words", "chars", "lowercase", "weighting", "idf", "normalize", "bits", "seed", "signed", "remember_names",
+)  # fmt: skip
 
 
 class TextFeatures(HashedNames):
@@ -121,18 +124,8 @@ class TextFeatures(HashedNames):
 
     def options(self) -> dict[str, Any]:
         """The parameters as plain values, for a model file; `idf_` is the one array that goes with them."""
-        return {
-            "words": None if self.words is None else list(self.words),
-            "chars": None if self.chars is None else list(self.chars),
-            "lowercase": self.lowercase,
-            "weighting": self.weighting,
-            "idf": self.idf,
-            "normalize": self.normalize,
-            "bits": self.bits,
-            "seed": self.seed,
-            "signed": self.signed,
-            "remember_names": self.remember_names,
-        }
+        values = {name: getattr(self, name) for name in OPTIONS}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], idf: NDArray[Any] | None = None) -> TextFeatures:
@@ -149,9 +142,8 @@ class TextFeatures(HashedNames):
         ValueError
             For unknown options, impossible values, or factors that are not 2^bits positive numbers.
         """
-        known = cls().options()
-        if set(options) != set(known):
-            raise ValueError(f"text options must be {', '.join(known)}, not {', '.join(map(str, options))}")
+        if set(options) != set(OPTIONS):
+            raise ValueError(f"text options must be {', '.join(OPTIONS)}, not {', '.join(map(str, options))}")
         text = cls(**options)
         if idf is not None:
             sound = isinstance(idf, np.ndarray) and idf.dtype == np.float32 and idf.shape == (text.width,)

@@ -26,14 +26,18 @@ from perceptive.kernels.feature_maps import check_size
 from perceptive.kernels.kernel import Kernel, Values, number
 
 
-class _Pointwise(Kernel):
-    """A function of the values of one kernel."""
+class OfOne(Kernel):
+    """A kernel made of another one, of the same examples."""
 
     k: Kernel
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
         return self.k.vectors
+
+
+class _Pointwise(OfOne):
+    """A function of the values of one kernel."""
 
     @property
     def view(self) -> Hashable:
@@ -194,13 +198,16 @@ class Pair(Kernel):
         return Parts([self.k1.prepare(X, dtype), self.k2.prepare(X, dtype)])
 
     def compare(self, A: Any, B: Any) -> Values:
-        if self.shared:
-            return self._join(self.k1.compare(A, B), self.k2.compare(A, B))
-        return self._join(self.k1.compare(A.parts[0], B.parts[0]), self.k2.compare(A.parts[1], B.parts[1]))
+        (a1, a2), (b1, b2) = self._seen(A), self._seen(B)
+        return self._join(self.k1.compare(a1, b1), self.k2.compare(a2, b2))
 
     def norms(self, A: Any) -> NDArray[np.float64]:
-        one, two = (A, A) if self.shared else A.parts
+        one, two = self._seen(A)
         return self._join(self.k1.norms(one), self.k2.norms(two))
+
+    def _seen(self, A: Any) -> tuple[Any, Any]:
+        """Prepared examples as each of the two sees them."""
+        return (A, A) if self.shared else A.parts
 
     def _join(self, one: Values, two: Values) -> Values:
         raise NotImplementedError

@@ -54,6 +54,8 @@ class Dense:
         """The rows."""
         return self._rows[: self._n]
 
+    rows = array
+
     @property
     def norms2(self) -> NDArray[Any]:
         """‖x‖² of each row."""
@@ -111,6 +113,8 @@ class Sparse:
 
             self._parts = parts = [sp.vstack(parts, format="csr")]
         return parts[0]
+
+    rows = matrix
 
     @property
     def norms2(self) -> NDArray[np.float64]:
@@ -285,7 +289,7 @@ def check_alike(known: Any, new: Any) -> None:
     elif isinstance(known, Sparse) and isinstance(new, Dense):
         raise ValueError("X is dense, but this model has learned from sparse rows; give it scipy.sparse.csr_array(X)")
     elif isinstance(known, Dense | Sparse) and isinstance(new, Dense | Sparse):
-        mine, theirs = (one.array.shape[1] if isinstance(one, Dense) else one.matrix.shape[1] for one in (known, new))
+        mine, theirs = known.rows.shape[1], new.rows.shape[1]
         if mine != theirs:
             raise ValueError(f"X has {theirs} features, but this model expects {mine} features as input")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.errors import ExampleError
-from perceptive.kernels.algebra import factor
+from perceptive.kernels.algebra import OfOne, factor
 from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Parts, as_list, copied, in_double, numbers
 from perceptive.kernels.kernel import Kernel, Values
@@ -20,16 +20,12 @@ IN_CACHE = 2**16  # numbers that are worked on at a time
 TOLERANCE = 1e-8  # K(x, x) above −this × what it is a difference of counts as rounding
 
 
-class ScaledBy(Kernel):
+class ScaledBy(OfOne):
     """f(x)·k(x, x')·f(x')."""
 
     def __init__(self, k: Kernel, f: Callable[[Any], float]) -> None:
         self.k, self.f = k, f
         check_callable("scaled_by", f)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.k.vectors
 
     @property
     def view(self) -> Hashable:
@@ -66,34 +62,40 @@ class ScaledBy(Kernel):
         return f"{factor(self.k)}.scaled_by({shown(self.f)})"
 
 
-class Normalized(Kernel):
+class _Derived(OfOne):
+    """A kernel that needs a number of each example which only the kernel itself can tell, and no Gram matrix."""
+
+    _no_matrix: str  # why, and the cure
+
+    def _check(self) -> None:
+        if self.k.one_way:
+            raise ValueError(f"{self!r}: a Gram matrix {self._no_matrix}")
+
+    def _numbers(self, prepared: Any) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
+        self._check()  # parameters within may have changed
+        prepared = self.k.prepare(X, dtype)
+        return Parts([prepared, numbers(self._numbers(prepared))], derived=True)
+
+
+class Normalized(_Derived):
     """k(x, x')/√(k(x, x)·k(x', x'))."""
+
+    _no_matrix = (
+        "of new examples with those of training has no K(x, x) of the new ones; "
+        "divide the matrix by the lengths yourself, K / np.sqrt(np.outer(k.diag(X_new), k.diag(X_train)))"
+    )
 
     def __init__(self, k: Kernel) -> None:
         self.k = k
         self._check()
 
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.k.vectors
-
-    @property
-    def view(self) -> Hashable:
-        return id(self)
-
-    def _check(self) -> None:
-        if self.k.one_way:
-            raise ValueError(
-                f"{self!r}: a Gram matrix of new examples with those of training has no K(x, x) of the new ones; "
-                "divide the matrix by the lengths yourself, K / np.sqrt(np.outer(k.diag(X_new), k.diag(X_train)))"
-            )
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
-        self._check()  # parameters within may have changed
-        prepared = self.k.prepare(X, dtype)
+    def _numbers(self, prepared: Any) -> NDArray[np.float64]:
+        """1/√k(x, x)."""
         lengths = np.sqrt(np.maximum(self.k.norms(prepared), 0.0))
-        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return Parts([prepared, numbers(inverse)], derived=True)
+        return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
     def compare(self, A: Parts, B: Parts) -> Values:
         one, two = A.parts[0], B.parts[0]
@@ -109,26 +111,20 @@ class Normalized(Kernel):
         return f"{factor(self.k)}.normalized()"
 
 
-class Centered(Kernel):
+class Centered(_Derived):
     """⟨φ(x) − φ̄, φ(x') − φ̄⟩, φ̄ the mean over X_ref."""
+
+    _no_matrix = (
+        "knows no examples but those of training; centre the matrix itself, with "
+        "scikit-learn's KernelCenterer before this estimator"
+    )
 
     def __init__(self, k: Kernel, X_ref: Any) -> None:
         self.k, self.X_ref = k, copied(X_ref)
         self._reference: tuple[Kernel, Any, float] | None = None  # prepared for this kernel, and the grand mean
         self._check()
 
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.k.vectors
-
-    def _check(self) -> None:
-        if self.k.one_way:
-            raise ValueError(
-                f"{self!r}: a Gram matrix knows no examples but those of training; centre the matrix itself, with "
-                "scikit-learn's KernelCenterer before this estimator"
-            )
-
-    def _means(self, A: Any) -> NDArray[np.float64]:
+    def _numbers(self, A: Any) -> NDArray[np.float64]:
         """Mean of k(x, r) over the reference, less half its grand mean."""
         from perceptive.kernels.gram import row_means
 
@@ -138,11 +134,6 @@ class Centered(Kernel):
             self._reference = copy.copy(self.k), prepared, grand
         _, prepared, grand = self._reference
         return row_means(self.k, in_double(A), prepared) - grand / 2
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
-        self._check()  # parameters within may have changed
-        prepared = self.k.prepare(X, dtype)
-        return Parts([prepared, numbers(self._means(prepared))], derived=True)
 
     def compare(self, A: Parts, B: Parts) -> Values:
         one = in_double(A.parts[0])  # what is left may be small beside what is taken away

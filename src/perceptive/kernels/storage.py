@@ -20,7 +20,7 @@ from perceptive.sparse import csr_from
 
 Arrays = dict[str, NDArray[Any]]
 Functions = Mapping[str, Callable[..., Any]]
-ABSTRACT = (Kernel, algebra.Pair, strings.StringKernel, trees.TreeKernel, vectors.VectorKernel)
+ABSTRACT = (Kernel, algebra.OfOne, algebra.Pair, strings.StringKernel, trees.TreeKernel, vectors.VectorKernel)
 KINDS: dict[str, type[Kernel]] = {
     found.__name__: found
     for module in (algebra, custom, rescaling, strings, trees, vectors, views)
@@ -65,12 +65,6 @@ def _centered_to_plain(kernel: rescaling.Centered, arrays: Arrays, named: dict[s
         reference = prepared if isinstance(prepared, trees.Trees) else Objects(as_list(X))
     prefix = f"kernel.{len(arrays)}"
     return {"k": k, "X_ref": {"examples": examples_to_arrays(reference, prefix, arrays), "under": prefix}}
-
-
-def _reference(examples: Any) -> Any:
-    if isinstance(examples, Dense):
-        return examples.array
-    return examples.matrix if isinstance(examples, Sparse) else examples.items
 
 
 def _value_to_plain(value: Any, arrays: Arrays, named: dict[str, Any]) -> Any:
@@ -124,7 +118,8 @@ def _value_from_plain(value: Any, arrays: Arrays, functions: Functions) -> Any:
     if "array" in value:
         return np.array(arrays[value["array"]])
     if "examples" in value:
-        return _reference(examples_from_arrays(value["examples"], value["under"], arrays))
+        examples = examples_from_arrays(value["examples"], value["under"], arrays)
+        return examples.rows if isinstance(examples, Dense | Sparse) else examples.items
     if "slice" in value:
         return slice(*value["slice"])
     if "function" in value:
@@ -193,8 +188,7 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
         return trees.from_layouts(lines)
     items = [from_plain(line) for line in lines]
     if kind == "texts":
-        prepared = strings.Spectrum(1).prepare(items, np.float32 if about["single"] else np.float64)
-        return prepared
+        return strings.Spectrum(1).prepare(items, np.float32 if about["single"] else np.float64)
     if kind != "objects":
         raise ValueError(f"examples of an unknown kind {kind!r}")
     return Objects(items)

@@ -81,18 +81,17 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
 
 def dots(A: Dense | Sparse, B: Dense | Sparse) -> Values:
     """x·x' of all pairs."""
-    if isinstance(A, Dense) and isinstance(B, Dense):
-        if A.array.shape[1] != B.array.shape[1]:
-            raise ValueError(f"the examples have {A.array.shape[1]} and {B.array.shape[1]} features; give the same")
-        return np.asarray(A.array @ B.array.T)
-    left = A.matrix if isinstance(A, Sparse) else A.array
-    right = B.matrix if isinstance(B, Sparse) else B.array
-    if left.shape[1] != right.shape[1]:
-        raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
+    left, right = A.rows, B.rows
+    _check_widths(left, right)
     if isinstance(A, Sparse) and isinstance(B, Sparse):
         return sparse_dots(left, right)
     product = left @ right.T
     return np.ascontiguousarray(product.toarray() if hasattr(product, "tocsr") else product)
+
+
+def _check_widths(left: Any, right: Any) -> None:
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
 
 
 class Linear(VectorKernel):
@@ -121,7 +120,7 @@ class Linear(VectorKernel):
         prepared = vectors(X, dtype)
         if self._root is None:
             return prepared
-        rows = prepared.matrix if isinstance(prepared, Sparse) else prepared.array
+        rows = prepared.rows
         if rows.shape[1] != len(self._root):
             raise ValueError(f"X has {rows.shape[1]} features, but A is {len(self._root)} × {len(self._root)}")
         return Dense(np.ascontiguousarray(rows @ self._root, dtype=dtype))
@@ -133,8 +132,7 @@ class Linear(VectorKernel):
         return np.array(A.norms2)
 
     def feature_map(self, X: Any) -> Any:
-        prepared = self.prepare(X)
-        return prepared.matrix if isinstance(prepared, Sparse) else prepared.array
+        return self.prepare(X).rows
 
 
 def _root(given: Any) -> NDArray[np.float64]:
@@ -261,7 +259,7 @@ class Gaussian(VectorKernel):
 
     def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
         rate = self.rate()
-        single = (A.matrix if isinstance(A, Sparse) else A.array).dtype == np.float32
+        single = A.rows.dtype == np.float32
         sizes = [rate * Z.norms2 for Z in (A, B)]
         longest = max(size.max(initial=0.0) for size in sizes)
         if not longest < math.inf:
@@ -318,8 +316,7 @@ class Laplacian(Gaussian):
         from scipy.spatial.distance import cdist
 
         left, right = (Z.matrix.toarray() if isinstance(Z, Sparse) else Z.array for Z in (A, B))
-        if left.shape[1] != right.shape[1]:
-            raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
+        _check_widths(left, right)
         K = cdist(left, right, "cityblock")
         K *= -self.rate()
         return np.exp(K, out=K).astype(left.dtype, copy=False)

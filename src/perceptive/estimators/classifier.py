@@ -1,0 +1,161 @@
+"""What classifiers share as scikit-learn estimators, whatever their learner is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from perceptive.data.labels import Labels
+from perceptive.estimators.data import (
+    check_labels,
+    check_rows,
+    example_weights,
+    hold_out,
+    hold_out_for_calibration,
+    label_array,
+    take,
+    unchanged_if_it_fails,
+)
+from perceptive.estimators.run import Learner, RunMixin, one_at_a_time
+from perceptive.estimators.signature import checked
+from perceptive.parameters import EstimatorParameters, TrainingParameters
+from perceptive.training.loop import History
+
+
+class HeldOut(NamedTuple):
+    """The examples of a `fit` that are not learned from."""
+
+    rows: NDArray[np.int64]
+    X: Any
+    which: NDArray[np.int64]  # the class of each
+
+
+class Beginning(NamedTuple):
+    """Where a `fit` begins."""
+
+    classes: NDArray[Any]
+    learner: Any
+    taught: tuple[Any, Labels, NDArray[np.float64] | None]  # examples, labels, weights
+    held: HeldOut | None
+
+
+class ClassifierRunMixin(RunMixin[Learner]):
+    """`partial_fit`, `predict` and the rest of a classifier, from what it knows of its learner."""
+
+    classes_: NDArray[Any]
+    class_weight: Any
+    random_state: int
+    _calibrates = False  # whether scores become probabilities
+
+    # ------------------------------------------------------------ learning
+
+    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
+        checked(self, EstimatorParameters)
+        return super()._check_parameters()
+
+    def _check_examples(self, X: Any, reset: bool) -> Any:
+        """Examples as the learner takes them."""
+        return check_rows(self, X, reset)
+
+    def _check_data(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """Examples and labels, checked."""
+        X, y = self._check_examples(X, reset), check_labels(y)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n != len(y):
+            raise ValueError(f"X has {n} rows, but y has {len(y)} labels; give one label per row")
+        return X, y
+
+    def _begin(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, parameters: dict[str, Any], training: TrainingParameters
+    ) -> Beginning:
+        """Check the examples of a `fit`, make a learner of their classes, and hold some of them out."""
+        X, y = self._check_data(X, y, reset=True)
+        classes, which = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
+            )
+        weights = example_weights(y, classes, self.class_weight, sample_weight)
+        learner = self._learner(classes=classes.tolist(), **parameters)
+        labels, held = Labels(learner.classes, which), np.zeros(len(y), bool)
+        if training.validation_fraction:
+            held = hold_out(labels, training.validation_fraction, self.random_state)
+        elif self._calibrates:
+            held = hold_out_for_calibration(labels, self.random_state)
+        if not held.any():
+            return Beginning(classes, learner, (X, labels, weights), None)
+        rest, kept = np.flatnonzero(~held), np.flatnonzero(held)
+        taught = take(X, rest), Labels(learner.classes, which[rest]), take(weights, rest)
+        return Beginning(classes, learner, taught, HeldOut(kept, take(X, kept), which[kept]))
+
+    @one_at_a_time
+    def partial_fit(
+        self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Go on learning: one epoch over these examples, in the order given.
+
+        Parameters
+        ----------
+        X : examples, as `fit` takes them
+        y : array of labels
+        classes : sequence of labels or None
+            All classes, at the first call; without it, classes may appear at any time (``multiclass="joint"``).
+        sample_weight : array or None
+        """
+        first = not hasattr(self, "learner_")
+        parameters, _ = self._check_parameters()
+        known = None if classes is None else np.unique(np.asarray(classes)).tolist()
+        learner = self._learner(classes=known, **parameters) if first else self.learner_
+        with learner.lock.learning():
+            with unchanged_if_it_fails(self):
+                X, y = self._check_data(X, y, reset=first)
+                self._check_unchanged(parameters, learner)
+                if known is not None and known != learner.classes:
+                    raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
+                weights = example_weights(y, np.unique(y), self.class_weight, sample_weight)
+                dataset = learner.dataset(X, y, weights)
+            self._learn_all(learner, dataset, lambda: {"classes_": label_array(learner.classes, y)})
+        return self
+
+    def _check_unchanged(self, parameters: dict[str, Any], learner: Learner) -> None:
+        """Raise where a learner that goes on had other parameters."""
+
+    @one_at_a_time
+    def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
+        """Learn from one example."""
+        first, learner = not hasattr(self, "learner_"), self._going_on()
+        learner.learn(x, y, w)
+        self._take(learner, History() if first else None, classes_=label_array(learner.classes, None))
+        return self
+
+    # ------------------------------------------------------------ predicting
+
+    def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
+        """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
+        check_is_fitted(self)
+        scores: NDArray[np.float64] = self.learner_.scores(self._check_examples(X, reset=False), hypothesis)
+        return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
+        """The label of each example, under ``hypothesis`` or any other that was kept.
+
+        All labels come from one state of the learner, whoever teaches it meanwhile.
+        """
+        check_is_fitted(self)
+        X, learner = self._check_examples(X, reset=False), self.learner_
+        classes, which = learner.asked(lambda: (learner.classes, learner.decide(learner.scores(X, hypothesis))))
+        known = self.classes_
+        if self.learner_ is not learner or len(known) != len(classes):  # another thread is about to note new ones
+            known = label_array(classes, known)
+        labels: NDArray[Any] = known[which]
+        return labels
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one example; None before anything was learned."""
+        if not hasattr(self, "learner_") or not self.learner_.classes:
+            return None
+        return self.learner_.predict(x)
