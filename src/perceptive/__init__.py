@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where the public names live; they are imported when they are asked for, scikit-learn with them.
-_HOME = {
-    "Certificate": "certificates",
-    "HashedFeatures": "estimators",
-    "KernelClassifier": "estimators",
-    "KernelRanker": "estimators",
-    "HashedText": "estimators",
-    "JointClassifier": "estimators",
-    "LinearClassifier": "estimators",
-    "LinearRanker": "estimators",
-    "Reranker": "estimators",
-    "SequenceTagger": "estimators",
-    "certify": "certificates",
-    "load": "models.registry",
-    "save": "models.registry",
-}
 _MODULES = ("datasets", "games", "kernels", "learners", "streams")
 
 __all__ = [
@@ -54,14 +38,17 @@ __all__ = [
     "save",
 ]
 
+# Where the public names live, but for the estimators; all are imported when they are asked for, scikit-learn with them.
+_HOME = {"Certificate": "certificates", "certify": "certificates", "load": "models.registry", "save": "models.registry"}
+
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"perceptive.{_HOME[name]}"), name)
+    if name in __all__:
+        return getattr(import_module(f"perceptive.{_HOME.get(name, 'estimators')}"), name)
     if name in _MODULES:
         return import_module(f"perceptive.{name}")
     raise AttributeError(f"module 'perceptive' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, *_MODULES])
+    return sorted([*globals(), *__all__, *_MODULES])

@@ -41,7 +41,7 @@ def parameter(
     ----------
     default : object
     help : str
-        A line, for the command line.
+        A line, for the command line and the documentation.
     check : callable
         Tells what a wrong value should have been.
     doc : str

@@ -43,9 +43,8 @@ class LinearRuleGroup(RuleGroup):
     r: float = parameter(1.0, "regularisation of arow", positive)
     cost: Any = parameter(
         None,
-        "mira: K × K matrix of what it costs to answer ŷ for y",
+        "mira: what it costs to answer ŷ (column) for y (row)",
         anything,
-        doc="mira: what it costs to answer ŷ (column) for y (row).",
         kind="array of shape (n_classes, n_classes) or None",
     )
 
@@ -128,18 +127,16 @@ class KernelGroup(Group):
 
     kernel: Any = parameter(
         "gaussian",
-        "a kernel, its name as in 'poly(4)', a function, or 'precomputed'",
+        'a kernel of `perceptive.kernels`, its text as in ``"0.5*gaussian(sigma=2)+poly(4)"``, a function of two '
+        'examples, or "precomputed" for Gram matrices (of lists: of all candidates, those of a list side by side)',
         anything,
-        doc='A kernel of `perceptive.kernels`, its text as in ``"0.5*gaussian(sigma=2)+poly(4)"``, a function of two '
-        'examples, or "precomputed" for Gram matrices (of lists: of all candidates, those of a list side by side).',
         kind="Kernel, str or callable",
     )
     cache_size: float = parameter(
         200.0,
-        "megabytes for kernel values that later epochs use again",
+        "megabytes for kernel values of strings, trees and functions that later epochs use again; the rest is "
+        "computed anew",
         not_negative,
-        doc="Megabytes for kernel values of strings, trees and functions that later epochs use again; the rest is "
-        "computed anew.",
     )
 
 
@@ -229,17 +226,13 @@ class TrainingGroup(Group):
         doc="Part of the data held out for early stopping; 0 for none.",
     )
     patience: int = parameter(3, "epochs without a better held-out score before stopping", whole(1))
-    progress: bool = parameter(
-        False, "show a progress bar", boolean, doc="Show a progress bar where training takes longer than a second."
-    )
+    progress: bool = parameter(False, "show a progress bar where training takes longer than a second", boolean)
 
 
 class CertifyGroup(Group):
     """Of all estimators."""
 
-    certify: bool = parameter(
-        False, "make certificate_ at the end of fit", boolean, doc="Make ``certificate_`` at the end of `fit`."
-    )
+    certify: bool = parameter(False, "make ``certificate_`` at the end of `fit`", boolean)
 
 
 class ProbabilityGroup(Group):
@@ -247,9 +240,8 @@ class ProbabilityGroup(Group):
 
     probability: bool = parameter(
         False,
-        "calibrate predict_proba on held-out data",
+        "hold out a tenth of the data (or ``validation_fraction``) and calibrate `predict_proba` on it",
         boolean,
-        doc="Hold out a tenth of the data (or ``validation_fraction``) and calibrate `predict_proba` on it.",
     )
 
 
@@ -257,23 +249,14 @@ class ClassWeightGroup(Group):
     """Of classifiers."""
 
     class_weight: Mapping[Any, float] | str | None = parameter(
-        None,
-        "weights of the classes: a dict, 'balanced', or None",
-        anything,
-        doc="Weights of the classes.",
-        kind='dict, "balanced" or None',
+        None, "weights of the classes", anything, kind='dict, "balanced" or None'
     )
 
 
 class EstimatorGroup(ClassWeightGroup, ProbabilityGroup, CertifyGroup):
     """What the linear estimator knows beside its learner."""
 
-    warm_start: bool = parameter(
-        False,
-        "let fit start from the weights that are there",
-        boolean,
-        doc="Let `fit` start from the weights that are there.",
-    )
+    warm_start: bool = parameter(False, "let `fit` start from the weights that are there", boolean)
 
 
 # ---------------------------------------------------------------- tasks: what differs
@@ -286,9 +269,8 @@ class LinearGroup(
 
     reference: Any = parameter(
         None,
-        "ovr: the class that has no problem of its own",
+        "ovr: the class that has no problem of its own and wins when no other does",
         anything,
-        doc="ovr: the class that has no problem of its own and wins when no other does.",
         kind="label or None",
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 from perceptive import __version__
 from perceptive.errors import NotWritten, ParameterError, told
 
-# What each command does; its module has `configure(parser)` and `run(options)`.
+# What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
     "train": "learn from files, or go on learning",
     "predict": "label the examples of files",
@@ -76,7 +76,9 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
     for name, help in COMMANDS.items():
         command = commands.add_parser(name, help=help, formatter_class=argparse.RawDescriptionHelpFormatter)
         if everything or name == called:
-            _module(name).configure(command)
+            module = _module(name)
+            module.configure(command)
+            command.epilog = module.EXAMPLE
             default_of = {action.dest: action.default for action in command._actions}.get
             command.set_defaults(default_of=default_of)  # tells what was given
     return top

@@ -6,7 +6,7 @@ import argparse
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json
-from perceptive.cli.tasks import options_of
+from perceptive.cli.tasks import of_model, options_of
 
 EXAMPLE = """\
 examples:
@@ -22,7 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "How many mistakes training made and how many the theorem allows, with its witness, margin and radius. On "
         "other files than those of the training the certificate is hypothetical, and says so."
     )
-    parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
     add_data(parser, "the examples it learned from")
     g.add_groups(parser, options_of("certify"))
@@ -34,11 +33,8 @@ def run(options: argparse.Namespace) -> None:
     from perceptive.certificates import certify_datasets
     from perceptive.cli.console import tell_log, watched
     from perceptive.cli.report import tell_certificate
-    from perceptive.cli.tasks import of_learner
-    from perceptive.models.registry import load_learner
 
-    learner = load_learner(options.model)
-    entry, task = of_learner(learner, options)
+    learner, entry, task = of_model(options)
     task.check(learner, options.model)
     opened = task.examine(learner, options)
     certificate = certify_datasets(learner, watched(opened, not options.json))

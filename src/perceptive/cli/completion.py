@@ -16,7 +16,6 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = "Print a script that makes a shell complete commands, options and their choices."
-    parser.epilog = EXAMPLE
     parser.add_argument("shell", choices=SHELLS)
 
 

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from perceptive.streams.blocks import STDIN
@@ -54,25 +53,17 @@ class Bar:
         self._shown.add_task("", total=self.total, text="")
         self._shown.start()
 
-    def stop(self) -> None:
-        """Take it away."""
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
         if self._shown is not None:
-            self._shown.stop()
-
-
-@contextmanager
-def progress(files: Sequence[str], epochs: int, wanted: bool) -> Iterator[Bar]:
-    """A bar, taken away at the end whatever happens."""
-    bar = Bar(files, epochs, wanted)
-    try:
-        yield bar
-    finally:
-        bar.stop()
+            self._shown.stop()  # taken away, whatever happens
 
 
 def watched(opened: Opened, wanted: bool) -> Iterator[Any]:
     """The parts of files, under a bar."""
-    with progress(opened.files, 1, wanted) as bar:
+    with Bar(opened.files, 1, wanted) as bar:
         done = 0
         for n, part in opened.parts:
             done += n

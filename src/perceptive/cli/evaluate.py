@@ -6,7 +6,7 @@ import argparse
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json
-from perceptive.cli.tasks import options_of
+from perceptive.cli.tasks import of_model, options_of
 
 EXAMPLE = """\
 examples:
@@ -23,7 +23,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "the ROC curve; for taggers and rerankers the table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels "
         "that the model has never met count as mistakes; examples without an answer are left out."
     )
-    parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
     add_data(parser, "examples with answers")
     g.add_groups(parser, options_of("eval"))
@@ -34,11 +33,8 @@ def run(options: argparse.Namespace) -> None:
     """Evaluate."""
     from perceptive.cli.console import tell_log
     from perceptive.cli.report import tell_evaluation
-    from perceptive.cli.tasks import of_learner
-    from perceptive.models.registry import load_learner
 
-    learner = load_learner(options.model)
-    entry, task = of_learner(learner, options)
+    learner, entry, task = of_model(options)
     task.check(learner, options.model)
     found = task.evaluate(learner, options)
     tell_log(found.log)

@@ -6,7 +6,7 @@ import argparse
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_json, whole
-from perceptive.cli.tasks import options_of
+from perceptive.cli.tasks import of_model, options_of
 
 EXAMPLE = """\
 examples:
@@ -22,7 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "What a model is, and its heaviest features. Hashed features have names where the model was trained with "
         "--invert-hash; several names in one bucket share its weight."
     )
-    parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="a model file")
     parser.add_argument("--top", type=whole(1), default=20, help="features to show for each class (default: 20)")
     g.add_groups(parser, options_of("inspect"))
@@ -32,10 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Inspect."""
     from perceptive.cli.report import tell_model
-    from perceptive.cli.tasks import of_learner
-    from perceptive.models.registry import load_learner
 
-    learner = load_learner(options.model)
-    entry, task = of_learner(learner, options)
+    learner, entry, task = of_model(options)
     learner.finish()
     tell_model(options, entry, learner, *task.weights(learner, options))

@@ -7,7 +7,7 @@ import sys
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_json
-from perceptive.cli.tasks import options_of
+from perceptive.cli.tasks import of_model, options_of
 
 EXAMPLE = """\
 examples:
@@ -21,7 +21,6 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = "Label the examples of files: a line for each, the label first."
-    parser.epilog = EXAMPLE
     shown = parser.add_mutually_exclusive_group()
     g.add_options(shown, g.SCORES)
     g.add_options(shown, g.PROBABILITIES.only("proba"))
@@ -41,11 +40,8 @@ def run(options: argparse.Namespace) -> None:
     """Write the predictions of a model for the examples of files."""
     from perceptive.cli.console import tell_log, watched
     from perceptive.cli.paths import output
-    from perceptive.cli.tasks import of_learner
-    from perceptive.models.registry import load_learner
 
-    learner = load_learner(options.model)
-    entry, task = of_learner(learner, options)
+    learner, entry, task = of_model(options)
     task.check(learner, options.model)
     with output(options.output, [options.model, *options.data], sys.stdout.buffer) as file:
         opened = task.predict(learner, options)

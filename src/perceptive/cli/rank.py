@@ -24,6 +24,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "kernel of strings or trees take the latter. "
         "Lists that are skipped have an empty line (null with --json)."
     )
-    parser.epilog = EXAMPLE
     data = "lists to order: files, globs, or - for standard input"
     add_prediction(parser, "rank", "a model file, of train --task rank", data)

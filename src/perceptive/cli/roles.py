@@ -19,7 +19,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Show which rules and hypotheses each task takes, in each representation, and why not the others."
     )
-    parser.epilog = EXAMPLE
     add_json(parser)
 
 

@@ -26,6 +26,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "what the best path through another label would lose. A column of labels is passed over: that of training, "
         "where there are as many columns, or --label-column."
     )
-    parser.epilog = EXAMPLE
     data = "files in columns, globs, or - for standard input"
     add_prediction(parser, "tag", "a model file, of train --task tag or rerank", data, several="*")

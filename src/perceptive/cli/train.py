@@ -42,7 +42,6 @@ FREE = {"output", "checkpoint", "every", "cache", "threads", "certify", "quiet",
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = "Learn from files, however large, and write a model file."
-    parser.epilog = EXAMPLE
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_data(parser, "examples to learn from")
     tasks = (
@@ -88,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             if checkpoint is not None:
                 checkpoint.remove()
             certificate, broken = _certificate(options, job, run)
-            counts = job.counts()
+            counts = job.counts
         finally:
             job.close()
     tell_log(job.log)
@@ -157,13 +156,13 @@ def _played(
     checkpoint: Checkpoint | None,
 ) -> Run:
     """Train, and show how it goes."""
-    from perceptive.cli.console import progress
+    from perceptive.cli.console import Bar
     from perceptive.training.loop import Run, train
 
     run = Run.of(job.learner, training) if resumed is None else resumed
     show = not (options.quiet or options.json)
     start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
-    with progress(job.files, training.epochs, show) as bar:
+    with Bar(job.files, training.epochs, show) as bar:
 
         def report(n: int) -> None:
             nonlocal played

@@ -10,8 +10,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptive.data.rows import is_dicts
+from perceptive.declarations import Group, anything, parameter
 from perceptive.estimators.data import forget_columns
+from perceptive.estimators.signature import with_parameters
 from perceptive.features.hashing import HashKernel
+
+
+class HashGroup(Group):
+    """Into which columns names are hashed; `HashKernel` checks them."""
+
+    bits: int = parameter(20, "1 … 30: there are 2^bits columns", anything)
+    seed: int = parameter(0, "where the hash (MurmurHash3_x86_32) begins", anything)
+    signed: bool = parameter(True, "give each feature a sign, so that what collides does not add up", anything)
+    remember_names: bool = parameter(
+        False, "keep the names met in `fit` or `fit_transform`, to say what stands in a column", anything
+    )
 
 
 class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -47,23 +60,15 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return int(self._buckets.width)
 
 
-class HashedFeatures(HashingTransformer):
+@with_parameters
+class HashedFeatures(HashGroup, HashingTransformer):
     """Features by name into 2^bits columns, without a vocabulary.
 
     Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames of numbers. A column
     of a frame goes by its name, any other by its index: column 3 is the feature ``"3"`` and falls where ``{3: x}``
     falls.
 
-    Parameters
-    ----------
-    bits : int
-        1 … 30: there are 2^bits columns.
-    seed : int
-        Where the hash (MurmurHash3_x86_32) begins.
-    signed : bool
-        Give each feature a sign, so that what collides does not add up.
-    remember_names : bool
-        Keep the names met in `fit` or `fit_transform`, to say what stands in a column.
+    {parameters}
 
     Attributes
     ----------
@@ -78,12 +83,6 @@ class HashedFeatures(HashingTransformer):
     >>> X.shape, X.indices.tolist(), hashed.kernel_.names(641)
     ((2, 1024), [641, 1018, 1018], ['colour=red'])
     """
-
-    def __init__(self, *, bits: int = 20, seed: int = 0, signed: bool = True, remember_names: bool = False) -> None:
-        self.bits = bits
-        self.seed = seed
-        self.signed = signed
-        self.remember_names = remember_names
 
     kernel_: HashKernel
 

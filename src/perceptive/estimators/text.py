@@ -7,36 +7,38 @@ from typing import Any
 
 from scipy import sparse
 
-from perceptive.estimators.hashing import HashingTransformer
+from perceptive.declarations import Group, anything, one_of, parameter
+from perceptive.estimators.hashing import HashGroup, HashingTransformer
+from perceptive.estimators.signature import with_parameters
 from perceptive.features.text import TextFeatures
 
 
-class HashedText(HashingTransformer):
+class TextGroup(Group):
+    """Which features a text has; `TextFeatures` checks them."""
+
+    words: tuple[int, int] | None = parameter(
+        (1, 1), "the shortest and the longest word n-grams", anything, kind="pair of int, or None"
+    )
+    chars: tuple[int, int] | None = parameter(
+        None, "the shortest and the longest character n-grams, within words", anything, kind="pair of int, or None"
+    )
+    lowercase: bool = parameter(True, "fold upper case", anything)
+    weighting: str = parameter(
+        "tf", "a feature that occurs tf times counts 1, tf, or 1 + ln tf", one_of("binary", "tf", "log-tf")
+    )
+    idf: bool = parameter(
+        False, "weigh rare columns more, by how many of the texts seen in `fit` they are in", anything
+    )
+    normalize: bool = parameter(True, "divide each row by its length", anything)
+
+
+@with_parameters
+class HashedText(TextGroup, HashGroup, HashingTransformer):
     """Texts as hashed word and character n-grams, in 2^bits columns.
 
     What a word is and what features are called is told at `perceptive.features.text.TextFeatures`.
 
-    Parameters
-    ----------
-    words : pair of int, or None
-        The shortest and the longest word n-grams.
-    chars : pair of int, or None
-        The shortest and the longest character n-grams, within words.
-    lowercase : bool
-    weighting : {"binary", "tf", "log-tf"}
-        A feature that occurs tf times counts 1, tf, or 1 + ln tf.
-    idf : bool
-        Weigh rare columns more, by how many of the texts seen in `fit` they are in.
-    normalize : bool
-        Divide each row by its length.
-    bits : int
-        1 … 30: there are 2^bits columns.
-    seed : int
-        Where the hash (MurmurHash3_x86_32) begins.
-    signed : bool
-        Give each feature a sign, so that what collides does not add up.
-    remember_names : bool
-        Keep the names met in `fit` or `fit_transform`, to say what stands in a column.
+    {parameters}
 
     Attributes
     ----------
@@ -51,31 +53,6 @@ class HashedText(HashingTransformer):
     >>> X.shape, X.nnz, hashed.features_.names(X.indices[0])
     ((2, 1024), 7, ['from mistakes'])
     """
-
-    def __init__(
-        self,
-        *,
-        words: tuple[int, int] | None = (1, 1),
-        chars: tuple[int, int] | None = None,
-        lowercase: bool = True,
-        weighting: str = "tf",
-        idf: bool = False,
-        normalize: bool = True,
-        bits: int = 20,
-        seed: int = 0,
-        signed: bool = True,
-        remember_names: bool = False,
-    ) -> None:
-        self.words = words
-        self.chars = chars
-        self.lowercase = lowercase
-        self.weighting = weighting
-        self.idf = idf
-        self.normalize = normalize
-        self.bits = bits
-        self.seed = seed
-        self.signed = signed
-        self.remember_names = remember_names
 
     features_: TextFeatures
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -117,15 +118,16 @@ def _checked(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[N
     return g, s, at.astype(np.int64)
 
 
+def _lists(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> list[tuple[Numbers, Numbers]]:
+    """The grades and the scores of each list that tells something."""
+    grades, scores, starts = _checked(grades, scores, starts)
+    lists = [(grades[begin:end], scores[begin:end]) for begin, end in pairwise(starts.tolist())]
+    return [(g, s) for g, s in lists if g.max() > g.min()]
+
+
 def _best_first(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> list[Numbers]:
     """The grades of each list that tells something, in the order of the scores."""
-    grades, scores, starts = _checked(grades, scores, starts)
-    lists = []
-    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        g = grades[begin:end]
-        if g.max() > g.min():
-            lists.append(g[np.argsort(-scores[begin:end], kind="stable")])
-    return lists
+    return [g[np.argsort(-s, kind="stable")] for g, s in _lists(grades, scores, starts)]
 
 
 def _mean(values: list[float]) -> float:
@@ -212,18 +214,15 @@ def ndcg(
     """
     if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
         raise ValueError(f"k is {k!r}; give a whole number of at least 1, or None for all places")
-    grades, scores, starts = _checked(grades, scores, starts)
+    told = _checked(grades, scores, starts)
+    if (told[0] < 0).any():
+        raise ValueError("ndcg needs grades that are not negative")
     values = []
-    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        g = grades[begin:end]
-        if g.min() < 0:
-            raise ValueError("ndcg needs grades that are not negative")
-        if g.max() == g.min():
-            continue
+    for g, s in _lists(*told):
         gain = 2.0**g - 1.0 if exponential else g
         discount = 1.0 / np.log2(np.arange(len(g)) + 2.0)
         discount[len(g) if k is None else k :] = 0.0
-        _, place, counts = np.unique(-scores[begin:end], return_inverse=True, return_counts=True)
+        _, place, counts = np.unique(-s, return_inverse=True, return_counts=True)
         mean_gain = np.bincount(place, weights=gain) / counts
         ends = np.cumsum(counts)
         shares = np.concatenate([[0.0], np.cumsum(discount)])

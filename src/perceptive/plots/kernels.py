@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ def _pyplot() -> Any:
     return plt
 
 
+@dataclass(eq=False, repr=False)
 class DecisionSurfaceDisplay:
     """Where a classifier of two features decides for which class, its supports circled, the margin as a band.
 
@@ -34,18 +36,13 @@ class DecisionSurfaceDisplay:
         Half the width of the band |score| ≤ margin; for two classes.
     """
 
-    def __init__(
-        self,
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
-        scores: NDArray[np.float64],
-        X: NDArray[Any],
-        classes: NDArray[np.int64],
-        supports: NDArray[Any],
-        margin: float,
-    ) -> None:
-        self.x, self.y, self.scores, self.X, self.classes = x, y, scores, X, classes
-        self.supports, self.margin = supports, margin
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    X: NDArray[Any]
+    classes: NDArray[np.int64]
+    supports: NDArray[Any]
+    margin: float
 
     @classmethod
     def from_estimator(
@@ -129,6 +126,7 @@ class DecisionSurfaceDisplay:
         return self
 
 
+@dataclass(eq=False, repr=False)
 class GramDisplay:
     """A Gram matrix as a heat map.
 
@@ -137,8 +135,7 @@ class GramDisplay:
     K : array of shape (n, n)
     """
 
-    def __init__(self, K: NDArray[Any]) -> None:
-        self.K = K
+    K: NDArray[Any]
 
     @classmethod
     def from_kernel(cls, kernel: Any, X: Any, y: Any = None, *, ax: Any = None) -> GramDisplay:

@@ -1,10 +1,9 @@
 """The notes' on-line learner L for two classes: δ = y·x."""
 
-import math
 from collections.abc import Sequence
 
 from perceptive.reference.rules import Rule
-from perceptive.reference.vectors import Row, check_round, dot, squared_norm, weighted_squared_norm
+from perceptive.reference.vectors import Row, check_round, dot, scale_of, squared_norm, weighted_squared_norm
 
 
 class Binary:
@@ -38,14 +37,9 @@ class Binary:
         self.radius2 = 0.0
         self.criterion = 0.0
 
-    def scale_of(self, x: Row) -> float:
-        """1/‖x‖ if rows are normalised, else 1."""
-        length = squared_norm(x)
-        return 1.0 / math.sqrt(length) if self.normalize and length > 0 else 1.0
-
     def score(self, x: Row) -> float:
         """v·x, the notes' ``predict``."""
-        return self.scale_of(x) * dot(self.v, x) + self.bias * self.v_bias
+        return scale_of(x, self.normalize) * dot(self.v, x) + self.bias * self.v_bias
 
     def predict(self, x: Row) -> int:
         """+1 or −1."""
@@ -61,7 +55,7 @@ class Binary:
             return False
         self.rounds += 1
         self.survival[-1] += 1
-        scale = self.scale_of(x)
+        scale = scale_of(x, self.normalize)
         score = self.score(x)
         if self.delta:
             score += self.delta * self.id_weights.get(identity, 0.0)

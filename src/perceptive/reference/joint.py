@@ -1,10 +1,9 @@
 """K weight vectors at once: δ = φ(x, y*) − φ(x, ŷ) adds x to the right class and takes it from its best competitor."""
 
-import math
 from collections.abc import Sequence
 
 from perceptive.reference.rules import Rule
-from perceptive.reference.vectors import Row, check_round, squared_norm
+from perceptive.reference.vectors import Row, check_round, scale_of, squared_norm
 
 
 class Joint:
@@ -43,14 +42,9 @@ class Joint:
         """Copy v_k."""
         return [list(row) for row in self.v], list(self.v_bias)
 
-    def scale_of(self, x: Row) -> float:
-        """1/‖x‖ if rows are normalised, else 1."""
-        length = squared_norm(x)
-        return 1.0 / math.sqrt(length) if self.normalize and length > 0 else 1.0
-
     def scores(self, x: Row) -> list[float]:
         """v_c·x for every class: plain sums in the order of the row."""
-        scale = self.scale_of(x)
+        scale = scale_of(x, self.normalize)
         sums = [0.0] * self.n_classes
         for j, value in x:
             for c in range(self.n_classes):
@@ -94,7 +88,7 @@ class Joint:
 
     def update(self, x: Row, y: int, rival: int, m: float, cost: float, weight: float, identity: int) -> None:
         """v_y ← a·v_y + τ·x, v_rival ← a·v_rival − τ·x, unless x = 0."""
-        scale = self.scale_of(x)
+        scale = scale_of(x, self.normalize)
         q = 2.0 * (scale * scale * squared_norm(x) + self.bias * self.bias + self.delta * self.delta)
         if q == 0.0:
             return

@@ -22,7 +22,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from perceptive.reference.rules import Rule
-from perceptive.reference.vectors import Row, check_round, dot, squared_norm
+from perceptive.reference.vectors import Row, check_round, dot, scale_of, squared_norm
 
 RULES = ("perceptron", "pa", "pa1", "pa2", "mira")
 NO_LENGTH = 1e-12  # of the terms it is the sum of: a δ that is shorter is their rounding
@@ -191,14 +191,9 @@ class Ranking(ListLearner):
         for x in xs:
             check_round(x, len(self.v), weight)
 
-    def scale_of(self, x: Row) -> float:
-        """1/‖x‖ if rows are normalised, else 1."""
-        length = squared_norm(x)
-        return 1.0 / math.sqrt(length) if self.normalize and length > 0 else 1.0
-
     def scores(self, xs: Sequence[Row]) -> list[float]:
         """v·x of each candidate."""
-        return [self.scale_of(x) * dot(self.v, x) for x in xs]
+        return [scale_of(x, self.normalize) * dot(self.v, x) for x in xs]
 
     def move(
         self, xs: Sequence[Row], share: Sequence[float], m: float, cost: float, weight: float, identity: int
@@ -209,7 +204,7 @@ class Ranking(ListLearner):
         for x, part in zip(xs, share, strict=True):
             if part == 0.0:
                 continue
-            scale = part * self.scale_of(x)
+            scale = part * scale_of(x, self.normalize)
             for j, value in x:
                 delta[j] = delta.get(j, 0.0) + scale * value
             terms += abs(scale) * math.sqrt(squared_norm(x))

@@ -4,12 +4,12 @@ Labels are B-X, I-X and O; a path must keep to the BIO scheme, and no segment is
 of the chain comes, for each segment [b, e) of type X, segment(b, e, X).
 """
 
-import math
 from collections.abc import Callable, Sequence
 
-from perceptive.reference.viterbi import Path, Trellis, all_paths
+from perceptive.reference.viterbi import Path, Scored, Trellis, all_paths, best_first, max_marginals
 
 Segment = tuple[int, int, str]  # begin, end, type
+SegmentScore = Callable[[int, int, str], float]
 
 
 def segments_of(path: Path, labels: Sequence[str]) -> list[Segment] | None:
@@ -26,9 +26,7 @@ def segments_of(path: Path, labels: Sequence[str]) -> list[Segment] | None:
     return found
 
 
-def all_segmentations(
-    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float]
-) -> list[tuple[float, Path]]:
+def all_segmentations(x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore) -> list[Scored]:
     """Every path that may be with its score, the best first, equal ones in colexicographic order."""
     found = []
     for score, path in all_paths(x):
@@ -36,24 +34,18 @@ def all_segmentations(
         if segments is None or any(end - begin > longest for begin, end, _ in segments):
             continue
         found.append((score + sum(segment(*one) for one in segments), path))
-    return sorted(found, key=lambda one: (-one[0], one[1][::-1]))
+    return best_first(found)
 
 
-def semi_markov_k_best(
-    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float], k: int
-) -> list[tuple[float, Path]]:
+def semi_markov_k_best(x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore, k: int) -> list[Scored]:
     """The k best of them: ways[t][y] are the k best paths whose last segment ends at t with label y."""
     n = len(x.unary)
     index = {label: y for y, label in enumerate(labels)}
-    ways: list[dict[int, list[tuple[float, Path]]]] = [{} for _ in range(n)]
+    ways: list[dict[int, list[Scored]]] = [{} for _ in range(n)]
     if not n:
         return [(0.0, ())]
 
-    def first(some: list[tuple[float, Path]]) -> list[tuple[float, Path]]:
-        possible = [one for one in some if one[0] > -math.inf]
-        return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))[:k]
-
-    def ways_before(t: int, y: int) -> list[tuple[float, Path]]:
+    def ways_before(t: int, y: int) -> list[Scored]:
         if t == 0:
             return [(0.0, ())]
         return [(score + x.edge[t][p][y], path) for p, some in ways[t - 1].items() for score, path in some]
@@ -76,23 +68,17 @@ def semi_markov_k_best(
                 mine = [
                     (score + own, (*path, y, *[inside] * (end - begin - 1))) for score, path in ways_before(begin, y)
                 ]
-                ways[end - 1][last] = first([*ways[end - 1].get(last, []), *mine])
-    return first([one for some in ways[n - 1].values() for one in some])
+                ways[end - 1][last] = best_first([*ways[end - 1].get(last, []), *mine], k)
+    return best_first([one for some in ways[n - 1].values() for one in some], k)
 
 
-def semi_markov_viterbi(
-    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float]
-) -> Path:
+def semi_markov_viterbi(x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore) -> Path:
     """The best of them."""
     return semi_markov_k_best(x, labels, longest, segment, 1)[0][1]
 
 
 def semi_markov_max_marginals(
-    x: Trellis, labels: Sequence[str], longest: int, segment: Callable[[int, int, str], float]
+    x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore
 ) -> list[list[float]]:
     """For each token and label the score of the best of them through it, −∞ if there is none."""
-    best = [[-math.inf] * len(row) for row in x.unary]
-    for score, path in all_segmentations(x, labels, longest, segment):
-        for t, y in enumerate(path):
-            best[t][y] = max(best[t][y], score)
-    return best
+    return max_marginals(x, all_segmentations(x, labels, longest, segment))

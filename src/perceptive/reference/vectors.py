@@ -39,6 +39,12 @@ def squared_norm(x: Row) -> float:
     return sum_lanes(lanes)
 
 
+def scale_of(x: Row, normalize: bool) -> float:
+    """1/‖x‖ if rows are normalised, else 1."""
+    length = squared_norm(x)
+    return 1.0 / math.sqrt(length) if normalize and length > 0 else 1.0
+
+
 def weighted_squared_norm(sigma: Sequence[float], x: Row) -> float:
     """Σ_j σ_j x_j², in the same lanes: the variance of the score under a diagonal Σ."""
     lanes = [0.0] * LANES

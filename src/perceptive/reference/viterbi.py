@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 Path = tuple[int, ...]
+Scored = tuple[float, Path]
 Said = int | Collection[int] | None  # of a token's label: which it is, that it is one of some, or nothing
 
 
@@ -35,12 +36,16 @@ class Trellis:
         return total
 
 
-def all_paths(x: Trellis) -> list[tuple[float, Path]]:
+def all_paths(x: Trellis) -> list[Scored]:
     """Every path that may be, the best first, equal ones in colexicographic order."""
     n, labels = len(x.unary), range(len(x.unary[0]) if x.unary else 0)
-    scored = [(x.score(path), path) for path in itertools.product(labels, repeat=n)]
-    possible = [(score, path) for score, path in scored if score > -math.inf]
-    return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))
+    return best_first([(x.score(path), path) for path in itertools.product(labels, repeat=n)])
+
+
+def best_first(paths: list[Scored], k: int | None = None) -> list[Scored]:
+    """The paths that may be, or the k best of them, equal ones in colexicographic order."""
+    possible = [one for one in paths if one[0] > -math.inf]
+    return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))[:k]
 
 
 def viterbi(x: Trellis) -> Path:
@@ -60,37 +65,32 @@ def viterbi(x: Trellis) -> Path:
     return tuple(reversed(path))
 
 
-def k_best(x: Trellis, k: int) -> list[tuple[float, Path]]:
+def k_best(x: Trellis, k: int) -> list[Scored]:
     """The k best paths: at each token and label the k best ways to come there are enough."""
     if not x.unary:
         return [(0.0, ())]
     labels = range(len(x.unary[0]))
-    ways: dict[Path, list[tuple[float, Path]]] = {(y,): [(x.unary[0][y], (y,))] for y in labels}
+    ways: dict[Path, list[Scored]] = {(y,): [(x.unary[0][y], (y,))] for y in labels}
     last = 1 if x.triple is None else 2  # what of a path the future looks at
     for _ in range(1, len(x.unary)):
-        longer: dict[Path, list[tuple[float, Path]]] = {}
+        longer: dict[Path, list[Scored]] = {}
         for some in ways.values():
             for _, path in some:
                 for y in labels:
                     more = (*path, y)
                     longer.setdefault(more[-last:], []).append((_prefix_score(x, more), more))
-        ways = {end: _first(some, k) for end, some in longer.items()}
-    return _first([one for some in ways.values() for one in some], k)
+        ways = {end: best_first(some, k) for end, some in longer.items()}
+    return best_first([one for some in ways.values() for one in some], k)
 
 
 def _prefix_score(x: Trellis, path: Path) -> float:
     return Trellis(x.unary[: len(path)], x.edge, x.triple).score(path)
 
 
-def _first(paths: list[tuple[float, Path]], k: int) -> list[tuple[float, Path]]:
-    possible = [one for one in paths if one[0] > -math.inf]
-    return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))[:k]
-
-
-def max_marginals(x: Trellis) -> list[list[float]]:
-    """For each token and label the score of the best path through it, −∞ if there is none."""
+def max_marginals(x: Trellis, paths: list[Scored] | None = None) -> list[list[float]]:
+    """For each token and label the score of the best path (of all) through it, −∞ if there is none."""
     best = [[-math.inf] * len(row) for row in x.unary]
-    for score, path in all_paths(x):
+    for score, path in all_paths(x) if paths is None else paths:
         for t, y in enumerate(path):
             best[t][y] = max(best[t][y], score)
     return best

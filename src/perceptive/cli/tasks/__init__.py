@@ -40,6 +40,8 @@ class Job(Protocol):
         What was skipped, and what is odd.
     certifies : bool
         Whether the certificate costs so little that it is made unasked.
+    counts : dict
+        What the files held: "examples", "skipped" and "unanswered", and what else there is to count.
     """
 
     learner: Any
@@ -50,6 +52,8 @@ class Job(Protocol):
 
     @property
     def certifies(self) -> bool: ...
+    @property
+    def counts(self) -> dict[str, int]: ...
 
     def done(self, run: Run, played: int) -> float:
         """How much is done, in bytes of the files, where so many examples have been played."""
@@ -59,9 +63,6 @@ class Job(Protocol):
 
     def datasets(self, learner: Any) -> Iterable[Dataset]:
         """What was learned from, once more, to be looked at."""
-
-    def counts(self) -> dict[str, int]:
-        """What the files held: "examples", "skipped" and "unanswered", and what else there is to count."""
 
     def close(self) -> None:
         """Let go of files."""
@@ -191,14 +192,17 @@ class Entry:
         return self.title if command == "train" else f"{self.what}s"
 
 
-def of_learner(learner: Any, options: argparse.Namespace) -> tuple[Entry, Task]:
-    """The task of a model, checked for whether a command is for it and takes the options that were given."""
+def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
+    """The learner and the task of a model, for which the command must be, and the options that were given."""
+    from perceptive.models.registry import load_learner
+
+    learner = load_learner(options.model)
     entry = BY_LEARNER[type(learner).__name__]
     if options.command not in entry.takes:
         use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
         raise ValueError(f"{options.model}: is a {entry.what}; use perceptive {use}")
     entry.refuse(options)
-    return entry, entry.adapter()
+    return learner, entry, entry.adapter()
 
 
 _KEPT = (g.CONTINUE, g.CHECKPOINT, g.CERTIFY)

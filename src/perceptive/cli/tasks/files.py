@@ -47,6 +47,7 @@ class FileJob:
         """Read the files, or the cache, once more."""
         return self.source.datasets(learner)
 
+    @property
     def counts(self) -> dict[str, int]:
         """What the first epoch met."""
         source = self.source
@@ -79,9 +80,10 @@ class ListsJob(FileJob):
 
     metric = "top-1"
 
+    @property
     def counts(self) -> dict[str, int]:
         """With the candidates of the lists."""
-        return {**super().counts(), "candidates": self.source.rows}
+        return {**super().counts, "candidates": self.source.rows}
 
 
 def seed_of(options: argparse.Namespace, learner: Any) -> int:

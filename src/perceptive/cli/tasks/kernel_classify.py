@@ -32,6 +32,7 @@ from perceptive.streams import Stream
 from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, join
 from perceptive.streams.parsing import Log
+from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
 OWN = {"kernel", "normalized", "cache_size"}  # parameters that are no options, or not as they are there
@@ -54,7 +55,22 @@ class Labelled(NamedTuple):
         return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
 
 
-class KernelClassify(Classify):
+class OfKernel:
+    """What the models of kernels share: they have supports, and no weights of features."""
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where the model has learned nothing, or files hold no such examples."""
+        if learner.dual is None:
+            raise ValueError(NOTHING.format(path))
+        if learner.kernel.one_way:
+            raise ValueError(f"{path}: compares by a Gram matrix, which files do not hold; use it from Python")
+
+    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+        """None: there are no weights of features."""
+        return {"weights": []}, ""
+
+
+class KernelClassify(OfKernel, Classify):
     """The adapter."""
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
@@ -77,23 +93,14 @@ class KernelClassify(Classify):
             said = learner.predict_many(kept[0])
             return float(np.mean([truth == one for truth, one in zip(kept[1], said, strict=True)]))
 
-        return MemoryJob(
-            learner,
-            learner.dataset(*taught, epochs=training.epochs),
-            training.shuffle,
-            "accuracy",
-            accuracy if held.any() else None,
-            read.files,
-            read.log,
-            count(len(read.y), read.log, read.unanswered),
-            lambda learner: learner.dataset(*taught, grow=False),
-        )
+        dataset = learner.dataset(*taught, epochs=training.epochs)
+        source = InMemory(dataset, training.shuffle, accuracy if held.any() else None)
+        counts = count(len(read.y), read.log, read.unanswered)
 
-    def check(self, learner: Any, path: str) -> None:
-        """Raise where the model has learned nothing, or files hold no such examples."""
-        if learner.dual is None:
-            raise ValueError(NOTHING.format(path))
-        check_gram(learner, path)
+        def look(learner: Any) -> Any:
+            return learner.dataset(*taught, grow=False)
+
+        return MemoryJob(learner, source, "accuracy", read.files, read.log, counts, look)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each example: the label first."""
@@ -134,10 +141,6 @@ class KernelClassify(Classify):
 
         return Opened(read.files, read.log, parts())
 
-    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-        """None: there are no weights of features."""
-        return {"weights": []}, ""
-
 
 def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
     """The kernel of a training run, which files can serve; raises for options that go with rows only."""
@@ -148,12 +151,6 @@ def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
         entry = of_name(options.task, kernel=True)
         entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
     return kernel
-
-
-def check_gram(learner: Any, path: str) -> None:
-    """Raise where a model compares by a Gram matrix."""
-    if learner.kernel.one_way:
-        raise ValueError(f"{path}: compares by a Gram matrix, which files do not hold; use it from Python")
 
 
 def check_width(stream: Stream, known: int | None, width: int) -> None:

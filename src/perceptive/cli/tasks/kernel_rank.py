@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import tell_log
-from perceptive.cli.options import given
 from perceptive.cli.tasks import Opened
-from perceptive.cli.tasks.kernel_classify import check_gram, check_idf, check_width, kernel_for
+from perceptive.cli.tasks.kernel_classify import OfKernel, check_idf, check_width, kernel_for
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import object_files, try_objects
-from perceptive.cli.tasks.rank import NO_LISTS, Rank, Scores, refuse_cost, scored_lists
-from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
+from perceptive.cli.tasks.rank import NO_LISTS, Rank, Scores, ranking_parameters, refuse_cost, scored_lists
+from perceptive.cli.tasks.rows import count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
 from perceptive.data.list_dataset import has_preference
 from perceptive.data.lists import starts_of
@@ -33,6 +32,7 @@ from perceptive.streams.lists import read_lists
 from perceptive.streams.object_lists import read_object_lists
 from perceptive.streams.parsing import Log
 from perceptive.training.blocks import NO_PREFERENCE
+from perceptive.training.loop import InMemory
 
 OWN = {"kernel", "cost", "cache_size"}  # parameters that are no options, or not as they are there
 
@@ -56,7 +56,7 @@ class Answered(NamedTuple):
         return X, self.grades[rows], sizes[which]
 
 
-class KernelRank(Rank):
+class KernelRank(OfKernel, Rank):
     """The adapter."""
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
@@ -67,9 +67,8 @@ class KernelRank(Rank):
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelRankingParameters)
         if learner is None:
-            cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
-            parameters = given(options, KernelRankingParameters, OWN)
-            learner = KernelRankingLearner(kernel=kernel, **parameters, **cost)
+            parameters = ranking_parameters(options, KernelRankingParameters, OWN)
+            learner = KernelRankingLearner(kernel=kernel, **parameters)
             if stream is not None:
                 learner.space.reads(stream.format, None)
         lists = _answered(options, stream, learner)
@@ -85,24 +84,13 @@ class KernelRank(Rank):
         def top_of_held_out() -> float:
             return top1(kept[1], learner.scores(kept[0], kept[2]), starts)
 
-        n = len(lists.starts) - 1
-        return MemoryJob(
-            learner,
-            dataset,
-            training.shuffle,
-            "top-1",
-            top_of_held_out if held.any() else None,
-            lists.files,
-            lists.log,
-            count(n, lists.log, lists.unanswered, candidates=int(lists.starts[-1])),
-            lambda learner: _dataset(learner, taught, grow=False),
-        )
+        def look(learner: Any) -> Any:
+            return _dataset(learner, taught, grow=False)
 
-    def check(self, learner: Any, path: str) -> None:
-        """Raise where the model has learned nothing, or files hold no such lists."""
-        if learner.dual is None:
-            raise ValueError(NOTHING.format(path))
-        check_gram(learner, path)
+        source = InMemory(dataset, training.shuffle, top_of_held_out if held.any() else None)
+        n, candidates = len(lists.starts) - 1, int(lists.starts[-1])
+        counts = count(n, lists.log, lists.unanswered, candidates=candidates)
+        return MemoryJob(learner, source, "top-1", lists.files, lists.log, counts, look)
 
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Lists with the scores of their candidates."""
@@ -127,10 +115,6 @@ class KernelRank(Rank):
             yield len(lists.starts) - 1, _dataset(learner, lists.take(np.arange(len(lists.starts) - 1)), grow=False)
 
         return Opened(lists.files, lists.log, parts())
-
-    def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-        """None: there are no weights of features."""
-        return {"weights": []}, ""
 
 
 def _dataset(learner: Any, lists: tuple[Any, Scores, NDArray[np.int64]], **how: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,43 +19,19 @@ from perceptive.training.loop import InMemory, Run
 Bools = NDArray[np.bool_]
 
 
+@dataclass
 class MemoryJob:
-    """Training from one dataset.
+    """Training from one dataset."""
 
-    Parameters
-    ----------
-    learner : Learner
-    dataset : Dataset
-    shuffle : bool
-    metric : str
-        Of the held-out part.
-    held_out : callable or None
-        The score on it.
-    files : sequence of str
-    log : Log
-    counts : dict
-        As `Job.counts`.
-    look : callable
-        Makes the dataset once more, to be looked at by a learner.
-    """
+    learner: Any
+    source: InMemory
+    metric: str  # of the held-out part
+    files: Sequence[str]
+    log: Log
+    counts: dict[str, int]  # as `Job.counts`
+    look: Callable[[Any], Dataset]  # makes the dataset once more, to be looked at by a learner
 
     certifies = False
-
-    def __init__(
-        self,
-        learner: Any,
-        dataset: Dataset,
-        shuffle: bool,
-        metric: str,
-        held_out: Callable[[], float] | None,
-        files: Sequence[str],
-        log: Log,
-        counts: dict[str, int],
-        look: Callable[[Any], Dataset],
-    ) -> None:
-        self.learner, self.metric, self.files, self.log = learner, metric, files, log
-        self.source = InMemory(dataset, shuffle, held_out)
-        self._counts, self._look = counts, look
 
     def done(self, run: Run, played: int) -> float:
         """The share of the examples that have been played, as that of the files."""
@@ -66,11 +43,7 @@ class MemoryJob:
 
     def datasets(self, learner: Any) -> Iterable[Dataset]:
         """The dataset, to be looked at."""
-        return [self._look(learner)]
-
-    def counts(self) -> dict[str, int]:
-        """What the files held."""
-        return self._counts
+        return [self.look(learner)]
 
     def close(self) -> None:
         """Nothing is open."""

@@ -127,10 +127,12 @@ class Rank:
         return weights_of(heaviest(learner, options.top, options.hypothesis) if learner.has_learned else {})
 
 
-def ranking_parameters(options: argparse.Namespace) -> dict[str, Any]:
+def ranking_parameters(
+    options: argparse.Namespace, parameters: type = RankingParameters, own: set[str] = OWN
+) -> dict[str, Any]:
     """What was given of a ranker."""
     cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
-    return {**given(options, RankingParameters, OWN), **cost}
+    return {**given(options, parameters, own), **cost}
 
 
 def refuse_cost(options: argparse.Namespace, learner: Any) -> None:

@@ -17,6 +17,7 @@ from perceptive.models.registry import load_learner
 from perceptive.parameters import TrainingParameters
 from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log
+from perceptive.training.loop import InMemory
 from perceptive.training.reranking import train_like
 
 
@@ -43,9 +44,8 @@ class Rerank(Tag):
             dataset = learner.dataset(X, y, epochs=training.epochs)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))
         files = expand(options.data)
-        return MemoryJob(
-            learner, dataset, training.shuffle, "top-1", None, files, Log(), counts, lambda learner: dataset
-        )
+        source = InMemory(dataset, training.shuffle)
+        return MemoryJob(learner, source, "top-1", files, Log(), counts, lambda learner: dataset)
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features of the ranker, where it is linear."""

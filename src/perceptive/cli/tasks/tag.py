@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,15 +30,17 @@ from perceptive.streams import conll
 from perceptive.streams.blocks import expand
 from perceptive.streams.conll import Place
 from perceptive.streams.parsing import Log
+from perceptive.training.loop import InMemory
 
 BATCH = 512  # sentences that are tagged at a time
 
 
+@dataclass
 class TaggerJob(MemoryJob):
     """Training a tagger, which may be pruned."""
 
     prune: float | None = None
-    copies = False  # whether what was learned is looked at afterwards
+    copies: bool = False  # whether what was learned is looked at afterwards
 
     def finished(self, learner: Any) -> Any:
         """Pruned, where that is asked for."""
@@ -85,19 +87,17 @@ class Tag:
         with located(held_places):
             learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
         learner.label_column, learner.n_columns = column, 1 + len(X[0][0])
-        job = TaggerJob(
-            learner,
-            dataset,
-            training.shuffle,
-            "accuracy" if learner.scheme is None else "F1",
-            (lambda: score(learner, y_held, learner.predict_many(X_held))) if X_held else None,
-            expand(options.data),
-            Log(),
-            counts,
-            lambda learner: learner.dataset(X, y, grow=False),
-        )
-        job.prune, job.copies = options.prune, options.certify
-        return job
+
+        def held_out_score() -> float:
+            return score(learner, y_held, learner.predict_many(X_held))
+
+        source = InMemory(dataset, training.shuffle, held_out_score if X_held else None)
+        metric, paths = "accuracy" if learner.scheme is None else "F1", expand(options.data)
+
+        def look(learner: Any) -> Dataset:
+            return learner.dataset(X, y, grow=False)  # type: ignore[no-any-return]
+
+        return TaggerJob(learner, source, metric, paths, Log(), counts, look, options.prune, options.certify)
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
         chosen = given(options, SequenceParameters, set())
