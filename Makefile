@@ -106,8 +106,8 @@ sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with AS
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
 	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow" -k "not scikit_learn" -q tests --ignore=tests/golden
 
-# The same around a core built with TSan. The interpreter is not instrumented; its GIL is a mutex, which TSan sees. Addresses are
-# not randomised (setarch -R): the runtime wants some of them for itself. fuzz/races.supp says what is left out, and why.
+# The same around a core built with TSan. The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex,
+# which TSan sees. Addresses are not randomised (setarch -R): the runtime wants some of them for itself.
 RACES := build/races
 SECONDS ?= 5
 races: $(CORE) $(TEST) ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
@@ -120,7 +120,7 @@ races: $(CORE) $(TEST) ## SECONDS (5) of threads that predict, learn and save, a
 	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
 	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	export PYTHONPATH=$(abspath $(RACES)/site):$$packages PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1; \
-	export TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=$(abspath fuzz/races.supp)" PERCEPTIVE_STRESS=$(SECONDS); \
+	export TSAN_OPTIONS="halt_on_error=0 exitcode=66" PERCEPTIVE_STRESS=$(SECONDS); \
 	export LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	setarch -R $$base -S -c 'import perceptive._core as c; assert "races" in c.__file__, c.__file__; print("instrumented core:", c.__file__)'; \
 	setarch -R $$base -S -m pytest -p no:cacheprovider --capture=sys -q tests/contracts/test_threads.py

@@ -131,9 +131,7 @@ def test_learning_is_one_after_the_other(case):
 def test_estimators_in_many_threads(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 6)), rng.integers(0, 3, size=300)
-    fitted = perceptive.LinearClassifier()  # `fit` announces its classes: no others may follow
     models = [
-        fitted,
         perceptive.LinearClassifier(),
         perceptive.KernelClassifier(kernel="poly(2)", budget=30, hypothesis="last"),
     ]
@@ -142,14 +140,10 @@ def test_estimators_in_many_threads(tmp_path):
     labels, end = {0, 1, 2, 3, 4}, time.monotonic() + SECONDS / 2
 
     def teach(model):
-        def step(n):
-            some = slice(n % 250, n % 250 + 40)
-            model.partial_fit(X[some], y[some] + (model is not fitted) * ((n > 9) + (n > 19)))
-
-        return until(end, step)
+        return until(end, lambda n: model.partial_fit(X[n % 250 :][:40], y[n % 250 :][:40] + (n > 9) + (n > 19)))
 
     def fit(model):
-        return until(end, lambda n: model.fit(X[:60], y[:60]) if n % 20 == 19 else model.predict(X[:9]))
+        return until(end, lambda n: model.fit(X[: 60 + n % 9], y[: 60 + n % 9] + n % 3))
 
     def ask(model):
         return until(end, lambda n: labels.issuperset(model.predict(X).tolist()) or pytest.fail("a label of nobody"))
@@ -169,7 +163,8 @@ def test_estimators_in_many_threads(tmp_path):
     works = [
         work for i, model in enumerate(models) for work in (teach(model), teach(model), ask(model), keep(model, i))
     ]
-    in_threads(*works, fit(fitted))
+    again = perceptive.LinearClassifier(epochs=3).fit(X[:60], y[:60])
+    in_threads(*works, fit(again), ask(again), keep(again, len(models)))
 
 
 def test_two_threads_begin_an_estimator():

@@ -180,12 +180,12 @@ class RunMixin(Generic[Learner]):
         """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
-        learner = self.learner_
+        known = dict(self.__dict__)  # another thread may fit it anew
+        learner, classes = known["learner_"], known.get("classes_")
         with learner.lock.exclusive():
             meta, arrays = learner.state()
-            history = asdict(self._history)
+            history = asdict(known["_history"])
         meta = {**meta, **self._saved_parameters(arrays), "history": history}
-        classes = getattr(self, "classes_", None)
         if isinstance(classes, np.ndarray):
             meta["class_kind"] = classes.dtype.str
         for name in ("feature_names_in_", "n_features_in_"):

@@ -83,7 +83,9 @@ class Dual:
         self._margin, self._tau = np.zeros(len(self.journals)), np.zeros(len(self.journals))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "_player"}
+        # What `scan` writes to is no part of it, and is written while others copy it.
+        scratch = ("_player", "_step", "_margin", "_tau")
+        state = {name: value for name, value in self.__dict__.items() if name not in scratch}
         return {**state, "_predictor": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
