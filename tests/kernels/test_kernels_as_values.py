@@ -302,7 +302,7 @@ def test_rows_are_kept_up_to_the_limit(columns):
     assert (model.support_ == free.support_).all()
     assert model.alpha_ == pytest.approx(free.alpha_)
     assert found == calls if columns == 1000 else found > calls
-    epochs = DualEpochs(model.learner_.dual, model.kernel_.prepare(X), None, several=True)
+    epochs = DualEpochs(model.learner_.dual, model.learner_.lock, model.kernel_.prepare(X), None, several=True)
     for i in range(n if epochs.cached else 0):
         epochs._column(i)
     assert len(epochs._columns) == min(columns, n)

@@ -94,8 +94,8 @@ class Vocabulary:
             if index >= MAX_NAMES:
                 raise ValueError(f"the vocabulary is full ({MAX_NAMES} names); hash the features instead")
             check_utf8(name)
-            self._added.append(name)
             self._indices[name] = index
+            self._added.append(name)  # last: Ctrl-C comes after a call
         return index
 
     def name(self, index: int) -> str:
@@ -144,7 +144,7 @@ class Vocabulary:
         """Take back the additions after the first `size` names."""
         keep = size - self._n_stored
         for name in self._added[keep:]:
-            del self._indices[name]
+            self._indices.pop(name, None)  # Ctrl-C may have come between the two
         del self._added[keep:]
 
 
