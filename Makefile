@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitize races fuzz fuzz-brief fuzz-models kill-matrix clean
+.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -35,9 +35,11 @@ help: ## list the verbs
 demo: $(CORE) ## set up, then train on bundled data and show mistakes, certificate and result
 	@$(BIN)/perceptive demo
 
-test: lint ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
+test: $(CORE) $(TEST) ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
+	@$(MAKE) --no-print-directory -j2 lint sanitized
 	$(BIN)/python -m pytest -n auto
-	@$(MAKE) --no-print-directory fuzz-brief sanitize
+	@$(MAKE) --no-print-directory -j2 fuzz-brief
+	@$(MAKE) --no-print-directory sanitize
 
 memory: $(CORE) $(TEST) ## the memory of training on ten million rows (ROWS=), beside that on a hundred thousand
 	PERCEPTIVE_ROWS=$(ROWS) $(BIN)/python -m pytest -q -s tests/cli/test_memory.py
@@ -91,20 +93,23 @@ docs: $(CORE) $(DOCS) ## build the documentation into build/docs
 # A copy of the package around a sanitized core. The base interpreter runs it, without its own packages (-S) and with the
 # venv's on PYTHONPATH: .pth files are not read from there, so the editable install's finder never comes in.
 SANITIZE := build/sanitize
-sanitize: $(CORE) $(TEST) ## the tests marked core, against a core built with ASan and UBSan
+sanitized: $(CORE) $(TEST)
 	@mkdir -p build
 	@CXX=g++ $(BIN)/cmake -S . -B $(SANITIZE)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_SANITIZE=ON \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(SANITIZE).log 2>&1 \
 	    && $(BIN)/cmake --build $(SANITIZE)/cmake >> $(SANITIZE).log 2>&1 || { cat $(SANITIZE).log; exit 1; }
 	@rm -rf $(SANITIZE)/site && mkdir -p $(SANITIZE)/site
 	@cp -R src/perceptive $(SANITIZE)/site/ && rm -f $(SANITIZE)/site/perceptive/_core*.so && cp $(SANITIZE)/cmake/_core*.so $(SANITIZE)/site/perceptive/
+
+sanitize: sanitized ## the tests marked core, against a core built with ASan and UBSan
 	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
 	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	export PYTHONPATH=$(abspath $(SANITIZE)/site):$$packages PYTHONNOUSERSITE=1 PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1; \
 	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
-	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow" -k "not scikit_learn" -q tests --ignore=tests/golden
+	$$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow" -k "not scikit_learn" \
+	    --hypothesis-profile=brief -q tests --ignore=tests/golden
 
 # The same around a core built with TSan. The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex,
 # which TSan sees. Addresses are not randomised (setarch -R): the runtime wants some of them for itself.
