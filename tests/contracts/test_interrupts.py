@@ -23,7 +23,6 @@ from perceptive import load, save
 from perceptive.kernels import Spectrum
 from zoo import CASES, LISTS, ROWS, TWO, WORDS, Case, N
 
-pytestmark = pytest.mark.core
 HALF = N // 2
 OURS = os.path.dirname(perceptive.__file__)
 ROUNDS = int(os.environ.get("PERCEPTIVE_INTERRUPTS", "200"))  # interrupts in all; 1,000 as a long target

@@ -145,7 +145,8 @@ def test_every_character():
 @needs_same_unicode
 def test_the_tables_are_those_of_their_maker():
     core = Path(__file__).parents[2] / "core" / "text"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "support")}
+    paths = [str(Path(__file__).parents[1] / "support"), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     maker = [sys.executable, core / "make_unicode_tables.py"]
     made = subprocess.run(maker, capture_output=True, check=True, env=environment).stdout
     assert made.decode() == (core / "unicode_tables.hpp").read_text(encoding="utf-8")
