@@ -138,8 +138,8 @@ def test_one_of_many_gets_the_lock(tmp_path):
             inside.append(1)
             together.append(len(inside))
             put(path, lock=lock)
-            os.unlink(path)
             inside.pop()
+            os.unlink(path)  # from here on others may have a file of that name
             lock.release()
 
     threads = [threading.Thread(target=work) for _ in range(3)]
