@@ -103,29 +103,11 @@ class DualLearner(Recorded):
 
     # ------------------------------------------------------------ the run so far
 
-    @property
-    def mistakes(self) -> int:
-        """Mistakes so far, over all problems."""
-        with self.lock.shared():
-            return 0 if self.dual is None else int(self.dual.mistakes.sum())
-
-    @property
-    def updates(self) -> int:
-        """Updates so far, over all problems."""
-        with self.lock.shared():
-            return 0 if self.dual is None else self.dual.updates
-
-    @property
-    def rounds(self) -> int:
-        """Examples played so far, over all problems."""
-        with self.lock.shared():
-            return 0 if self.dual is None else self.dual.rounds * len(self.dual.journals)
-
-    @property
-    def loss(self) -> float:
-        """The perceptron criterion of the mistakes as they happened."""
-        with self.lock.shared():
-            return 0.0 if self.dual is None else float(self.dual.criterion.sum())
+    def _count(self, name: str) -> Any:
+        if self.dual is None:
+            return 0
+        count = getattr(self.dual, name)
+        return count * len(self.dual.journals) if name == "rounds" else np.sum(count)
 
     def finish(self) -> None:
         """Learning is over for now; nothing is left to be done."""

@@ -316,34 +316,13 @@ class LinearLearner(Recorded):
 
     # ------------------------------------------------------------ the run so far
 
-    def _sum(self, name: str) -> Any:
-        with self.lock.shared():
-            return sum([getattr(vector.run, name) for vector in self.vectors.values()])
-
-    @property
-    def mistakes(self) -> int:
-        """Mistakes so far, over all problems."""
-        return int(self._sum("mistakes"))
-
-    @property
-    def updates(self) -> int:
-        """Updates so far, over all problems."""
-        return int(self._sum("updates"))
-
-    @property
-    def rounds(self) -> int:
-        """Examples played so far, over all problems."""
-        return int(self._sum("rounds"))
+    def _count(self, name: str) -> Any:
+        return sum([getattr(vector.run, name) for vector in self.vectors.values()])
 
     @property
     def touched(self) -> int:
         """Weights written so far: grows with the updates, not with the dimension."""
-        return int(self._sum("touched"))
-
-    @property
-    def loss(self) -> float:
-        """The perceptron criterion of the mistakes as they happened."""
-        return float(self._sum("criterion"))
+        return int(self._counted("touched"))
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""

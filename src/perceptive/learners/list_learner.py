@@ -56,11 +56,6 @@ class ListLearner(Recorded, ABC):
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of candidates; under ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
 
-    @property
-    @abstractmethod
-    def mistakes(self) -> int:
-        """Lists whose best did not win."""
-
     def _lists(self, X: Any, y: Any, sizes: Any) -> Lists:
         """Candidates, grades and sizes, whichever way they are given."""
         return lists_of(X, y, self.takes_objects) if sizes is None else Lists(X, y, sizes)

@@ -142,34 +142,13 @@ class RankingLearner(ListLearner):
 
     # ------------------------------------------------------------ the run so far
 
-    def _number(self, name: str) -> Any:
-        with self.lock.shared():
-            return getattr(self._vector.run, name) if self._vector is not None else 0
-
-    @property
-    def mistakes(self) -> int:
-        """Lists whose best did not win."""
-        return int(self._number("mistakes"))
-
-    @property
-    def updates(self) -> int:
-        """Updates so far."""
-        return int(self._number("updates"))
-
-    @property
-    def rounds(self) -> int:
-        """Lists played so far."""
-        return int(self._number("rounds"))
+    def _count(self, name: str) -> Any:
+        return getattr(self._vector.run, name) if self._vector is not None else 0
 
     @property
     def touched(self) -> int:
         """Weights written so far."""
-        return int(self._number("touched"))
-
-    @property
-    def loss(self) -> float:
-        """The perceptron criterion of the mistakes as they happened: Σ best rival − best."""
-        return float(self._number("criterion"))
+        return int(self._counted("touched"))
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequence v₀, v₁, … as theorems see it."""
@@ -179,7 +158,7 @@ class RankingLearner(ListLearner):
         """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
         if self._vector is None:
             return
-        norm2, clock, criterion = (self._number(name) for name in ("norm2", "clock", "criterion"))
+        norm2, clock, criterion = (self._counted(name) for name in ("norm2", "clock", "criterion"))
         with np.errstate(over="ignore"):
             length = np.sqrt(norm2) * max(1.0, clock)  # no weight is larger, and no sum of an average
         if not (length * NEARLY < float(np.finfo(self._vector.dtype).max) and np.isfinite(criterion)):

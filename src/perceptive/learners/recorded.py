@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 from perceptive import _core
-from perceptive.learners.guarded import Guarded
+from perceptive.learners.counters import Counters
 
 
-class Recorded(Guarded):
+class Recorded(Counters):
     """A guarded learner with a tally.
 
     Attributes

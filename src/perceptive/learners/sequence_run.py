@@ -6,14 +6,14 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.data.dataset import Problem
-from perceptive.learners.guarded import Guarded
+from perceptive.learners.counters import Counters
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
 
 NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 
 
-class SequenceRun(Guarded):
+class SequenceRun(Counters):
     """A guarded learner whose model in the core counts for itself."""
 
     parameters: SequenceParameters
@@ -41,34 +41,13 @@ class SequenceRun(Guarded):
         known = p.rule == "perceptron" and not p.hamming and not p.beam
         return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known)
 
-    def _number(self, name: str) -> Any:
-        with self.lock.shared():
-            return 0 if self.model is None else getattr(self.model, name)
+    def _count(self, name: str) -> Any:
+        return 0 if self.model is None else getattr(self.model, name)
 
-    @property
-    def rounds(self) -> int:
-        """Sentences played so far."""
-        return int(self._number("rounds"))
-
-    played = rounds  # the core counts them one by one
+    played = Counters.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
 
     @property
     def fingerprint(self) -> int:
         """The sum of the hashes of the sentences played so far."""
-        return int(self._number("fingerprint"))
-
-    @property
-    def mistakes(self) -> int:
-        """Sentences that were labelled wrongly when they were played."""
-        return int(self._number("mistakes"))
-
-    @property
-    def updates(self) -> int:
-        """Updates so far."""
-        return int(self._number("updates"))
-
-    @property
-    def loss(self) -> float:
-        """How far the wrong sequences were from losing, summed."""
-        return float(self._number("criterion"))
+        return int(self._counted("fingerprint"))
