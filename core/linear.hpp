@@ -29,10 +29,11 @@ struct Weights {
     double* sigma_bias;  // one per class
     double* ids;         // Δ-trick: n_rows × n_classes weights of the id features, or null
     i64 n_features;
-    i64 stride;     // n_classes padded to a multiple of 4; 1 for two classes
+    i64 stride;     // room for classes: a multiple of 4 that holds all of them; 1 for two classes
     i64 n_classes;  // 1 for two classes
     i64 n_rows;     // rows that ids and pending have room for
 
+    i64 padded() const { return (n_classes + 3) / 4 * 4; }  // classes that are scored at once
     i64 bytes() const { return n_features * stride * static_cast<i64>(sizeof(W)); }
 };
 

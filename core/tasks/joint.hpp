@@ -21,10 +21,10 @@ inline void block_scores(const W* w, i64 stride, const Row& x, double* scores) {
         for (int c = 0; c < 4; ++c) scores[4 * q + c] = static_cast<double>(s[q][c]);
 }
 
-// scores[c] = w_c·x for all (padded) classes, in blocks that fit the registers
+// scores[c] = w_c·x for all (padded) classes, in blocks that fit the registers; the stride has room for more
 template <class W, class Row>
-inline void class_scores(const W* w, i64 stride, const Row& x, double* scores) {
-    i64 left = stride;
+inline void class_scores(const W* w, i64 stride, i64 padded, const Row& x, double* scores) {
+    i64 left = padded;
     for (; left > 24; w += 24, scores += 24, left -= 24) block_scores<6>(w, stride, x, scores);
     switch (left / 4) {
         case 1: return block_scores<1>(w, stride, x, scores);
@@ -43,7 +43,7 @@ struct JointTask {
     Labels labels;
     Progress& run;
     RowJournal<W>* journal;
-    std::vector<double> scores = std::vector<double>(static_cast<size_t>(w.stride));
+    std::vector<double> scores = std::vector<double>(static_cast<size_t>(w.padded()));
 
     bool far() const { return w.bytes() > (i64{1} << 19); }  // with so much to add up, asking early always pays
     PERCEPTIVE_PREFETCH void prefetch_label(i64 i) const {
@@ -56,7 +56,7 @@ struct JointTask {
         if constexpr (!Row::dense)
             for (i64 p = 0; p < x.size(); ++p) {
                 const W* at = w.z + x.index(p) * w.stride;
-                for (i64 c = 0; c < w.stride; c += 64 / sizeof(W)) __builtin_prefetch(at + c);
+                for (i64 c = 0; c < w.padded(); c += 64 / sizeof(W)) __builtin_prefetch(at + c);
             }
     }
 
@@ -70,7 +70,7 @@ struct JointTask {
         if (w.n_classes < 2) return;  // there is no competitor, so nothing to learn
 
         const double row_scale = row_scale_of(x, options.normalize);
-        class_scores(w.z, w.stride, x, scores.data());
+        class_scores(w.z, w.stride, w.padded(), x, scores.data());
         for (i64 c = 0; c < w.n_classes; ++c) {
             scores[c] = row_scale * scores[c] + options.bias * w.z_bias[c];
             if (w.ids) scores[c] += options.delta * w.ids[i * w.n_classes + c];

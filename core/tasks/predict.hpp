@@ -11,7 +11,8 @@ namespace perceptive {
 // out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes.
 template <class Rows, class W>
 void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool normalize, double* out) {
-    std::vector<double> scores(static_cast<size_t>(stride));
+    const i64 padded = (n_classes + 3) / 4 * 4;
+    std::vector<double> scores(static_cast<size_t>(padded));
     for (i64 i = 0; i < rows.n; ++i) {
         const auto x = rows[i];
         if (i + 4 < rows.n) rows.template prefetch_row<true>(i + 4);
@@ -19,7 +20,7 @@ void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool
         if (stride == 1) {
             out[i] = scale * dot(w, x);
         } else {
-            class_scores(w, stride, x, scores.data());
+            class_scores(w, stride, padded, x, scores.data());
             for (i64 c = 0; c < n_classes; ++c) out[i * n_classes + c] = scale * scores[c];
         }
     }

@@ -285,7 +285,10 @@ def test_max_voters_keeps_the_longest_survivors(game, max_voters):
 @checked
 @given(game=games(integers=True, classes=3), seed=st.integers(0, 1000))
 def test_classes_that_arrive_late(game, seed):
-    """A third class finds what a joint learner with growing classes makes of the first two, ties and all."""
+    """A third class finds what a joint learner with growing classes makes of the first two, ties and all.
+
+    Classes are numbered as they come; in the end they are sorted.
+    """
     X, y, _ = game
     names = ["m", "c", "x"]
     random.Random(seed).shuffle(names)
@@ -295,18 +298,21 @@ def test_classes_that_arrive_late(game, seed):
     for x, row, label in zip(sparse_rows(X), X, y, strict=True):
         name = names[label]
         if name not in known:
-            wider = sorted([*known, name])
-            grown = reference.Joint(X.shape[1], len(wider))
-            for c, old in enumerate(known):
-                grown.v[wider.index(old)] = twin.v[c]
-                grown.v_bias[wider.index(old)] = twin.v_bias[c]
+            grown = reference.Joint(X.shape[1], len(known) + 1)
+            grown.v[: len(known)], grown.v_bias[: len(known)] = twin.v[: len(known)], twin.v_bias[: len(known)]
             grown.rounds, grown.mistakes, grown.updates = twin.rounds, twin.mistakes, twin.updates
-            twin, known = grown, wider
+            twin, known = grown, [*known, name]
         assert learner.learn(row, name) == twin.learn(x, known.index(name))
         assert learner.classes == known
         np.testing.assert_array_equal(
             flat(learner.vectors[()])("last"), np.concatenate([np.ravel(twin.v), twin.v_bias])
         )
+    learner.finish()
+    assert learner.classes == sorted(known)
+    order = [known.index(name) for name in learner.classes]
+    v, bias = [twin.v[c] for c in order], [twin.v_bias[c] for c in order]
+    np.testing.assert_array_equal(flat(learner.vectors[()])("last"), np.concatenate([np.ravel(v), bias]))
+    learner.learn(X[0], names[y[0]])  # and it goes on learning
 
 
 BAD_ROUNDS = {  # what the message speaks of: the round

@@ -139,11 +139,11 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
                               double total) {
     const Weights<W> w = weights_of<W>(problem, 0);
     const auto dots = [&](const W* first, const double* bias) {
-        std::vector<double> scores(static_cast<size_t>(w.stride));
+        std::vector<double> scores(static_cast<size_t>(w.padded()));
         if (w.stride == 1)
             scores[0] = dot(first, row);
         else
-            class_scores(first, w.stride, row, scores.data());
+            class_scores(first, w.stride, w.padded(), row, scores.data());
         scores.resize(static_cast<size_t>(w.n_classes));
         for (i64 c = 0; c < w.n_classes; ++c) scores[c] += problem.options.bias * bias[c];
         return scores;

@@ -34,7 +34,7 @@ class LabelledRows(Dataset):
         self.learner: LinearLearner = learner
         self.rows, self.labels, self.weights = rows, labels, weights
         self._targets: dict[Pair, NDArray[np.int32]] = {}
-        self._n_classes = -1  # when the targets were made
+        self._classes: list[Any] = []  # when the targets were made
 
     def __len__(self) -> int:
         return int(self.rows.n)
@@ -42,8 +42,8 @@ class LabelledRows(Dataset):
     def targets(self, pair: Pair) -> NDArray[np.int32]:
         """What the rows are to a problem: ±1 or 0 (not in it), or the class; classes yet to join are −1."""
         learner = self.learner
-        if len(learner.classes) != self._n_classes:
-            self._targets, self._n_classes = {}, len(learner.classes)
+        if learner.classes is not self._classes:
+            self._targets, self._classes = {}, learner.classes
         if pair not in self._targets:
             index = np.array([learner.index.get(label, -1) for label in self.labels.values], dtype=np.int64)
             self._targets[pair] = _targets(learner.joint, pair, index[self.labels.which])

@@ -151,19 +151,27 @@ class LinearLearner(Recorded):
                 self.vectors[pair] = WeightVector(n_features, n_classes, self.parameters, vector)
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its weights start at zero."""
+        """Add a class that nobody announced; its weights start at zero.
+
+        Classes that compete are numbered as they come, until `finish` sorts them.
+        """
         with self.lock.learning(), self.lock.changing():
             old = self.classes
-            self.set_classes(in_order_of_labels([*old, label]))
-            moved = np.fromiter(map(self.index.__getitem__, old), np.int64, len(old))
             if self.joint:
+                self.set_classes([*old, label])
                 for vector in self.vectors.values():
-                    vector.grow_classes(len(self.classes), moved)
+                    vector.add_class()
             else:
+                moved = self._sort_classes([*old, label])
                 self.vectors = {tuple(int(moved[c]) for c in pair): v for pair, v in self.vectors.items()}
             n_features = self.space.n_features
             assert n_features is not None
             self._open_vectors(n_features)
+
+    def _sort_classes(self, labels: list[Any]) -> NDArray[np.int64]:
+        """Have these classes, sorted; the number of each."""
+        self.set_classes(in_order_of_labels(labels))
+        return np.fromiter(map(self.index.__getitem__, labels), np.int64, len(labels))
 
     def with_open_classes(self) -> LinearLearner:
         """A learner like this one that has learned nothing, and whose classes may appear at any time."""
@@ -339,6 +347,10 @@ class LinearLearner(Recorded):
         """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
         with self.lock.changing():
             self.provisional = False
+            if self.joint and not self.announced and self.classes != in_order_of_labels(self.classes):
+                new_label = self._sort_classes(self.classes)
+                for vector in self.vectors.values():
+                    vector.sort_classes(new_label)
             for vector in self.vectors.values():
                 vector.finish()
 

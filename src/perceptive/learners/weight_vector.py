@@ -62,7 +62,7 @@ class WeightVector:
         )  # fmt: skip
         self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
         self.settled = True  # whether it is up to date
-        self._allocate(n_features)
+        self._allocate(n_features, self.stride)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
         self.journal: Any = self._journal_type(p.max_voters or 0) if p.keeps_journal else None
         if initial is not None:
@@ -71,9 +71,8 @@ class WeightVector:
         self._bind(_core.Progress(), n_features)
         self.run.norm2 = sum(float(np.vdot(v, v)) for v in initial) if initial is not None else 0.0
 
-    def _allocate(self, capacity: int) -> None:
-        """Weights at their start, for so many features."""
-        shape = (capacity, self.stride)
+    def _allocate(self, *shape: int) -> None:
+        """Weights at their start, with room for so many features and classes."""
         self.arrays: dict[str, NDArray[Any]] = {"z": np.zeros(shape, self.dtype)}
         if self.parameters.averages:
             self.arrays["sum"] = np.zeros(shape, self.dtype)
@@ -82,7 +81,7 @@ class WeightVector:
 
     @property
     def stride(self) -> int:
-        """Weights per feature."""
+        """Weights per feature; there may be room for more."""
         return stride_of(None if self.binary else self.n_classes)
 
     @property
@@ -209,23 +208,34 @@ class WeightVector:
         old = self.arrays
         if n_features > len(old["z"]):  # the core knows of the whole capacity
             self.settle()
-            self._allocate(max(n_features, 2 * len(old["z"]), 64))
+            self._allocate(max(n_features, 2 * len(old["z"]), 64), old["z"].shape[1])
             for name, array in old.items():
                 self.arrays[name][: len(array)] = array
             self._bind(self.run, self.n_features)
 
-    def grow_classes(self, n_classes: int, new_label: NDArray[np.int64]) -> None:
-        """Add classes that start at zero; class c becomes ``new_label[c]``."""
+    def add_class(self) -> None:
+        """Have one more class, which starts at zero; room for classes doubles, so that each costs its own size."""
         self.settle()
-        old, old_classes, width = self.arrays, self.n_classes, self.n_features
-        self.n_classes = n_classes
-        self._allocate(len(old["z"]))
-        for name, array in old.items():
-            self.arrays[name][:, new_label] = array[:, :old_classes]
+        old, width = self.arrays, self.n_features
+        capacity, room = old["z"].shape
+        self.n_classes += 1
+        if self.stride > room:
+            self._allocate(capacity, max(self.stride, 2 * room))
+            for name, array in old.items():
+                self.arrays[name][:, :room] = array
         for name, value in BIASES:
-            grown_bias = np.full(n_classes, value)
-            grown_bias[new_label] = self.biases[name]
-            self.biases[name] = grown_bias
+            self.biases[name] = np.append(self.biases[name], value)
+        self._bind(self.run, width)
+
+    def sort_classes(self, new_label: NDArray[np.int64]) -> None:
+        """Class c becomes ``new_label[c]``; there is no room left for more."""
+        self.settle()
+        old, width = self.arrays, self.n_features
+        self._allocate(len(old["z"]), self.stride)
+        for name, array in old.items():
+            self.arrays[name][:, new_label] = array[:, : self.n_classes]
+        for bias in self.biases.values():
+            bias[new_label] = bias.copy()
         if self.journal is not None:
             self.journal.relabel(new_label)
         self._bind(self.run, width)
@@ -279,13 +289,13 @@ class WeightVector:
         vectors = self._vectors
         if hypothesis in vectors:
             return vectors[hypothesis]
-        z, z_bias = self.arrays["z"][: self.n_features], self.biases["z_bias"]
+        z, z_bias = self.arrays["z"][: self.n_features, : self.stride], self.biases["z_bias"]
         if hypothesis == "last":
             with np.errstate(over="ignore", invalid="ignore"):
                 vector = (z * self.dtype.type(self.run.scale), z_bias * self.run.scale)
         elif hypothesis == "averaged":
             clock, total = self.average_clock()
-            sums = self.arrays["sum"][: self.n_features]
+            sums = self.arrays["sum"][: self.n_features, : self.stride]
             with np.errstate(over="ignore", invalid="ignore"):  # NaN and inf are refused below
                 average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
             vector = (average, (clock * z_bias - self.biases["sum_bias"]) / total)
@@ -329,7 +339,7 @@ class WeightVector:
         """As plain values and arrays, of the features that there are."""
         state = self.snapshot()
         arrays = {**state["arrays"], **state["biases"], **(state["journal"] or {})}
-        arrays |= {name: array[: self.n_features] for name, array in state["arrays"].items()}
+        arrays |= {name: array[: self.n_features, : self.stride] for name, array in state["arrays"].items()}
         if self.initial is not None:
             arrays["initial"], arrays["initial_bias"] = self.initial
         return State({"run": state["run"], "started": self.initial is not None}, arrays)
@@ -368,15 +378,15 @@ class WeightVector:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot; raises ValueError where it does not fit this problem."""
-        for kind, mine in (("arrays", self.arrays), ("biases", self.biases)):
-            for name, array in mine.items():
-                given = state[kind].get(name)
-                if given is None or given.dtype != array.dtype or given.shape[1:] != array.shape[1:]:
-                    raise ValueError(f"{name} does not fit")
-        if any(len(a) < self.n_features for a in state["arrays"].values()):
+        room = state["arrays"]["z"].shape
+        if len(room) != 2 or room[0] < self.n_features or room[1] < self.stride:
             raise ValueError("too few weights")
-        if any(len(a) != self.n_classes for a in state["biases"].values()):
-            raise ValueError("wrong number of bias weights")
+        wanted = {name: (array.dtype, room) for name, array in self.arrays.items()}
+        wanted |= {name: (np.dtype(np.float64), (self.n_classes,)) for name in self.biases}
+        given = state["arrays"] | state["biases"]
+        for name, kind in wanted.items():
+            if name not in given or (given[name].dtype, given[name].shape) != kind:
+                raise ValueError(f"{name} does not fit")
         run = _core.Progress()
         for name in RUN:
             setattr(run, name, state["run"][name])
@@ -389,7 +399,7 @@ class WeightVector:
             )
         width = self.n_features
         # Own, writable, contiguous: learning may go on from arrays that lie in a file.
-        self._allocate(len(state["arrays"]["z"]))
+        self._allocate(*room)
         for name, array in self.arrays.items():
             array[:] = state["arrays"][name]
         self.biases = {name: np.array(state["biases"][name], order="C") for name in self.biases}
