@@ -116,8 +116,9 @@ def _heaviest(space: FeatureSpace, vector: WeightVector, k: int, top: int, hypot
     weight = vector.vector(hypothesis)[0][:, k].astype(np.float64)
     size = np.abs(weight)
     best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
-    best = best[np.lexsort((best, -size[best]))]
-    return [f for j in best.tolist() if weight[j] for f in _features(space, j, float(weight[j]))]
+    column = np.arange(len(weight)) if space.places is None else space.places.features
+    best = best[np.lexsort((column[best], -size[best]))]
+    return [f for j in best.tolist() if weight[j] for f in _features(space, int(column[j]), float(weight[j]))]
 
 
 def _features(space: FeatureSpace, column: int, weight: float) -> list[Feature]:

@@ -4,7 +4,7 @@
 
     8 bytes         length of the header, little endian
     header          JSON, padded with spaces to a multiple of 8:
-                    {"__metadata__": {"format": "perceptive", "version": "1", "kind": …, "meta": …},
+                    {"__metadata__": {"format": "perceptive", "version": "2", "kind": …, "meta": …},
                      "<name>": {"dtype": "F64", "shape": [2, 3], "data_offsets": [begin, end]}, …}
     data            the arrays, little endian, widest items first and then by name, without holes
 
@@ -44,7 +44,7 @@ __all__ = ["Json", "ModelFileError", "read", "write"]
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Layout: TypeAlias = dict[str, tuple[str, tuple[int, ...]]]  # name → dtype, shape
 
-VERSION = 1
+VERSION = 2  # 1: all weights of a linear model, one after the other
 PREFIX = re.compile(rb'\{"__metadata__":\{"format":"perceptive","version":"([0-9]{1,9})",')
 DTYPES = {
     "F64": "<f8", "F32": "<f4", "BOOL": "|b1",
@@ -182,8 +182,8 @@ def _read(where: str, verify: bool, mmap: bool) -> tuple[str, dict[str, Any], di
         if size < 8 or not 0 < length <= min(size - 8, MAX_HEADER):
             raise ValueError(_what_else(start + file.read(1), size))
         header = start + file.read(length)
-        kind, meta, layout = _parse(header[8:])
-        canonical, spans = _header(kind, meta, layout)
+        version, kind, meta, layout = _parse(header[8:])
+        canonical, spans = _header(kind, meta, layout, version)
         if header != canonical:
             raise ValueError(f"the header is not as perceptive writes it; {DAMAGED}")
         expected = len(header) + max(end for _, end in spans.values())
@@ -219,11 +219,13 @@ def _take(file: IO[bytes], size: int) -> NDArray[np.uint8]:
     return raw
 
 
-def _header(kind: str, meta: Mapping[str, Json], layout: Layout) -> tuple[bytes, dict[str, tuple[int, int]]]:
+def _header(
+    kind: str, meta: Mapping[str, Json], layout: Layout, version: int = VERSION
+) -> tuple[bytes, dict[str, tuple[int, int]]]:
     """The one header that these contents can have, its length before it, and each array's place."""
     metadata = {
         "format": "perceptive",
-        "version": str(VERSION),
+        "version": str(version),
         "kind": kind,
         "meta": _dumps(_plain(meta), sort=True),
     }
@@ -260,12 +262,14 @@ def _layout(arrays: Mapping[str, NDArray[Any]]) -> Layout:
     return layout
 
 
-def _parse(header: bytes) -> tuple[str, dict[str, Any], Layout]:
+def _parse(header: bytes) -> tuple[int, str, dict[str, Any], Layout]:
     """What the header says, checked as far as `_header` needs it to make the same bytes again."""
     prefix = PREFIX.match(header)
     if prefix is None:
         raise ValueError(_what_else(bytes(8) + header, len(header) + 8))
     version = int(prefix[1])
+    if version == 0:
+        raise ValueError(f"the header is not as perceptive writes it; {DAMAGED}")
     if version > VERSION:
         raise ValueError(f"made by a newer perceptive (file version {version}, this one reads {VERSION}): upgrade")
     entries = _loads(header, _object)
@@ -284,7 +288,7 @@ def _parse(header: bytes) -> tuple[str, dict[str, Any], Layout]:
         layout[name] = code, tuple(shape)
     if layout.get(CRC) != ("U32", (2,)):
         raise ValueError(f"there is no checksum; {DAMAGED}")
-    return kind, values, layout
+    return version, kind, values, layout
 
 
 def _is_shape(shape: object) -> TypeGuard[list[int]]:

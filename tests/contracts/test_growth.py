@@ -49,7 +49,7 @@ def test_columns(option, tmp_path):
 
 
 def test_classes_that_come_one_by_one():
-    """What is looked up per class; the weights themselves are moved for every class that joins."""
+    """A class that joins costs its own size: its examples have weights of other classes to look at, and no more."""
 
     def make(n):
         return np.random.default_rng(0).normal(size=(n, 2)), [f"c{i:05}" for i in range(n)]

@@ -69,7 +69,7 @@ def raw(header, data=b"", pad=True):
 
 def forged(change=lambda entries: None, data=b"", meta="{}", extra=()):
     """A file whose checksums are right, so that nothing but the check under test stands in its way."""
-    metadata = {"format": "perceptive", "version": "1", "kind": "toy", "meta": meta, **dict(extra)}
+    metadata = {"format": "perceptive", "version": "2", "kind": "toy", "meta": meta, **dict(extra)}
     entries = {"__metadata__": metadata, "crc32": {"dtype": "U32", "shape": [2], "data_offsets": [0, 8]}}
     change(entries)
     header = raw(entries)
@@ -266,7 +266,7 @@ def test_random_bytes(scratch, noise):
     for content in (
         noise,
         raw(noise),
-        raw(b'{"__metadata__":{"format":"perceptive","version":"1",' + noise, bytes(8)),
+        raw(b'{"__metadata__":{"format":"perceptive","version":"2",' + noise, bytes(8)),
     ):
         scratch.write_bytes(content)
         with pytest.raises(ModelFileError):
@@ -306,7 +306,7 @@ def put(name, **fields):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (forged(extra={"version": "2"}.items()), r"made by a newer perceptive \(file version 2.*: upgrade"),
+        (forged(extra={"version": "3"}.items()), r"made by a newer perceptive \(file version 3.*: upgrade"),
         (forged(extra={"version": "0"}.items()), "not as perceptive writes it"),
         (forged(extra={"version": "01"}.items()), "not as perceptive writes it"),
         (forged(extra={"version": "-1"}.items()), "not a perceptive model file"),
@@ -353,14 +353,14 @@ def put(name, **fields):
         (forged(lambda entries: entries["crc32"].update(more=1)), "not as perceptive writes it"),
         (forged().replace(b'"U32"', b'"U32" '), "not sound JSON"),  # one character is cut off
         (raw(json.dumps({"__metadata__": {"format": "perceptive"}}).encode()), "another program"),
-        (raw(b'{"__metadata__":{"format":"perceptive","version":"1","kind":"\xff'), "not sound JSON"),
-        (raw(b'{"__metadata__":{"format":"perceptive","version":"1","kind":"k","kind":"k"}}'), "twice"),
+        (raw(b'{"__metadata__":{"format":"perceptive","version":"2","kind":"\xff'), "not sound JSON"),
+        (raw(b'{"__metadata__":{"format":"perceptive","version":"2","kind":"k","kind":"k"}}'), "twice"),
         (
-            raw(b'{"__metadata__":{"format":"perceptive","version":"1","kind":"k","meta":"{}"},"w":1,"w":1}'),
+            raw(b'{"__metadata__":{"format":"perceptive","version":"2","kind":"k","meta":"{}"},"w":1,"w":1}'),
             "twice",
         ),
         (
-            raw(b'{"__metadata__":{"format":"perceptive","version":"1",' + b'"x":{' * 100_000),
+            raw(b'{"__metadata__":{"format":"perceptive","version":"2",' + b'"x":{' * 100_000),
             "nested too deeply",
         ),
         (raw(b'{"__metadata__":{"format":"perceptive","version":"999999999",'), "upgrade"),

@@ -1,7 +1,8 @@
 """`FeatureSpace`: what a linear learner is fed by, and how that becomes columns.
 
 Columns come numbered (arrays, svmlight files), by name (dicts: a vocabulary gives each name a column), or hashed. The
-space is saved with the model and reads new data in the same way.
+weights of hashed columns may lie side by side, in the order in which the columns were met (`_core.Places`). The space
+is saved with the model and reads new data in the same way.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Meeting:
         self._space, self._X, self._kept = space, X, False
         self._vocabulary = Vocabulary() if begins else space.vocabulary
         self._known = 0 if self._vocabulary is None else len(self._vocabulary)
+        self._places = space.placed
 
     def __enter__(self) -> _core.Rows:
         try:
@@ -46,12 +48,13 @@ class Meeting:
         if rows.n == 0 or (rows.d == 0 and not grows):
             raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
         space.check(rows.d, grows)
-        return rows
+        self._d = rows.d
+        return rows if space.places is None else space.places.meet(rows)
 
     def keep(self) -> None:
         """The names are there to stay: to be called when there is nothing left that may raise."""
         self._space.vocabulary, self._kept = self._vocabulary, True
-        self._space.widen(self._rows.d)
+        self._space.widen(self._d)
 
     def __exit__(self, *_: object) -> None:
         if not self._kept:
@@ -60,6 +63,8 @@ class Meeting:
     def _forget(self) -> None:
         if self._vocabulary is not None:
             self._vocabulary.forget(self._known)
+        if self._space.places is not None:
+            self._space.places.forget(self._places)
 
 
 @dataclass
@@ -83,6 +88,8 @@ class FeatureSpace:
         How rare the features of texts are, where the format weighs them by that.
     names : InvertedIndex or None
         The names behind hashed columns, where they are remembered.
+    places : Places or None
+        Where the weights of hashed columns lie; None where column j has place j.
     """
 
     columns: int | None = None
@@ -92,6 +99,7 @@ class FeatureSpace:
     format: FileFormat | None = None
     idf: NDArray[np.float32] | None = None
     names: _core.InvertedIndex | None = None
+    places: _core.Places | None = None
 
     @classmethod
     def declared(cls, bits: int | None, n_features: int | None) -> FeatureSpace:
@@ -110,6 +118,45 @@ class FeatureSpace:
         self.columns = n_features
 
     @property
+    def hashed(self) -> bool:
+        """Whether names are hashed to columns, of which few may ever be met."""
+        return self.hasher is not None or (self.format is not None and self.format.bits is not None)
+
+    @property
+    def placed(self) -> int:
+        """Places that there are for weights."""
+        return (self.n_features or 0) if self.places is None else len(self.places)
+
+    def place_as_met(self) -> None:
+        """Have the weights of columns lie in the order in which the columns are met, from now on."""
+        if self.n_features is not None:
+            self.places = _core.Places(self.n_features)
+
+    def by_column(self, w: NDArray[Any]) -> NDArray[Any]:
+        """Weights in the order of the columns, where they are given by place."""
+        if self.places is None:
+            return w
+        spread = np.zeros((self.n_features or 0, *w.shape[1:]), w.dtype)
+        spread[self.places.features[1:]] = w[1:]
+        return spread
+
+    def by_place(self, w: NDArray[Any]) -> NDArray[Any]:
+        """Weights by place, where they are given in the order of the columns."""
+        if self.places is None:
+            return w
+        placed = np.zeros((self.placed, *w.shape[1:]), w.dtype)
+        placed[1:] = w[self.places.features[1:]]
+        return placed
+
+    def meet_columns(self, columns: NDArray[np.int64]) -> None:
+        """Have places for these columns."""
+        if self.places is not None:
+            ends = np.array([0, len(columns)])
+            rows = _core.csr_rows(ends, columns, np.ones(len(columns)), self.places.n_features, False)
+            assert rows is not None  # columns rise
+            self.places.meet(rows)
+
+    @property
     def grows(self) -> bool:
         """Whether features may appear at any time: those with names, and numbered ones of files."""
         return self.vocabulary is not None or (self.format is not None and self.format.width is None)
@@ -123,13 +170,17 @@ class FeatureSpace:
             raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
 
     def rows(self, X: Any, fingerprint: bool = False) -> _core.Rows:
-        """Rows to be predicted; names and columns that were never met are left out."""
+        """Rows to be predicted, by place; names and columns that were never met count for nothing."""
         known = self.n_features
         if self.grows and self.vocabulary is None and known is not None and len(getattr(X, "shape", ())) == 2:
             X = X[:, :known] if X.shape[1] > known else X
         rows = as_rows(X, self.hasher or self.vocabulary, fingerprint=fingerprint)
         self.check(rows.d, self.grows)
-        return rows
+        return self.find(rows)
+
+    def find(self, rows: _core.Rows) -> _core.Rows:
+        """Rows by place, of rows that have been checked."""
+        return rows if self.places is None else self.places.find(rows)
 
     def meeting(self, X: Any, first: bool) -> Meeting:
         """Rows to learn from, within a `with` block. New names get their columns, and lose them again unless kept.
@@ -162,11 +213,17 @@ class FeatureSpace:
     # ------------------------------------------------------------ state
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "names": None if self.names is None else self.names.to_arrays()}
+        names = None if self.names is None else self.names.to_arrays()
+        places = None if self.places is None else (self.places.n_features, self.places.features[1:])
+        return {**self.__dict__, "names": names, "places": places}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        names = state["names"]
-        self.__dict__.update(state, names=None if names is None else _core.InvertedIndex.from_arrays(*names))
+        names, places = state["names"], state["places"]
+        self.__dict__.update(
+            state,
+            names=None if names is None else _core.InvertedIndex.from_arrays(*names),
+            places=None if places is None else _core.Places.from_features(*places),
+        )
 
     def state(self) -> State:
         """As plain values and arrays."""
@@ -177,6 +234,8 @@ class FeatureSpace:
             arrays |= zip(NAMES, self.names.to_arrays(), strict=True)
         if self.vocabulary is not None:
             arrays |= {f"vocabulary.{name}": array for name, array in self.vocabulary.to_arrays().items()}
+        if self.places is not None:
+            arrays["places"] = self.places.features[1:]
         meta = {"n_features": self.n_features, "reading": None if self.format is None else self.format.to_meta()}
         return State(meta, arrays)
 
@@ -193,4 +252,7 @@ class FeatureSpace:
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
         self.n_features = meta.get("n_features")
+        if "places" in arrays:
+            met = array_of(arrays, "places", np.int32, (len(arrays["places"]),))
+            self.places = _core.Places.from_features(self.n_features or 0, np.ascontiguousarray(met))
         return self

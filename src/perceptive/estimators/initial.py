@@ -31,7 +31,7 @@ def initial_vectors(
     if not (learner.binary or learner.joint):
         raise ParameterError("coef_init and intercept_init need two classes or {}", Parameter("multiclass", "joint"))
     vector, bias = learner.vectors[ALL], learner.parameters.bias
-    shape = (vector.n_classes, vector.n_features)
+    shape = (vector.n_classes, learner.n_features or 0)
     w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
     b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
     if w.shape != shape or b.shape != shape[:1]:
@@ -61,5 +61,5 @@ def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair,
     vectors = {}
     for pair, vector in previous.vectors.items():
         w, b = vector.vector("last")
-        vectors[pair] = np.concatenate([w, np.zeros((missing, vector.stride), w.dtype)]), b
+        vectors[pair] = np.concatenate([previous.space.by_column(w), np.zeros((missing, vector.stride), w.dtype)]), b
     return vectors

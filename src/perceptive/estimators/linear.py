@@ -129,7 +129,7 @@ class LinearClassifier(
             dataset = learner.dataset(*taught, epochs=training.epochs)
             initial = initial_vectors(learner, previous, coef_init, intercept_init)
             if initial:
-                learner.start(dataset.rows.d, initial)
+                learner.start(initial)
                 for vector in learner.vectors.values():
                     vector.begin(dataset.rows, defer=True)
             rows = None if held is None else learner.space.rows(held.X)
@@ -262,10 +262,10 @@ class LinearClassifier(
     @property
     def coef_(self) -> NDArray[Any]:
         """Weights: a row for two classes, a row per class, or (ovr, ovo) a row per problem."""
-        vectors = self._vectors()
+        vectors, space = self._vectors(), self.learner_.space
         if len(vectors) > 1 or self.learner_.binary:
-            return np.vstack([w[:, 0] for w, _ in vectors])
-        return np.ascontiguousarray(vectors[0][0][:, : len(self.learner_.classes)].T)
+            return np.vstack([space.by_column(w[:, 0]) for w, _ in vectors])
+        return np.ascontiguousarray(space.by_column(vectors[0][0][:, : len(self.learner_.classes)]).T)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:

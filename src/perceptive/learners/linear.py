@@ -130,7 +130,7 @@ class LinearLearner(Recorded):
         return [(k,) for k, label in enumerate(self.classes) if label != self.parameters.reference]
 
     def _open_vectors(self, n_features: int) -> None:
-        """Make room for so many features; problems that are not there yet start now, at zero."""
+        """Make room for so many weights; problems that are not there yet start now, at zero."""
         for vector in self.vectors.values():
             if n_features > vector.n_features:
                 vector.grow_features(n_features)
@@ -140,15 +140,17 @@ class LinearLearner(Recorded):
             for pair in (self.pairs() if self.classes else [])
         }
 
-    def start(self, n_features: int, initial: Mapping[Pair, Vector] | None = None) -> None:
-        """Forget everything but the classes and start from zero, or from the given vectors."""
+    def start(self, initial: Mapping[Pair, Vector]) -> None:
+        """Forget what was learned, and start from the given vectors."""
         with self.lock.learning(), self.lock.changing():
-            self.space.n_features, self.vectors, self.tally = n_features, {}, _core.Tally()
-            self.first_epoch = self.temperature = None
-            self._open_vectors(n_features)
-            for pair, vector in (initial or {}).items():
-                n_classes = None if self.vectors[pair].binary else self.vectors[pair].n_classes
-                self.vectors[pair] = WeightVector(n_features, n_classes, self.parameters, vector)
+            self.first_epoch, self.temperature, self.tally = None, None, _core.Tally()
+            for w, _ in initial.values():
+                self.space.meet_columns(np.flatnonzero(w.any(axis=1)))
+            n_classes = len(self.classes) if self.joint else None
+            self.vectors = {
+                pair: WeightVector(self.space.placed, n_classes, self.parameters, (self.space.by_place(w), bias))
+                for pair, (w, bias) in initial.items()
+            }
 
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its weights start at zero.
@@ -164,9 +166,7 @@ class LinearLearner(Recorded):
             else:
                 moved = self._sort_classes([*old, label])
                 self.vectors = {tuple(int(moved[c]) for c in pair): v for pair, v in self.vectors.items()}
-            n_features = self.space.n_features
-            assert n_features is not None
-            self._open_vectors(n_features)
+            self._open_vectors(self.space.placed)
 
     def _sort_classes(self, labels: list[Any]) -> NDArray[np.int64]:
         """Have these classes, sorted; the number of each."""
@@ -197,11 +197,14 @@ class LinearLearner(Recorded):
         with self.lock.learning():
             self._check_labels(labels.values)
             weights = check_weights(weights, n, self.parameters.rule)
-            meeting = self.space.meeting(X, first=not self.vectors)
-            with self.lock.exclusive() if self.space.vocabulary is not None else nullcontext(), meeting as rows:
+            if not self.vectors and self.space.hashed and not self.binary:
+                self.space.place_as_met()
+            meeting, space = self.space.meeting(X, first=not self.vectors), self.space
+            alone = space.vocabulary is not None or space.places is not None
+            with self.lock.exclusive() if alone else nullcontext(), meeting as rows:
                 check_lengths(rows.n, n)
                 with self.lock.changing():
-                    self._open_vectors(max(self.space.n_features or 0, rows.d))
+                    self._open_vectors(max(space.placed, rows.d))
                     for vector in self.vectors.values():
                         vector.begin(rows, defer=epochs is not None)
                     meeting.keep()
@@ -290,7 +293,7 @@ class LinearLearner(Recorded):
         return self.asked(scores)
 
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores of rows that have been checked."""
+        """Scores of rows that its space has made."""
         return self.asked(lambda: self._scores_of(rows, hypothesis))
 
     def _check_learned(self) -> None:
@@ -341,7 +344,7 @@ class LinearLearner(Recorded):
                 "{} is for two classes or {}; each problem of ovr and ovo has its own",
                 "witness", Parameter("multiclass", "joint"),
             )  # fmt: skip
-        return self.asked(lambda: [problem_of(vector, witness, key=pair) for pair, vector in self.vectors.items()])
+        return self.asked(lambda: [problem_of(v, witness, self.space, key=pair) for pair, v in self.vectors.items()])
 
     def finish(self) -> None:
         """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""

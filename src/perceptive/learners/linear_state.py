@@ -46,9 +46,9 @@ def restore_state(learner: LinearLearner, state: State) -> None:
         raise ValueError("problems and classes do not match")
     for i, facts in enumerate(meta["problems"]):
         vector = State(facts, below(arrays, f"{i}."))
-        n_features, n_classes = meta["n_features"], len(classes) if learner.joint else None
+        n_classes = len(classes) if learner.joint else None
         learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
-            vector, n_features, n_classes, learner.parameters
+            vector, learner.space.placed, n_classes, learner.parameters
         )
     learner.fingerprint, learner.played, learner.ids = int(meta["fingerprint"]), meta["played"], meta["ids"]
     learner.first_epoch, learner.temperature = pair_or_none(meta.get("first_pass")), meta.get("temperature")

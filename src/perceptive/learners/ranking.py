@@ -152,7 +152,9 @@ class RankingLearner(ListLearner):
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequence v₀, v₁, … as theorems see it."""
-        return self.asked(lambda: [problem_of(self.vector, witness, mean_of_pairs=self.parameters.pairs == "all")])
+        return self.asked(
+            lambda: [problem_of(self.vector, witness, self.space, mean_of_pairs=self.parameters.pairs == "all")]
+        )
 
     def check_growth(self) -> None:
         """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""

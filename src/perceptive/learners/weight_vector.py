@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
+from perceptive.learners.packed_weights import pack, unpack
 from perceptive.parameters import LinearParameters, RankingParameters
-from perceptive.state import State, array_of
+from perceptive.state import Arrays, State, array_of
 
 Teaching = tuple[_core.Lock, _core.Tally, int]
 Names = tuple[dict[str, int], list[str], int, bool]
@@ -338,8 +340,8 @@ class WeightVector:
     def state(self) -> State:
         """As plain values and arrays, of the features that there are."""
         state = self.snapshot()
-        arrays = {**state["arrays"], **state["biases"], **(state["journal"] or {})}
-        arrays |= {name: array[: self.n_features, : self.stride] for name, array in state["arrays"].items()}
+        used = {name: array[: self.n_features, : self.stride] for name, array in state["arrays"].items()}
+        arrays = {**pack(used), **state["biases"], **(state["journal"] or {})}
         if self.initial is not None:
             arrays["initial"], arrays["initial_bias"] = self.initial
         return State({"run": state["run"], "started": self.initial is not None}, arrays)
@@ -351,19 +353,14 @@ class WeightVector:
         """What `state` gave; raises ValueError where it does not fit together."""
         meta, arrays = state
         shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
-        if arrays["z"].shape != shapes["initial"]:
-            raise ValueError("weights of the wrong shape")
         start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if meta["started"]]
         initial = (start[0], start[1]) if start else None
         vector = cls(n_features, n_classes, parameters, initial)
-        vector.restore(
-            {
-                "arrays": {name: arrays[name] for name in vector.arrays},
-                "biases": {name: arrays[name] for name in vector.biases},
-                "run": meta["run"],
-                "journal": {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None,
-            }
-        )
+        vector._allocate(n_features, vector.stride)
+        unpack(arrays, vector.arrays)
+        journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
+        biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
+        vector._go_on(biases, meta["run"], journal)
         vector.finish()
         return vector
 
@@ -379,30 +376,23 @@ class WeightVector:
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot; raises ValueError where it does not fit this problem."""
         room = state["arrays"]["z"].shape
-        if len(room) != 2 or room[0] < self.n_features or room[1] < self.stride:
+        if room[0] < self.n_features or room[1] < self.stride:
             raise ValueError("too few weights")
-        wanted = {name: (array.dtype, room) for name, array in self.arrays.items()}
-        wanted |= {name: (np.dtype(np.float64), (self.n_classes,)) for name in self.biases}
-        given = state["arrays"] | state["biases"]
-        for name, kind in wanted.items():
-            if name not in given or (given[name].dtype, given[name].shape) != kind:
-                raise ValueError(f"{name} does not fit")
-        run = _core.Progress()
-        for name in RUN:
-            setattr(run, name, state["run"][name])
-        if self.journal is not None:
-            self.journal = self._journal_type.from_arrays(
-                self.parameters.max_voters or 0,
-                **state["journal"],
-                n_features=self.n_features,
-                n_classes=self.n_classes,
-            )
-        width = self.n_features
-        # Own, writable, contiguous: learning may go on from arrays that lie in a file.
         self._allocate(*room)
         for name, array in self.arrays.items():
             array[:] = state["arrays"][name]
-        self.biases = {name: np.array(state["biases"][name], order="C") for name in self.biases}
+        self._go_on(state["biases"], state["run"], state["journal"])
+
+    def _go_on(self, biases: Arrays, numbers: Mapping[str, Any], journal: Arrays | None) -> None:
+        """Have the weights as they are now, and these biases, numbers of a run and journal."""
+        self.biases = {name: np.array(biases[name]) for name in self.biases}
+        run, width = _core.Progress(), self.n_features
+        for name in RUN:
+            setattr(run, name, numbers[name])
+        if self.journal is not None:
+            self.journal = self._journal_type.from_arrays(
+                self.parameters.max_voters or 0, **journal or {}, n_features=width, n_classes=self.n_classes
+            )
         self._bind(run, width)
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive.data.dataset import Problem, Witness
+from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.sample_weights import as_floats
 from perceptive.learners.weight_vector import Vector, WeightVector
 
 
-def problem_of(v: WeightVector, given: ArrayLike | None, **facts: Any) -> Problem:
+def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **facts: Any) -> Problem:
     """A sequence v₀, v₁, … as theorems see it, with its last, averaged and best vectors and one that is given."""
     found = {"last": v.vector("last")}
     if "sum" in v.arrays:
@@ -21,7 +22,7 @@ def problem_of(v: WeightVector, given: ArrayLike | None, **facts: Any) -> Proble
     if v.journal is not None:
         found["best"] = v.vector("best")
     if given is not None:
-        found["given"] = _given(v, np.atleast_2d(as_floats(given, "witness")))
+        found["given"] = _given(v, np.atleast_2d(as_floats(given, "witness")), space)
     p, run = v.parameters, v.run
     return Problem(
         rule=p.rule,
@@ -49,13 +50,13 @@ def _witness(v: WeightVector, w: NDArray[Any], b: NDArray[np.float64]) -> Witnes
     return Witness((w, b), length, along)
 
 
-def _given(v: WeightVector, u: NDArray[np.float64]) -> Vector:
-    n, d = v.n_classes, v.n_features
+def _given(v: WeightVector, u: NDArray[np.float64], space: FeatureSpace) -> Vector:
+    n, d = v.n_classes, v.n_features if space.places is None else space.n_features or 0
     if u.shape not in ((n, d), (n, d + 1)) or not np.isfinite(u).all():
         raise ValueError(f"witness has shape {u.shape}; give {n} × {d} finite numbers, or {n} × {d + 1}, bias last")
     w = np.zeros((d, v.stride))
     w[:, :n] = u[:, :d].T
-    return w, u[:, d] if u.shape[1] > d else np.zeros(n)
+    return space.by_place(w), u[:, d] if u.shape[1] > d else np.zeros(n)
 
 
 def _length(w: NDArray[Any], b: NDArray[np.float64]) -> float:

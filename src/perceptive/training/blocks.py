@@ -145,7 +145,7 @@ def held_out_scores(learner: Any, block: Examples) -> tuple[NDArray[np.int64], N
     """The class of each example (−1: none that the learner knows), and the scores."""
     index = np.array([learner.index.get(label, -1) for label in block.labels], np.int64)
     rows = checked_rows(block.narrow(learner.n_features), learner.n_features)
-    return index[block.which], learner.scores_of(rows)
+    return index[block.which], learner.scores(rows)
 
 
 class ListBlocks:

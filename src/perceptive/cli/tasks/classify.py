@@ -104,10 +104,10 @@ class Classify:
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples; the parsing threads compute them, and do ``then`` with them."""
         width = learner.n_features or 0
-        learner.scores_of(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)  # vectors are made once
+        learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)  # vectors are made once
 
         def score(examples: Examples) -> Any:
-            return learner.scores_of(known_rows(examples, width), options.hypothesis)
+            return learner.scores(known_rows(examples, width), options.hypothesis)
 
         return scored_rows(stream_for(learner, options), score, then)
 

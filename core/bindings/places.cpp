@@ -1,0 +1,115 @@
+#include "places.hpp"
+
+#include <type_traits>
+
+#include "bindings/arrays.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+namespace {
+
+template <class T>
+ReadOnly kept(std::vector<T> values) {
+    auto* mine = new std::vector<T>(std::move(values));
+    nb::capsule owner(mine, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return ReadOnly(mine->data(), {mine->size()}, owner, {}, nb::dtype<T>());
+}
+
+// The same rows with place(feature) for each feature. Values, and where rows start, are shared where they can be.
+template <class Place>
+CheckedRows placed(const CheckedRows& data, Place place) {
+    return std::visit(
+        [&](const auto& rows) {
+            using Row = std::decay_t<decltype(rows[0])>;
+            CheckedRows out{rows, data.arrays, data.hashes, data.n, 0, data.stored};
+            if constexpr (Row::dense) {
+                using V = std::decay_t<decltype(rows[0].value(0))>;
+                std::vector<i64> starts{0}, index;
+                std::vector<V> values;
+                {
+                    nb::gil_scoped_release release;
+                    for (i64 i = 0; i < rows.n; ++i) {
+                        const auto x = rows[i];
+                        for (i64 p = 0; p < x.size(); ++p)
+                            if (x.value(p) != 0) index.push_back(place(p)), values.push_back(x.value(p));
+                        starts.push_back(static_cast<i64>(index.size()));
+                    }
+                }
+                out.stored = static_cast<i64>(index.size());
+                out.arrays = {kept(std::move(starts)), kept(std::move(index)), kept(std::move(values))};
+                out.rows = CsrRows<V, i64>{static_cast<const i64*>(out.arrays[0].data()),
+                                           static_cast<const i64*>(out.arrays[1].data()),
+                                           static_cast<const V*>(out.arrays[2].data()), rows.n, 0};
+            } else {
+                using I = std::decay_t<decltype(*rows.indices)>;
+                std::vector<I> index(static_cast<size_t>(data.stored));
+                {
+                    nb::gil_scoped_release release;
+                    for (i64 p = 0; p < data.stored; ++p) index[p] = static_cast<I>(place(rows.indices[p]));
+                }
+                out.arrays.push_back(kept(std::move(index)));
+                auto moved = rows;
+                moved.indices = static_cast<const I*>(out.arrays.back().data());
+                out.rows = moved;
+            }
+            return out;
+        },
+        data.rows);
+}
+
+CheckedRows with_width(CheckedRows rows, i64 d) {
+    std::visit([&](auto& any) { any.d = d; }, rows.rows);
+    rows.d = d;
+    return rows;
+}
+
+Places from_features(i64 n_features, const Vector<const std::int32_t>& features) {
+    Places places(n_features);
+    for (size_t i = 0; i < features.size(); ++i) {
+        const i64 feature = features.data()[i];
+        require(feature >= 0 && feature < n_features && places.find(feature) == 0, "places of features do not fit");
+        places.meet(feature);
+    }
+    return places;
+}
+
+}  // namespace
+
+void bind_places(nb::module_& m) {
+    nb::class_<Places>(m, "Places",
+                       "Where the weights of hashed features lie, in the order in which they were met; place 0 is that "
+                       "of all that were not.")
+        .def(
+            "__init__",
+            [](Places* self, i64 n_features) {
+                require(n_features >= 0 && n_features <= (i64{1} << 30), "there are too many features");
+                new (self) Places(n_features);
+            },
+            "n_features"_a)
+        .def_static("from_features", &from_features, "n_features"_a, "features"_array, "The same, of those met before.")
+        .def("__len__", &Places::size, "Places there are, place 0 included.")
+        .def_prop_ro("n_features", &Places::n_features)
+        .def_prop_ro(
+            "features", [](const Places& self) { return to_numpy(self.features()); }, nb::rv_policy::automatic,
+            "The feature of each place; that of place 0 is −1.")
+        .def("forget", &Places::forget, "size"_a, "Forget what was met since there were so many places.")
+        .def(
+            "meet",
+            [](Places& self, const CheckedRows& rows) {
+                require(rows.d <= self.n_features(), "the rows have more features than there can be");
+                CheckedRows found = placed(rows, [&](i64 feature) { return self.meet(feature); });
+                return with_width(std::move(found), self.size());
+            },
+            "rows"_a, "Rows by place; features that are new get theirs.")
+        .def(
+            "find",
+            [](const Places& self, const CheckedRows& rows) {
+                require(rows.d <= self.n_features(), "the rows have more features than there can be");
+                return with_width(placed(rows, [&](i64 feature) { return self.find(feature); }), self.size());
+            },
+            "rows"_a, "Rows by place; features that were never met are at place 0.");
+}
+
+}  // namespace perceptive
