@@ -72,14 +72,14 @@ def test_following_is_learning_one_by_one(tmp_path):
     write_sentences(sentences)
     perceptive("train", lists, "--task", "rank", "--follow", "--features", 5, "-o", model)
     X, grades, qid = load_rows(lists, query_id=True, dtype="float32")
-    ranker = RankingLearner(n_features=5)
+    ranker = RankingLearner(n_features=5, hypothesis="averaged")
     for query in sorted(set(qid.tolist())):
         ranker.learn_graded(X[qid == query], grades[qid == query])
     live = load(model)
     assert (live.mistakes, live.fingerprint) == (ranker.mistakes, ranker.fingerprint)
     assert live.vector.vector("averaged")[0].tobytes() == ranker.vector.vector("averaged")[0].tobytes()
     perceptive("train", sentences, "--task", "tag", "--follow", "-o", model)
-    tagger = SequenceLearner()
+    tagger = SequenceLearner(hypothesis="averaged")
     X, y = conll.read(sentences)
     for x, labels in zip(X, y, strict=True):
         tagger.learn(x, labels)

@@ -59,7 +59,7 @@ def trained(
 
 
 def started(source, training, classes=None, **parameters):
-    return Run.of(classifier_for(source, classes, **parameters), training)
+    return Run.of(classifier_for(source, classes, **{"hypothesis": "averaged", **parameters}), training)
 
 
 def state(learner):
@@ -76,7 +76,7 @@ def state(learner):
 def by_hand(path, epochs, random_state=0):
     """Block by block, in the order that is promised."""
     texts = [bytes(block.text) for block in blocks.blocks(str(path))]
-    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state)
+    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state, hypothesis="averaged")
     for epoch in range(epochs):
         order = np.arange(len(texts))
         if epoch:

@@ -53,6 +53,11 @@ def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) ->
     return {name: value for name in names if (value := getattr(options, name)) is not None}
 
 
+def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: set[str]) -> dict[str, Any]:
+    """What was given of the parameters of a new learner; where no hypothesis was, the declared one."""
+    return {"hypothesis": parameters.hypothesis, **given(options, parameters, leave_out)}
+
+
 def as_json(value: Any) -> str:
     """A line of JSON, which knows neither NaN nor infinity: they are null.
 

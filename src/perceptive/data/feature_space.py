@@ -169,8 +169,13 @@ class FeatureSpace:
         if not grows or (n_features > known and self.fixed):
             raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
 
-    def rows(self, X: Any, fingerprint: bool = False) -> _core.Rows:
-        """Rows to be predicted, by place; names and columns that were never met count for nothing."""
+    def rows(self, X: Any, fingerprint: bool = False, first: bool = False) -> _core.Rows:
+        """Rows to be predicted, by place; names and columns that were never met count for nothing.
+
+        ``first``: nothing was learned before, so that examples may be dicts where no columns are known.
+        """
+        if first and self.vocabulary is None and self.hasher is None and is_dicts(X):
+            return as_rows(X, Vocabulary(), fingerprint=fingerprint)
         known = self.n_features
         if self.grows and self.vocabulary is None and known is not None and len(getattr(X, "shape", ())) == 2:
             X = X[:, :known] if X.shape[1] > known else X

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
 _FIRST = np.zeros(1, dtype=np.int64)
 
 

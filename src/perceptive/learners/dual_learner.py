@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any
 
@@ -24,7 +25,7 @@ NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 WITNESSES = ("last", "averaged", "best")
 
 
-class DualLearner(Recorded):
+class DualLearner(Recorded, ABC):
     """A learner that remembers its mistakes, and whose kernel compares new examples with them.
 
     Attributes
@@ -66,6 +67,14 @@ class DualLearner(Recorded):
         if self.dual is None:
             raise ValueError(NOTHING_LEARNED)
         return self.dual
+
+    @abstractmethod
+    def _new_dual(self, kernel: Kernel) -> Dual:
+        """A dual that has learned nothing: v₀ = 0."""
+
+    def _dual_or_start(self, kernel: Kernel) -> Dual:
+        """The dual; before the first example one that predicts with v₀."""
+        return self._new_dual(kernel) if self.dual is None else self.dual
 
     def as_rows(self, X: Any) -> Any:
         """A list of rows as one array, where the kernel is of vectors: a row is then the same alone and among many."""

@@ -18,6 +18,7 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.fingerprint import hash_label
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
 from perceptive.data.labels import (
+    NO_CLASSES,
     Labels,
     NewClass,
     announced_classes,
@@ -53,7 +54,7 @@ class LinearLearner(Recorded):
     provisional : bool
         Whether the classes are only the first two that were met: then a third one raises `NewClass`, until `finish`.
     **parameters
-        See `perceptive.parameters.LinearParameters`.
+        See `perceptive.parameters.LinearParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Attributes
     ----------
@@ -68,6 +69,8 @@ class LinearLearner(Recorded):
 
     >>> from perceptive.learners import LinearLearner
     >>> L = LinearLearner(classes=["loss", "profit"])
+    >>> L.score((1, 1)), L.predict((1, 1))
+    (0.0, 'loss')
     >>> for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit"), ((2, 3), "loss")]:
     ...     mistake = L.learn(x, y)
     >>> L.predict((4, 4)), L.mistakes
@@ -75,7 +78,7 @@ class LinearLearner(Recorded):
     """
 
     def __init__(self, classes: Sequence[Any] | None = None, *, provisional: bool = False, **parameters: Any) -> None:
-        self.parameters = p = LinearParameters(**parameters)
+        self.parameters = p = LinearParameters.of_learner(parameters)
         self.announced, self.provisional = classes is not None, provisional
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
@@ -134,8 +137,12 @@ class LinearLearner(Recorded):
         for vector in self.vectors.values():
             if n_features > vector.n_features:
                 vector.grow_features(n_features)
+        self.vectors = self._new_vectors(n_features)
+
+    def _new_vectors(self, n_features: int) -> dict[Pair, WeightVector]:
+        """The vectors that there are, and those at zero of problems that have none yet."""
         n_classes = len(self.classes) if self.joint else None
-        self.vectors = {
+        return {
             pair: self.vectors.get(pair) or WeightVector(n_features, n_classes, self.parameters)
             for pair in (self.pairs() if self.classes else [])
         }
@@ -287,8 +294,7 @@ class LinearLearner(Recorded):
         """Scores of many examples: one per row for two classes, else one per row and class."""
 
         def scores() -> NDArray[np.float64]:
-            self._check_learned()
-            return self._scores_of(self.space.rows(X), hypothesis)
+            return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
         return self.asked(scores)
 
@@ -296,17 +302,15 @@ class LinearLearner(Recorded):
         """Scores of rows that its space has made."""
         return self.asked(lambda: self._scores_of(rows, hypothesis))
 
-    def _check_learned(self) -> None:
-        if not self.vectors:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
-
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
-        self._check_learned()
+        if not self.classes:
+            raise ValueError(NO_CLASSES)
         hypothesis = hypothesis or self.parameters.hypothesis
+        vectors = self.vectors or self._new_vectors(rows.d)  # before the first example: v₀ = 0
         if self.binary or self.joint:
-            scores = score_rows(self.vectors[ALL], rows, hypothesis)
+            scores = score_rows(vectors[ALL], rows, hypothesis)
             return scores[:, 0] if self.binary else scores
-        parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in self.vectors.items()}
+        parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in vectors.items()}
         reduction = combine_ovr if self.parameters.multiclass == "ovr" else combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 

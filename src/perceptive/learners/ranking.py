@@ -36,7 +36,7 @@ class RankingLearner(ListLearner):
     Parameters
     ----------
     **parameters
-        See `perceptive.parameters.RankingParameters`.
+        See `perceptive.parameters.RankingParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class RankingLearner(ListLearner):
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__()
-        self.parameters = RankingParameters(**parameters)
+        self.parameters = RankingParameters.of_learner(parameters)
         self.space = FeatureSpace.declared(self.parameters.bits, self.parameters.n_features)
         self._vector: WeightVector | None = None
 
@@ -119,7 +119,7 @@ class RankingLearner(ListLearner):
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
 
         def scores() -> NDArray[np.float64]:
-            rows = self.space.rows(X)
+            rows = self.space.rows(X, first=not self.has_learned)
             return self._scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
 
         return self.asked(scores)
@@ -131,7 +131,8 @@ class RankingLearner(ListLearner):
         return self.asked(lambda: self._scores_of(rows, starts, hypothesis))
 
     def _scores_of(self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None) -> NDArray[np.float64]:
-        vector, hypothesis = self.vector, hypothesis or self.parameters.hypothesis
+        vector = self._vector or WeightVector(rows.d, None, self.parameters)  # before the first list: v₀ = 0
+        hypothesis = hypothesis or self.parameters.hypothesis
         vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
             return votes_in_lists(vector, rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))

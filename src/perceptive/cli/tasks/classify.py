@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
 from perceptive.cli.labels import in_line
-from perceptive.cli.options import as_json, given, label
+from perceptive.cli.options import as_json, given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.rows import (
     FROM_DICTS,
@@ -56,7 +56,7 @@ class Classify:
         from perceptive.training.blocks import RowBlocks
         from perceptive.training.source import classifier_for
 
-        parameters = given(options, LinearParameters, OWN)
+        parameters = given_to_learner(options, LinearParameters, OWN)
         LinearParameters(**parameters)  # raises for what cannot be, before anything is read
         stream = self._stream(options, learner)
         job = RowsJob(stream, RowBlocks(), options, training, learner)
@@ -78,8 +78,8 @@ class Classify:
         stream, kind = self._stream(options, learner), RowBlocks()
         if learner is None:
             classes, reference = labels_given(options, stream)
-            parameters = {**given(options, LinearParameters, OWN), **reference, "n_features": stream.format.width}
-            learner = LinearLearner(classes, **parameters)
+            parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
+            learner = LinearLearner(classes, **parameters, n_features=stream.format.width)
             learner.space.reads(stream.format, stream.idf)
 
         def datasets() -> Iterator[Dataset]:
