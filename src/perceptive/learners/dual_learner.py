@@ -16,6 +16,7 @@ from perceptive.kernels.examples import Dense, check_alike
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.recorded import Recorded
 from perceptive.state import Arrays, State, pair_or_none, plain_values
 
@@ -50,14 +51,7 @@ class DualLearner(Recorded):
         self.seen = 0
         self.first_epoch: tuple[int, int] | None = None
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns of the rows, where the kernel is of vectors."""
-        return self.space.n_features
-
-    @n_features.setter
-    def n_features(self, n_features: int | None) -> None:
-        self.space.n_features = n_features
+    n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 
     # ------------------------------------------------------------ examples
 

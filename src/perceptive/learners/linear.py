@@ -28,6 +28,7 @@ from perceptive.data.labels import (
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import learn_all
 from perceptive.learners.linear_state import restore_state, state_of
 from perceptive.learners.multiclass import check_cost, combine_ovo, combine_ovr, criterion, decide_argmax, decide_binary
@@ -96,10 +97,7 @@ class LinearLearner(Recorded):
 
     # ------------------------------------------------------------ shape
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns so far."""
-        return self.space.n_features
+    n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
     def binary(self) -> bool:

@@ -17,6 +17,7 @@ from perceptive.data.list_dataset import RankedRows
 from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
@@ -59,10 +60,7 @@ class RankingLearner(ListLearner):
         self.space = FeatureSpace.declared(self.parameters.bits, self.parameters.n_features)
         self._vector: WeightVector | None = None
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns so far."""
-        return self.space.n_features
+    n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
     def vector(self) -> WeightVector:

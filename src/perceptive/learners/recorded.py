@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from perceptive import _core
 from perceptive.learners.counters import Counters
+from perceptive.learners.forwarding import forwarded
 
 
 class Recorded(Counters):
@@ -24,29 +25,6 @@ class Recorded(Counters):
         learner.tally = _core.Tally()
         return learner
 
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of the examples that datasets recorded."""
-        return self.tally.fingerprint
-
-    @fingerprint.setter
-    def fingerprint(self, value: int) -> None:
-        self.tally.fingerprint = value
-
-    @property
-    def played(self) -> int:
-        """Examples recorded by datasets."""
-        return self.tally.played
-
-    @played.setter
-    def played(self, value: int) -> None:
-        self.tally.played = value
-
-    @property
-    def ids(self) -> int:
-        """Id features that the Δ-trick has handed out."""
-        return self.tally.ids
-
-    @ids.setter
-    def ids(self, value: int) -> None:
-        self.tally.ids = value
+    fingerprint: int = forwarded("tally.fingerprint", "The sum of the hashes of the examples that datasets recorded.")
+    played: int = forwarded("tally.played", "Examples recorded by datasets.")
+    ids: int = forwarded("tally.ids", "Id features that the Δ-trick has handed out.")

@@ -16,6 +16,7 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels, in_order, numbered
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import learn_all
@@ -108,15 +109,8 @@ class SequenceLearner(SequenceRun):
         tell_labels(model, templates, self.labels, self.labelling)
         self._vectors.clear()
 
-    @property
-    def scheme(self) -> str | None:
-        """The scheme that labels within keep to."""
-        return self.labelling.scheme
-
-    @property
-    def given(self) -> str | None:
-        """The scheme of the user's labels, where those within are another's."""
-        return self.labelling.given
+    scheme: str | None = forwarded("labelling.scheme", "The scheme that labels within keep to.")
+    given: str | None = forwarded("labelling.given", "The scheme of the user's labels, where those within differ.")
 
     @property
     def classes(self) -> Labels:
