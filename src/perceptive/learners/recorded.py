@@ -7,6 +7,7 @@ from typing import Any, Self
 from perceptive import _core
 from perceptive.learners.counters import Counters
 from perceptive.learners.forwarding import forwarded
+from perceptive.state import Meta, pair_or_none
 
 
 class Recorded(Counters):
@@ -16,14 +17,28 @@ class Recorded(Counters):
     ----------
     tally : Tally
         The fingerprint of the examples, how many were played, and their id features: one step changes all three.
+    first_epoch : (int, int) or None
+        Rounds and mistakes of the first epoch, where training made more.
     """
 
     tally: _core.Tally
+    first_epoch: tuple[int, int] | None
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         learner = super().__new__(cls)
-        learner.tally = _core.Tally()
+        learner.tally, learner.first_epoch = _core.Tally(), None
         return learner
+
+    def recorded(self) -> Meta:
+        """What is recorded, as plain values."""
+        counts = {"fingerprint": str(self.fingerprint), "played": self.played, "ids": self.ids}
+        return {**counts, "first_pass": self.first_epoch}
+
+    def restore_recorded(self, meta: Meta) -> None:
+        """Take over what `recorded` gave."""
+        self.fingerprint, self.played = int(meta["fingerprint"]), meta["played"]
+        self.ids = meta.get("ids", meta.get("seen", 0))  # older files of kernel classifiers lack it
+        self.first_epoch = pair_or_none(meta.get("first_pass"))
 
     fingerprint: int = forwarded("tally.fingerprint", "The sum of the hashes of the examples that datasets recorded.")
     played: int = forwarded("tally.played", "Examples recorded by datasets.")
