@@ -26,20 +26,7 @@ class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, PruneMixin, Ranker
     ----------
     coef_ : array of shape (n_features,)
         Under ``hypothesis`` (not for voted, which has no single vector).
-    n_iter_ : int
-        Passes played.
-    mistakes_, updates_, loss_ : arrays
-        Per pass of `fit` or call of `partial_fit`.
-    rounds_ : int
-        Lists played, over all passes; lists in which nobody is better than another are no rounds.
-    converged_ : bool
-        Whether a pass went by without a mistake or an update.
-    held_out_ : array
-        Share of the held-out lists whose best is on top, per pass.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : RankingLearner
-        The learner itself.
+    {run}
 
     Examples
     --------

@@ -45,19 +45,7 @@ class SequenceTagger(
     classes_ : list of labels
     scheme_ : str or None
         The scheme that predictions keep to.
-    n_iter_ : int
-        Passes played.
-    mistakes_, updates_, loss_ : arrays
-        Per pass of `fit` or call of `partial_fit`: sentences labelled wrongly, updates, and how far wrong sequences
-        were from losing.
-    held_out_ : array
-        Score on the held-out part, per pass.
-    converged_ : bool
-        Whether a pass went by without a mistake or an update.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : SequenceLearner
-        The learner itself.
+    {run}
 
     Examples
     --------

@@ -15,12 +15,13 @@ from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
+from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.dual import Dual
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.recorded import Recorded
-from perceptive.state import Arrays, State, pair_or_none, plain_values
+from perceptive.state import Arrays, State, plain_values
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
-NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 WITNESSES = ("last", "averaged", "best")
 
 
@@ -48,16 +49,8 @@ class DualLearner(Recorded):
         self.dual: Dual | None = None
         self.space = FeatureSpace()
         self.seen = 0
-        self.first_epoch: tuple[int, int] | None = None
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns of the rows, where the kernel is of vectors."""
-        return self.space.n_features
-
-    @n_features.setter
-    def n_features(self, n_features: int | None) -> None:
-        self.space.n_features = n_features
+    n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 
     # ------------------------------------------------------------ examples
 
@@ -164,11 +157,10 @@ class DualLearner(Recorded):
         meta: dict[str, Any] = {
             "parameters": plain_values({name: getattr(self.parameters, name) for name in names}),
             "kernel": kernel_to_plain(self.kernel, arrays),
-            "fingerprint": str(self.fingerprint),
-            "first_pass": self.first_epoch,
+            **self.recorded(),
             **self.space.state().meta,
             "dual": None,
-            **{name: getattr(self, name) for name in ("seen", "played", "ids")},
+            "seen": self.seen,
         }
         if self.dual is not None:
             meta["dual"], more = self.dual.state()
@@ -179,9 +171,8 @@ class DualLearner(Recorded):
         """Take over what `_state` wrote."""
         meta = state.meta
         self.space.restore(State(meta, {}))
-        self.fingerprint, self.first_epoch = int(meta["fingerprint"]), pair_or_none(meta.get("first_pass"))
-        self.seen, self.played = meta["seen"], meta["played"]
-        self.ids = meta.get("ids", self.seen)  # older files of classifiers lack it
+        self.restore_recorded(meta)
+        self.seen = meta["seen"]
         if meta["dual"] is not None:
             part = State(meta["dual"], state.arrays)
             self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)

@@ -28,6 +28,8 @@ from perceptive.data.labels import (
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import learn_all
 from perceptive.learners.linear_state import restore_state, state_of
 from perceptive.learners.multiclass import check_cost, combine_ovo, combine_ovr, criterion, decide_argmax, decide_binary
@@ -82,7 +84,6 @@ class LinearLearner(Recorded):
         self.index: dict[Any, int] = {}
         self.space = FeatureSpace.declared(p.bits, p.n_features)
         self.vectors: dict[Pair, WeightVector] = {}
-        self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None  # of the probabilities, once calibrated
         self.cost: NDArray[np.float64] | None = None
         if classes is not None:
@@ -97,10 +98,7 @@ class LinearLearner(Recorded):
 
     # ------------------------------------------------------------ shape
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns so far."""
-        return self.space.n_features
+    n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
     def binary(self) -> bool:
@@ -312,7 +310,7 @@ class LinearLearner(Recorded):
 
     def _check_learned(self) -> None:
         if not self.vectors:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
+            raise ValueError(NOTHING_LEARNED)
 
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         self._check_learned()
@@ -351,8 +349,7 @@ class LinearLearner(Recorded):
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""
-        if not self.vectors:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
+        self._check_learned()
         if witness is not None and not (self.binary or self.joint):
             raise ParameterError(
                 "{} is for two classes or {}; each problem of ovr and ovo has its own",

@@ -19,9 +19,6 @@ class ListLearner(Recorded, ABC):
 
     parameters: Any
 
-    def __init__(self) -> None:
-        self.first_epoch: tuple[int, int] | None = None
-
     @abstractmethod
     def candidates(self, xs: Any) -> Any:
         """One list of candidates, checked for what it is made of."""

@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import Features, SentenceDataset, paired
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
-from perceptive.learners.label_numbers import different_labels, in_order, numbered
+from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.forwarding import forwarded
+from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
-from perceptive.learners.sequence_run import NOTHING_LEARNED, SequenceRun
+from perceptive.learners.sequence_run import SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_log
 from perceptive.learners.weight_names import weight_name
@@ -108,20 +111,13 @@ class SequenceLearner(SequenceRun):
         tell_labels(model, templates, self.labels, self.labelling)
         self._vectors.clear()
 
-    @property
-    def scheme(self) -> str | None:
-        """The scheme that labels within keep to."""
-        return self.labelling.scheme
-
-    @property
-    def given(self) -> str | None:
-        """The scheme of the user's labels, where those within are another's."""
-        return self.labelling.given
+    scheme: str | None = forwarded("labelling.scheme", "The scheme that labels within keep to.")
+    given: str | None = forwarded("labelling.given", "The scheme of the user's labels, where those within differ.")
 
     @property
     def classes(self) -> Labels:
         """The labels as the user knows them."""
-        return in_order(dict.fromkeys(self.labelling.names(self.labels)))
+        return in_order_of_labels(dict.fromkeys(self.labelling.names(self.labels)))
 
     # ------------------------------------------------------------ learning
 
@@ -160,7 +156,8 @@ class SequenceLearner(SequenceRun):
         if templates is None or model is None:
             templates, model = self._opened(Templates.of(guess_preset(X, y)))
         y, labels = labelling.meet(y, self.labels, whole, classes)
-        every = [*self.labels, *(new for new in (in_order(labels) if whole else labels) if new not in self.index)]
+        labels = in_order_of_labels(labels) if whole else labels
+        every = [*self.labels, *(new for new in labels if new not in self.index)]
         if not every:
             raise ValueError("no label is given: all are None; say some")
         index = {label: i for i, label in enumerate(every)}

@@ -6,11 +6,9 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.data.dataset import Problem
-from perceptive.learners.counters import Counters
+from perceptive.learners.counters import NOTHING_LEARNED, Counters
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
-
-NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 
 
 class SequenceRun(Counters):
