@@ -13,6 +13,8 @@ EXAMPLE = """\
 examples:
   perceptive predict a9a.model test.svm > labels.txt
   perceptive predict a9a.model test.svm --scores -o scores.tsv
+  perceptive predict cut.model new.csv --proba --header | paste new.csv -
+  perceptive predict news.model inbox.txt --unlabelled --top 3
   cat new.svm | perceptive predict a9a.model - --json
   perceptive predict spam.model inbox.txt --unlabelled --proba
 """
@@ -20,7 +22,10 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.description = "Label the examples of files: a line for each, the label first."
+    parser.description = (
+        "Label the examples of files: a line for each line of theirs, the label first. The line is empty where that of "
+        "the file holds no example, or was skipped."
+    )
     shown = parser.add_mutually_exclusive_group()
     g.add_options(shown, g.SCORES)
     g.add_options(shown, g.PROBABILITIES.only("proba"))
@@ -49,4 +54,4 @@ def run(options: argparse.Namespace) -> None:
             file.write(lines)
     tell_log(opened.log)
     if opened.log.skipped and entry.name == "classify":
-        print(f"skipped {opened.log.skipped:,} lines: they have no label in the output", file=sys.stderr)
+        print(f"skipped {opened.log.skipped:,} lines: they are empty in the output", file=sys.stderr)

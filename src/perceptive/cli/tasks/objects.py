@@ -56,19 +56,21 @@ class Objects:
         self.skip, self.labelled = options.on_error == "skip", labelled
 
     def __iter__(self) -> Iterator[Found]:
+        return (found for found in self.lines() if found is not None)
+
+    def lines(self) -> Iterator[Found | None]:
+        """What each line holds; None where that is no object."""
         for file, path in enumerate(self.files):
             number = 0
             for block in blocks(path):
                 for line in bytes(block.text).splitlines():
                     number += 1
-                    if not line.strip():
-                        continue
+                    found = None
                     try:
-                        found = self._read(line)
+                        found = self._read(line) if line.strip() else None
                     except ValueError as error:
                         complain(self.log, self.skip, f"{shown(path)}:{number}: {error}")
-                    else:
-                        yield Found(*found, shown(path), number, file)
+                    yield None if found is None else Found(*found, shown(path), number, file)
                 self.log.bytes += len(block.text)
                 block.release()
 
