@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,7 +194,7 @@ class LinearClassifier(
             run = Run.of(classifier_for(examples, None, **parameters), training)
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)
-            learner = run.learner
+            learner = cast(LinearLearner, run.learner)
             learner.space.remember(source.log.names)
             if self._calibrates:
                 calibrate(learner, examples)

@@ -106,11 +106,14 @@ class RunMixin(Generic[Learner]):
         with progress_bar(self.progress, training.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report)
 
+    def new_learner(self) -> Learner:
+        """A learner of these parameters, which has learned nothing; raises for what cannot be."""
+        learner: Learner = self._learner(**self._check_parameters()[0])
+        return learner
+
     def _going_on(self) -> Learner:
         """The learner that goes on learning; a new one where there is none."""
-        known = hasattr(self, "learner_")
-        learner: Learner = self.learner_ if known else self._learner(**self._check_parameters()[0])
-        return learner
+        return self.learner_ if hasattr(self, "learner_") else self.new_learner()
 
     def _learn_all(
         self, learner: Learner, dataset: Dataset, known: Callable[[], dict[str, Any]] = dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -17,8 +18,10 @@ from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.dual import Dual
+from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.recorded import Recorded
+from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
@@ -41,6 +44,8 @@ class DualLearner(Recorded):
 
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
+
+    told: tuple[str, ...] = ()  # attributes that are facts of some such learners
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
@@ -101,6 +106,16 @@ class DualLearner(Recorded):
             return 0
         count = getattr(self.dual, name)
         return count * len(self.dual.journals) if name == "rounds" else np.sum(count)
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        p, answers = self.parameters, {name: getattr(self, name) for name in self.told}
+        supports = {"features": self.n_features, "supports": 0 if self.dual is None else len(self.dual)}
+        return {"kernel": repr(self.kernel), **parameter_facts(p), **answers, **supports, **space_facts(self.space, p)}
+
+    def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
+        """None: features have no weights."""
+        return iter(())
 
     def finish(self) -> None:
         """Learning is over for now; nothing is left to be done."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields
 from itertools import combinations
@@ -17,22 +17,24 @@ from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.fingerprint import hash_label
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
-from perceptive.data.labels import (
-    Labels,
-    NewClass,
-    announced_classes,
-    check_known,
-    check_lengths,
-    in_order_of_labels,
-)
+from perceptive.data.labels import Labels, NewClass, announced_classes, check_known, check_lengths, in_order_of_labels
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import learn_all
 from perceptive.learners.linear_state import restore_state, state_of
-from perceptive.learners.multiclass import check_cost, combine_ovo, combine_ovr, criterion, decide_argmax, decide_binary
+from perceptive.learners.multiclass import (
+    check_cost,
+    combine_ovo,
+    combine_ovr,
+    criterion,
+    decide_argmax,
+    decide_binary,
+    name_of_output,
+)
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_dict, score_rows
@@ -227,7 +229,7 @@ class LinearLearner(Recorded):
         new = [label for label in labels if label not in self.index]
         if new and self.announced:
             said = f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none"
-            raise NewClass(said) if self.provisional else ValueError(said)
+            raise NewClass(said, self.with_open_classes) if self.provisional else ValueError(said)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
@@ -241,7 +243,7 @@ class LinearLearner(Recorded):
             return self.mistakes > before
 
     def _learn_dict(self, x: dict[str, Any], y: Any) -> bool | None:
-        """The short way for one plain dict of a known class: whether it was a mistake; None if it cannot be gone."""
+        """The short way for one plain dict of a known class: whether it was a mistake; None where there is none."""
         vector, vocabulary = self.vectors.get(ALL), self.space.vocabulary
         if vector is None or vocabulary is None or self.parameters.delta or self.cost is not None:
             return None
@@ -346,6 +348,17 @@ class LinearLearner(Recorded):
     def touched(self) -> int:
         """Weights written so far: grows with the updates, not with the dimension."""
         return int(self._counted("touched"))
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
+        return {**parameter_facts(p), **own, **space_facts(self.space, p)}
+
+    def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
+        """Each score: its name, and where its weights are."""
+        for pair, vector in self.vectors.items():
+            for k in range(vector.n_classes):
+                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any, Self
@@ -18,6 +19,7 @@ from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
 from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.pruning import check_prunable, prune_vectors
@@ -140,6 +142,15 @@ class RankingLearner(ListLearner):
         return scores
 
     # ------------------------------------------------------------ the run so far
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        p = self.parameters
+        return {**parameter_facts(p), "features": self.n_features, **space_facts(self.space, p)}
+
+    def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
+        """Its only score, and where the weights are."""
+        yield "score", self.vector, 0
 
     def _count(self, name: str) -> Any:
         return getattr(self._vector.run, name) if self._vector is not None else 0

@@ -29,6 +29,10 @@ class Recorded(Counters):
         learner.tally, learner.first_epoch = _core.Tally(), None
         return learner
 
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Add to what is recorded, in one step."""
+        self.tally.add(fingerprint, played, ids)
+
     def recorded(self) -> Meta:
         """What is recorded, as plain values."""
         counts = {"fingerprint": str(self.fingerprint), "played": self.played, "ids": self.ids}
@@ -37,7 +41,7 @@ class Recorded(Counters):
     def restore_recorded(self, meta: Meta) -> None:
         """Take over what `recorded` gave."""
         self.fingerprint, self.played = int(meta["fingerprint"]), meta["played"]
-        self.ids = meta.get("ids", meta.get("seen", 0))  # older files of kernel classifiers lack it
+        self.ids = meta["ids"] if "ids" in meta else meta["seen"]  # older files of kernel classifiers lack ids
         self.first_epoch = pair_or_none(meta.get("first_pass"))
 
     fingerprint: int = forwarded("tally.fingerprint", "The sum of the hashes of the examples that datasets recorded.")

@@ -231,6 +231,10 @@ class RerankingLearner:
         """The labels of each sentence; ``hypothesis`` is the ranker's."""
         return [found[0][0] for found in self.ranked(X, hypothesis)]
 
+    def score(self, x: Sequence[Any], hypothesis: str | None = None) -> float:
+        """The ranker's score of the best candidate of a sentence."""
+        return self.ranked([x], hypothesis)[0][0][1]
+
     def k_best(self, X: Sequence[Any], k: int, hypothesis: str | None = None) -> list[list[Candidate]]:
         """The k best of the candidates of each sentence and the ranker's scores."""
         if k > self.k:
@@ -262,6 +266,14 @@ class RerankingLearner:
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """What is right of what was predicted, as `conlleval` counts."""
         return self.tagger.compare(truth, predicted)
+
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Add to what the ranker's datasets have recorded."""
+        self.ranker.record(fingerprint, played, ids)
+
+    def facts(self) -> dict[str, Any]:
+        """A reranker is its ranker, and what it chooses among."""
+        return {"k": self.k, "oracle": self.oracle, "classes": self.classes, **self.ranker.facts()}
 
     def finish(self) -> None:
         """Learning is over for now."""

@@ -17,6 +17,7 @@ from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
 from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.facts import parameter_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
@@ -156,8 +157,8 @@ class SequenceLearner(SequenceRun):
         if templates is None or model is None:
             templates, model = self._opened(Templates.of(guess_preset(X, y)))
         y, labels = labelling.meet(y, self.labels, whole, classes)
-        labels = in_order_of_labels(labels) if whole else labels
-        every = [*self.labels, *(new for new in labels if new not in self.index)]
+        new = [label for label in labels if label not in self.index]
+        every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
         if not every:
             raise ValueError("no label is given: all are None; say some")
         index = {label: i for i, label in enumerate(every)}
@@ -273,6 +274,10 @@ class SequenceLearner(SequenceRun):
             found = self._ask(lambda X, forced: core.predict_kbest(X, int(k), names, vector, forced, beam), X, forced)
             return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
+    def score(self, x: Sequence[Any], hypothesis: str | None = None) -> float:
+        """The score of the best label sequence of a sentence."""
+        return self.k_best([x], 1, hypothesis)[0][0][1]
+
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
@@ -312,6 +317,12 @@ class SequenceLearner(SequenceRun):
         return reader.ask(ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels))
 
     # ------------------------------------------------------------ the model as a whole
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        scheme = {"scheme": self.given or self.scheme, "label_column": self.label_column}
+        features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
+        return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
 
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""

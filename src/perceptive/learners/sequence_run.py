@@ -45,6 +45,9 @@ class SequenceRun(Counters):
     played = Counters.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
 
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Nothing is to be noted: the core counts what is played."""
+
     @property
     def fingerprint(self) -> int:
         """The sum of the hashes of the sentences played so far."""
