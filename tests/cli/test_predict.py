@@ -56,7 +56,7 @@ def test_models_made_in_python(data):
     assert len(perceptive("predict", data / "array.model", data / "one.svm").stdout.splitlines()) == 2
     assert (
         "give svmlight"
-        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=1).stderr
+        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=2).stderr
     )
     (data / "narrow.svm").write_text("0 1:1\n1 2:1\n")
     perceptive("train", data / "narrow.svm", "--continue", data / "array.model", "-o", data / "m", "--quiet")

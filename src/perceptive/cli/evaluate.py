@@ -19,9 +19,10 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.description = (
-        "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area under "
-        "the ROC curve; for taggers and rerankers the table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels "
-        "that the model has never met count as mistakes; examples without an answer are left out."
+        "Accuracy, macro F1, precision, recall and F1 of each class, the confusion matrix, for two classes the area "
+        "under the ROC curve, and log loss where the model has probabilities; for taggers and rerankers the table of "
+        "conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the model has never met count as mistakes; "
+        "examples without an answer are left out."
     )
     parser.add_argument("model", metavar="MODEL", help="a model file")
     add_data(parser, "examples with answers")

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.streams.blocks import Block, blocks, located, shown
+from perceptive.streams.blocks import Block, blocks, check_json_lines, located, shown
 from perceptive.streams.examples import UNLABELLED, Examples, join
 from perceptive.streams.parsing import BrokenLine, Log, in_order
 
@@ -270,6 +270,7 @@ def _json_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
     log, parser = stream.log, replace(stream.format, label=NO_LABEL).parser(idf=stream.idf)
     for file, path in enumerate(stream.files):
         line, seen = 0, set[str]()
+        check_json_lines(path)
         for block in blocks(path, live=live):
             text = bytes(block.text)
             log.bytes += len(text)

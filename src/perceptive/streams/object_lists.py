@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.errors import ExampleError
-from perceptive.streams.blocks import blocks, shown
+from perceptive.streams.blocks import blocks, check_json_lines, shown
 from perceptive.streams.lists import complain, list_of, note_query
 from perceptive.streams.parsing import Log
 
@@ -86,6 +86,7 @@ def read_object_lists(
     """
     for file, path in enumerate(files):
         line, seen = 0, set[str]()
+        check_json_lines(path)
         for block in blocks(path):
             text = bytes(block.text)
             log.bytes += len(text)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptive.data.labels import is_missing
-from perceptive.errors import ExampleError
+from perceptive.errors import ExampleError, UsageError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import check_alike
 from perceptive.kernels.vectors import VectorKernel
 from perceptive.kernels.views import On
-from perceptive.streams.blocks import blocks, expand, shown
+from perceptive.streams.blocks import blocks, check_json_lines, expand, shown
 from perceptive.streams.lists import complain
 from perceptive.streams.parsing import Log
 
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 def object_files(options: argparse.Namespace) -> list[str]:
     """The files, which must be JSON lines."""
     if options.format not in (None, "json", "jsonl"):
-        raise ValueError(JSON_ONLY.format(options.format))
+        raise UsageError(JSON_ONLY.format(options.format))
     return expand(options.data)
 
 
@@ -58,6 +58,7 @@ class Objects:
     def __iter__(self) -> Iterator[Found]:
         for file, path in enumerate(self.files):
             number = 0
+            check_json_lines(path)
             for block in blocks(path):
                 for line in bytes(block.text).splitlines():
                     number += 1
