@@ -240,6 +240,6 @@ def test_models_from_python(svmlight, circle, tmp_path):
     grades = np.concatenate([np.arange(n) == best for n, best in zip(sizes, y, strict=False)]).astype(float)
     gram = KernelRanker(kernel="precomputed").fit(rows @ rows.T, grades, qid=np.repeat(np.arange(3), sizes))
     save(gram, model)
-    assert "a Gram matrix, which files do not hold" in perceptive("rank", model, svmlight, code=2).stderr
+    assert "a Gram matrix, which files do not hold" in perceptive("rank", model, svmlight, code=1).stderr
     save(KernelRanker(kernel=Custom(lambda a, b: float(a == b), name="same")).fit([["a", "b"]], [0]), model)
     assert "same" in perceptive("rank", model, svmlight, code=2).stderr
