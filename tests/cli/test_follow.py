@@ -115,7 +115,10 @@ def test_follow_saves_when_its_reader_has_gone(data):
 
 def test_options_of_many_epochs_are_refused(data):
     command = ["train", "--follow", "-", "-o", data / "x"]
-    done = perceptive(*command, "--epochs", 3, "--cache", data / "c", input="1 1:1\n", code=1)
+    done = perceptive(*command, "--epochs", 3, "--cache", data / "c", input="1 1:1\n", code=2)
     assert "--epochs, --cache: not with --follow" in done.stderr
-    done = perceptive(*command, "--kernel", "poly(2)", input="1 1:1\n", code=1)
-    assert "--follow does not go with --kernel; it is for --task classify, --task rank, --task tag" in done.stderr
+    done = perceptive(*command, "--kernel", "poly(2)", input="1 1:1\n", code=2)
+    assert (
+        "--follow does not go with --task classify --kernel; it is for --task classify, --task rank, --task tag"
+        in done.stderr
+    )

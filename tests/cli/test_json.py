@@ -58,7 +58,7 @@ LINES = {
     "tag": [{"tokens", "labels"}],
 }
 METRICS = {
-    "predict": {"accuracy", "auc"},
+    "predict": {"accuracy", "macro_f1", "auc", "log_loss"},
     "rank": {"top1", "mrr", "map", "ndcg", "ndcg@10"},
     "tag": {"accuracy", "precision", "recall", "f1", "phrases", "found", "correct"},
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RENAMED = {
     "random_state": "seed", "n_features": "features", "validation_fraction": "holdout", "model": "continue",
-    "normalize_text": "unit-length",
+    "normalize_text": "unit-length", "text.normalize": "unit-length",
 }  # fmt: skip
 
 SAY_NONE = {"--constraints", "--cost"}  # options with a choice "none"
@@ -22,7 +22,7 @@ SAY_NONE = {"--constraints", "--cost"}  # options with a choice "none"
 
 def option_of(name: str) -> str:
     """A parameter's option."""
-    return "--" + RENAMED.get(name, name).replace("_", "-")
+    return "--" + RENAMED.get(name, name.removeprefix("text.")).replace("_", "-")
 
 
 def as_option(parameter: Parameter, task: str | None = None) -> str:
@@ -44,7 +44,7 @@ def as_option(parameter: Parameter, task: str | None = None) -> str:
         return "--no-" + option[2:]
     if value is None:
         return f"{option} none" if option in SAY_NONE else f"no {option}"
-    return f"{option} {value}"
+    return f"{option} {','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
 
 
 def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:

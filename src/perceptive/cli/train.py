@@ -13,6 +13,7 @@ from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json, given
 from perceptive.cli.paths import check_paths, same_file
 from perceptive.cli.tasks import BY_LEARNER, TASKS, Entry, of_name, options_of
+from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 
 if TYPE_CHECKING:
@@ -108,11 +109,11 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
     if learner is not None:
         entry = BY_LEARNER[type(learner).__name__]
         if entry.name != options.task:
-            raise ValueError(f"{options.model}: is a {entry.what}; give --task {entry.name}, or another model")
+            raise UsageError(f"{options.model}: is a {entry.what}; give --task {entry.name}, or another model")
         if options.kernel is not None and not entry.kernel:
-            raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
+            raise UsageError(f"{options.model}: was not learned with a kernel; leave out --kernel")
         if options.certify:
-            raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
+            raise UsageError("--certify is about all examples of a run, and those before are not here; leave it out")
     entry.refuse(options)
     return entry
 

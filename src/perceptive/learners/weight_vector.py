@@ -19,7 +19,7 @@ Teaching = tuple[_core.Lock, _core.Tally, int]
 Names = tuple[dict[str, int], list[str], int, bool]
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
-OVERFLOW = "the weights have overflowed; rescale X, or use {}", Parameter("dtype", "float64")
+OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
     "vector_start", "index", "value",

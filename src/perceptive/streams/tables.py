@@ -7,7 +7,7 @@ from itertools import chain
 
 from perceptive import _core
 from perceptive.streams import arrow
-from perceptive.streams.blocks import Block, blocks, shown
+from perceptive.streams.blocks import Block, blocks, check_json_lines, shown
 from perceptive.streams.file_format import FileFormat, Header
 
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
@@ -30,6 +30,8 @@ def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[I
     """Blocks of a file below its header, if the format has one; the header; how many lines it takes."""
     if format.name == "arrow":
         return arrow.open(path, format)
+    if format.name == "json":
+        check_json_lines(path)
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
@@ -44,10 +46,7 @@ def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[I
         columns, end = _core.csv_header(first.text, delimiter)
     except ValueError as error:
         raise ValueError(f"{shown(path)}:{error}") from None
-    try:
-        format.check_columns(columns)
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}:1: {error}") from None
+    format.check_columns(columns, f"{shown(path)}:1")
     lines = bytes(first.text[:end]).count(b"\n")
     rest = first.text[end:]
     first.text.release()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import in_order_of_labels
-from perceptive.errors import NotWritten, Parameter, ParameterError, told
+from perceptive.errors import NotWritten, Parameter, ParameterError, literal, told
 from perceptive.file_lock import FileLock
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
@@ -25,6 +25,8 @@ from perceptive.streams.parsing import in_order
 from perceptive.training.blocks import Blocks, Read, held_out_scores
 from perceptive.training.holdout import Choices, HoldOut
 from perceptive.training.loop import Run, hash_seed
+
+WIDE = 40  # characters of a column's name that are told
 
 
 class FileSource:
@@ -335,10 +337,11 @@ class FileSource:
         """Raise where there was nothing to learn from."""
         format, columns = self.stream.format, self.stream.log.columns
         if self.examples == 0 and columns and format.label not in columns:
-            there = ", ".join(map(repr, columns))
-            raise ParameterError(
-                f"there is no column {format.label!r} for the label but {there}; say which with " + "{}", "label"
-            )
+            there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
+            said = f"there is no column {format.label!r} for the label but {there}; say which with "
+            texts = ", or give {} where lines are label TAB text" if len(columns) == 2 else ""
+            formats = [Parameter("format", "text")] * bool(texts)
+            raise ParameterError(literal(said) + "{}" + texts, "label", *formats)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.holdout.check(self.kind.unit)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import option_of
+from perceptive.errors import UsageError
 
 if TYPE_CHECKING:
     from perceptive.data.dataset import Dataset
@@ -150,8 +151,6 @@ class Entry:
         Where its adapter is; the class has the name of the module, in capitals.
     learner : str
         The class of its learners.
-    title : str
-        As refusals name it.
     what : str
         What its models are called.
     takes : dict
@@ -163,7 +162,6 @@ class Entry:
     name: str
     module: str
     learner: str
-    title: str
     what: str
     takes: Mapping[str, Groups]
     kernel: bool = False
@@ -184,12 +182,21 @@ class Entry:
         ]
         if wrong:
             others = [one for one in TASKS if {*wrong} <= g.names_of(one.takes.get(command, ()))]
-            cure = f"it is for {', '.join(one._called(command) for one in others)}" if others and only is None else ""
-            said = f"{', '.join(map(option_of, wrong))} does not go with {title or self._called(command)}"
-            raise ValueError(f"{said}; {cure or 'leave it out'}")
+            titles = dict.fromkeys(one._called(command, wrong) for one in others if only is None)
+            one = len(wrong) == 1
+            said = f"{', '.join(map(option_of, wrong))} {'does' if one else 'do'} not go with "
+            cure = f"{'it is' if one else 'they are'} for {', '.join(titles)}" if titles else ""
+            cure = cure or f"leave {'it' if one else 'them'} out"
+            raise UsageError(f"{said}{title or self._called(command)}; {cure}")
 
-    def _called(self, command: str) -> str:
-        return self.title if command == "train" else f"{self.what}s"
+    @property
+    def title(self) -> str:
+        """As refusals name it."""
+        return f"--task {self.name}" + " --kernel" * self.kernel
+
+    def _called(self, command: str, given: Sequence[str] = ()) -> str:
+        title = self.title if "kernel" not in given else f"--task {self.name}"
+        return title if command == "train" else f"{self.what}s"
 
 
 def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
@@ -200,7 +207,7 @@ def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
     entry = BY_LEARNER[type(learner).__name__]
     if options.command not in entry.takes:
         use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
-        raise ValueError(f"{options.model}: is a {entry.what}; use perceptive {use}")
+        raise UsageError(f"{options.model}: is a {entry.what}; use perceptive {use}")
     entry.refuse(options)
     return learner, entry, entry.adapter()
 
@@ -216,7 +223,7 @@ _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")
 TASKS = [
     Entry(
-        "classify", "classify", "LinearLearner", "--task classify", "classifier",
+        "classify", "classify", "LinearLearner", "classifier",
         {
             "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
@@ -224,7 +231,7 @@ TASKS = [
         },
     ),
     Entry(
-        "classify", "kernel_classify", "KernelLearner", "--kernel", "kernel classifier",
+        "classify", "kernel_classify", "KernelLearner", "kernel classifier",
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
@@ -235,17 +242,17 @@ TASKS = [
         of_objects=(*_KERNEL, _OBJECTS),
     ),
     Entry(
-        "rank", "rank", "RankingLearner", "--task rank", "ranker",
+        "rank", "rank", "RankingLearner", "ranker",
         {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW), **_RANK},
     ),
     Entry(
-        "rank", "kernel_rank", "KernelRankingLearner", "--task rank --kernel", "ranker",
+        "rank", "kernel_rank", "KernelRankingLearner", "ranker",
         {"train": (*_KERNEL_RANK, g.FILES, *g.LISTS), **_RANK},
         kernel=True,
         of_objects=(*_KERNEL_RANK, _OBJECTS),
     ),
     Entry(
-        "tag", "tag", "SequenceLearner", "--task tag", "tagger",
+        "tag", "tag", "SequenceLearner", "tagger",
         {
             "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
             **_TAG,
@@ -254,7 +261,7 @@ TASKS = [
         },
     ),
     Entry(
-        "rerank", "rerank", "RerankingLearner", "--task rerank", "reranker",
+        "rerank", "rerank", "RerankingLearner", "reranker",
         {
             "train": (g.RANKER, g.PAIR_COST, _EPOCHS, g.RERANKER, g.LABEL_COLUMN, g.CHECKPOINT),
             **_TAG,

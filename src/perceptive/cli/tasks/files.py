@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from perceptive.cli.tasks.rows import size_of
+from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
 from perceptive.training.blocks import Blocks
@@ -32,7 +33,7 @@ class FileJob:
             shuffle=training.shuffle,
         )
         if options.certify and training.epochs == 1 and not self.source.repeatable:
-            raise ValueError("--certify reads the examples twice, a pipe gives them once; write them to a file")
+            raise UsageError("--certify reads the examples twice, a pipe gives them once; write them to a file")
 
     def done(self, run: Run, played: int) -> float:
         """The epochs before, and what the source has read of this one."""

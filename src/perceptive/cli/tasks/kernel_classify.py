@@ -25,6 +25,7 @@ from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameters import KernelParameters, TrainingParameters
@@ -148,9 +149,12 @@ class KernelClassify(OfKernel, Classify):
 
 def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
     """The kernel of a training run, which files can serve; raises for options that go with rows only."""
-    kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    try:
+        kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None  # it begins with "kernel", and says where it is wrong
     if kernel.one_way:
-        raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+        raise UsageError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
     if not kernel.vectors:
         entry = of_name(options.task, kernel=True)
         entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
@@ -170,7 +174,7 @@ def check_width(stream: Stream, known: int | None, width: int) -> None:
 def check_idf(stream: Stream) -> None:
     """Raise where texts are weighed by idf, which kernels do not keep."""
     if stream.format.has_idf:
-        raise ValueError("--idf does not go with --kernel; leave it out")
+        raise UsageError("--idf does not go with --kernel; leave it out")
 
 
 def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stream: Stream | None) -> KernelLearner:
