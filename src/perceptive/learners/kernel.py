@@ -163,6 +163,7 @@ class KernelLearner(DualLearner):
 
     def _scores(self, X: Any, hypothesis: str | None, normalized: bool | None) -> Floats:
         predictor = self.learned().predictor()
+        X = self.read_raw(X)
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
         examples = self.kernel.prepare(X, predictor.K.dtype)

@@ -25,6 +25,7 @@ from perceptive.streams.examples import batches, join
 from perceptive.streams.file_format import FileFormat, Meaningless, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
+from perceptive.streams.tables import feature_columns
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -68,6 +69,11 @@ class Stream:
         if STDIN in self.files:
             raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
         return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of tables that have features; of standard input, once it was read."""
+        return feature_columns(self.files, self.format, self.log.columns)
 
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
