@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from perceptive import certify, load, save
+from perceptive import certify, load_learner, save
 from perceptive.parameters import TrainingParameters
 from perceptive.training.loop import InMemory, Run, train
 from zoo import CASES
@@ -69,7 +69,7 @@ def test_a_copy_goes_on_as_the_original(case, way, tmp_path):
         half = type(half).from_state(half.state())
     elif way == "file":
         save(half, tmp_path / "model")
-        half = load(tmp_path / "model")
+        half = load_learner(tmp_path / "model")
     else:
         half = pickle.loads(pickle.dumps(half)) if way == "pickle" else copy.deepcopy(half)
     assert everything(half) == everything(whole)

@@ -186,17 +186,17 @@ def test_a_run_goes_on_and_keeps_its_first_epoch(tmp_path, capsys):
     data, model = file_of(tmp_path, ranked), str(tmp_path / "m")
     for more in ([], ["--kernel", "linear"]):
         assert main(["train", data, "--task", "rank", "-o", model, "--epochs", "2", "--quiet", *more]) == 0
-        first = perceptive.load(model).first_epoch
+        first = perceptive.load_learner(model).first_epoch
         assert main(["train", data, "--task", "rank", "--continue", model, "-o", model, "--epochs", "2"]) == 0
-        assert perceptive.load(model).first_epoch == first
+        assert perceptive.load_learner(model).first_epoch == first
         assert first[0] == 40
     tagged = file_of(tmp_path, [line for _ in range(9) for line in ("a x", "b y", "a y", "")], "t.conll")
     args = ["--task", "tag", "--template", "word", "-o", model, "--epochs", "2", "--quiet"]
     assert main(["train", tagged, *args]) == 0
-    first = perceptive.load(model).first_epoch
+    first = perceptive.load_learner(model).first_epoch
     assert first[0] == 9
     assert main(["train", tagged, "--task", "tag", "--continue", model, "-o", model, "--epochs", "2"]) == 0
-    assert perceptive.load(model).first_epoch == first
+    assert perceptive.load_learner(model).first_epoch == first
 
 
 def test_a_mistake_that_nobody_learns_from_is_no_convergence(tmp_path, capsys):

@@ -365,7 +365,7 @@ def test_save_and_load(tmp_path, lists, hypothesis, kind):
     ranker = LinearRanker(hypothesis=hypothesis, epochs=3, pairs="worst").fit(X[:200], y[:200])
     path = tmp_path / "rank.model"
     perceptive.save(ranker.learner_ if kind == "learner" else ranker, path)
-    again = perceptive.load(path)
+    again = (perceptive.load_learner if kind == "learner" else perceptive.load)(path)
     assert isinstance(again, RankingLearner if kind == "learner" else LinearRanker)
     if kind == "learner":
         assert [again.find_best(xs) for xs in X] == ranker.predict(X).tolist()

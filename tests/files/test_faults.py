@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command_line import PERCEPTIVE, perceptive, write_lists, write_rows
-from perceptive import file_lock, load, model_file, whole_file
+from perceptive import file_lock, load_learner, model_file, whole_file
 from perceptive.streams import blocks
 from perceptive.training.checkpoint import Checkpoint
 from processes import finished
@@ -176,8 +176,8 @@ def test_a_run_without_its_cache_goes_on_in_the_order_of_the_files(tmp_path, fai
     else:
         fail(0, errno.ENOSPC)
         perceptive(*command, "made", cwd=tmp_path)
-        assert load(tmp_path / "made").rounds == load(tmp_path / "whole").rounds
-        assert load(tmp_path / "made").fingerprint == load(tmp_path / "whole").fingerprint
+        assert load_learner(tmp_path / "made").rounds == load_learner(tmp_path / "whole").rounds
+        assert load_learner(tmp_path / "made").fingerprint == load_learner(tmp_path / "whole").fingerprint
 
 
 def test_what_comes_but_once_needs_its_cache(tmp_path, fail):

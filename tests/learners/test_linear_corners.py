@@ -131,7 +131,7 @@ def test_copies_of_a_vector_that_has_come_back_to_zero(tmp_path):
     for again in (pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
         assert again.updates == 2
     perceptive.save(learner, tmp_path / "a.model")
-    perceptive.load(tmp_path / "a.model")
+    perceptive.load_learner(tmp_path / "a.model")
 
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])

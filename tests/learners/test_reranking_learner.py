@@ -88,7 +88,7 @@ def test_going_on_after_a_file_equals_not_having_stopped(make, tmp_path):
     learner = make(target="exact")
     learner.learn_many(X[:20], Y[:20])
     perceptive.save(learner, tmp_path / "m")
-    loaded = perceptive.load(tmp_path / "m")
+    loaded = perceptive.load_learner(tmp_path / "m")
     assert (loaded.k, loaded.folds, loaded.target) == (4, 2, "exact")
     for one in (learner, loaded):
         one.learn_many(X[20:], Y[20:])

@@ -108,4 +108,4 @@ def test_every_kind_of_model_is_declared():
 @pytest.mark.parametrize("make", [LinearLearner, RankingLearner])
 def test_a_learner_that_has_learned_nothing_is_loaded(make, tmp_path):
     perceptive.save(make(), tmp_path / "model")
-    assert perceptive.load(tmp_path / "model").rounds == 0
+    assert perceptive.load_learner(tmp_path / "model").rounds == 0

@@ -14,6 +14,7 @@ from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
+from perceptive.estimators.data import is_raw
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
@@ -134,6 +135,8 @@ class KernelClassifier(
 
     def _check_examples(self, X: Any, reset: bool) -> Any:
         kernel, X = as_kernel(self.kernel), listed(X)
+        if is_raw(self, X, reset):
+            return X
         if not kernel.vectors and not kernel.pairwise:
             if len(X) == 0:
                 raise ValueError("X has 0 examples; a minimum of 1 is required")

@@ -105,7 +105,9 @@ class LinearClassifier(
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
+        X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
+            A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
+            ``size``, ``colour=red``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -195,7 +197,7 @@ class LinearClassifier(
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)
             learner = cast(LinearLearner, run.learner)
-            learner.space.remember(source.log.names)
+            learner.space.remember(source.log.names, source.columns)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None

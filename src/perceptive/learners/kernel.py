@@ -171,6 +171,7 @@ class KernelLearner(DualLearner):
         if not self.classes:
             raise ValueError(NO_CLASSES)
         predictor = self._dual_or_start(self.kernel).predictor()
+        X = self.read_raw(X)
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
         examples = self.kernel.prepare(X, predictor.K.dtype)

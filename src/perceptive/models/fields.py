@@ -240,7 +240,11 @@ DUAL: Record = {
 # ---------------------------------------------------------------- learners
 
 RUN: Record = {"fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
-SPACE: Record = {"n_features": Maybe(whole(0)), "reading": Optional(Maybe(READING))}
+SPACE: Record = {
+    "n_features": Maybe(whole(0)),
+    "reading": Optional(Maybe(READING)),
+    "header": Optional(TEXTS),
+}
 CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
 KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}

@@ -91,7 +91,7 @@ class Classify:
                 labelled = examples.take((examples.which != UNLABELLED).nonzero()[0])
                 if len(labelled):
                     yield kind.dataset(learner, kind.ready(labelled, stream.format.width))
-                    learner.space.remember(stream.log.names)
+                    learner.space.remember(stream.log.names, () if learner.space.header else stream.columns)
 
         return learner, datasets()
 

@@ -41,7 +41,7 @@ class FileJob:
 
     def finished(self, learner: Any) -> Any:
         """The learner, with the names of hashed features that were met."""
-        learner.space.remember(self.log.names)
+        learner.space.remember(self.log.names, self.stream.columns)
         return learner
 
     def datasets(self, learner: Any) -> Any:

@@ -184,6 +184,7 @@ def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stre
     learner = KernelLearner(classes=classes, kernel=kernel, **given_to_learner(options, KernelParameters, OWN))
     if stream is not None:
         learner.space.reads(stream.format, None)
+        learner.space.remember(None, stream.columns)
     learner.takes_objects = stream is None
     return learner
 
