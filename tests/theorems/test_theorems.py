@@ -722,7 +722,7 @@ def test_voted_is_the_replay_of_every_vector(rule, n_classes):
     rng = np.random.default_rng(9)
     X, y = rng.integers(-4, 5, size=(50, 3)).astype(float), rng.integers(n_classes, size=50)
     T = rng.normal(size=(70, 3))
-    clf = LinearClassifier(rule=rule, hypothesis="voted", shuffle=False, epochs=2, dtype="float64").fit(X, y)
+    clf = LinearClassifier(rule=rule, hypothesis="voted", shuffle=False, epochs=2, dtype="float64", bias=1.0).fit(X, y)
     twin = Binary(3, Rule(rule)) if n_classes == 2 else Joint(3, n_classes, Rule(rule))
     for x, label in [*zip(X, y, strict=True)] * 2:
         twin.learn(as_row(x), int(label) if n_classes > 2 else 2 * int(label) - 1)

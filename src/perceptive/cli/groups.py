@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import duration, option_of, span, whole, words
+from perceptive.cli.options import duration, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     KernelParameters,
     KernelRankingParameters,
@@ -72,9 +72,9 @@ def _declared(f: Field[Any]) -> Declaration:
         return {"action": argparse.BooleanOptionalAction, "default": None, "help": f"{help} (default: {shown})"}
     choices = [c for c in f.metadata["choices"] or () if c is not None] or None
     return {
-        "type": {"float": float, "int": int}.get(kind, str),
+        "type": {"float": float, "int": int, "float | str": number_or_word}.get(kind, str),
         "choices": choices,
-        "metavar": None if choices else kind.upper(),
+        "metavar": None if choices else kind.removesuffix(" | str").upper(),
         "help": help if f.default is None else f"{help} (default: {f.default})",
     }
 

@@ -105,6 +105,20 @@ def whole(minimum: int) -> Any:
     return number
 
 
+def number_or_word(text: str) -> float | str:
+    """A type for argparse: a number where it is one.
+
+    Examples
+    --------
+    >>> number_or_word("0.5"), number_or_word("auto")
+    (0.5, 'auto')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def duration(text: str) -> float:
     """A type for argparse: seconds, from 90, 90s, 5m or 2h.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
 from perceptive.data.rows import is_dicts
+from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
@@ -75,6 +76,8 @@ class LinearClassifier(
     >>> bool(clf.score(X[1000:], y[1000:]) > 0.9)
     True
     """
+
+    bias: float | str = parameter("auto")
 
     _supervised = _multiclass = True  # what River asks of a classifier
 
@@ -220,6 +223,8 @@ class LinearClassifier(
         return self
 
     def _check_unchanged(self, parameters: dict[str, Any], learner: LinearLearner) -> None:
+        if parameters["bias"] == "auto":
+            parameters = {**parameters, "bias": learner.parameters.bias}  # what it has become
         if repr(LinearParameters(**parameters)) != repr(learner.parameters):
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
 
@@ -265,7 +270,7 @@ class LinearClassifier(
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """bias × weight of the constant feature."""
-        return np.concatenate([self.learner_.parameters.bias * b for _, b in self._vectors()])
+        return np.concatenate([self.learner_.bias * b for _, b in self._vectors()])
 
     # ------------------------------------------------------------ certificate and file
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
+from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
@@ -111,6 +113,11 @@ class LinearLearner(Recorded):
     # ------------------------------------------------------------ shape
 
     n_features: int | None = forwarded("space.n_features", "Columns so far.")
+
+    @property
+    def bias(self) -> float:
+        """Value of the constant feature; nan where the first rows are yet to tell."""
+        return math.nan if self.parameters.bias == "auto" else float(self.parameters.bias)
 
     @property
     def binary(self) -> bool:
@@ -232,6 +239,7 @@ class LinearLearner(Recorded):
             with self.lock.exclusive() if alone else nullcontext(), meeting as rows:
                 check_lengths(rows.n, n)
                 with self.lock.changing():
+                    self.parameters = frozen(self.parameters, rows, weights, first=epochs is None)
                     self._open_vectors(max(space.placed, rows.d))
                     for vector in self.vectors.values():
                         vector.begin(rows, defer=epochs is not None)

@@ -32,7 +32,7 @@ def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) 
 def _score_as_it_learns(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
     """Without writing out a vector: between two examples of a stream that would cost O(dimension)."""
     v.settle()
-    run, bias = v.run, v.parameters.bias
+    run, bias = v.run, v.bias
     z = v.dots(rows, v.arrays["z"]) + bias * v.biases["z_bias"]
     if hypothesis == "last":
         return run.scale * z
@@ -51,5 +51,5 @@ def _vote(v: WeightVector, rows: _core.Rows) -> Scores:
         start = v.linear(rows, np.ascontiguousarray(w, dtype=v.dtype), bias)
     votes = np.empty((rows.n, v.n_classes), np.int64)
     survival = v.survivals()
-    _core.votes(rows, v.journal, survival, start, v.parameters.bias, v.parameters.normalize, votes)
+    _core.votes(rows, v.journal, survival, start, v.bias, v.parameters.normalize, votes)
     return votes / max(1, int(survival.sum()))

@@ -58,8 +58,9 @@ class WeightVector:
         self.initial = initial
         p = parameters
         self.dtype = np.dtype(p.dtype)
+        self.bias = float(p.bias)
         self.options = _core.Options(
-            p.rule, p.learning_rate, p.margin, p.C, p.r, p.bias, p.delta, p.normalize,
+            p.rule, p.learning_rate, p.margin, p.C, p.r, self.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
         self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
@@ -322,7 +323,7 @@ class WeightVector:
 
     def linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
-        return self.dots(rows, w) + self.parameters.bias * bias
+        return self.dots(rows, w) + self.bias * bias
 
     # ------------------------------------------------------------ state
 
