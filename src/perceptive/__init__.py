@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         LinearRanker,
         Reranker,
         SequenceTagger,
+        tune,
     )
     from perceptive.models.registry import load, save
 
@@ -36,6 +37,7 @@ __all__ = [
     "certify",
     "load",
     "save",
+    "tune",
 ]
 
 # Where the public names live, but for the estimators; all are imported when they are asked for, scikit-learn with them.
