@@ -127,11 +127,7 @@ TEXT = Group(
         "words": {"type": span, "metavar": "N[-M]", "help": "n-grams of words, e.g. 1-2 (default: 1); 0 for none"},
         "chars": {"type": span, "metavar": "N[-M]", "help": "n-grams of characters within words, e.g. 3-5"},
         "weighting": {"choices": ["binary", "tf", "log-tf"], "help": "of repeated features (default: tf)"},
-        "idf": {
-            "action": "store_const",
-            "const": True,
-            "help": "rare features count more: reads the files once more",
-        },
+        "idf": _switch("rare features count more: reads the files once more"),
         "lowercase": _switch("fold upper case (default: yes)"),
         "normalize_text": _switch("scale texts to length 1 (default: yes)"),
     },
@@ -177,6 +173,7 @@ CHECKPOINT = Group(
         },
     },
 )
+TUNE = Group("training", {"tune": _flag("try rules, and features of texts, on a held-out part, and take the best")})
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
 TAGGER = parameters("tagging (--task tag)", SequenceParameters)

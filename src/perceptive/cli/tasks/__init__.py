@@ -217,15 +217,17 @@ _EVAL = (g.FILES, g.HYPOTHESIS)
 _RANK = {"rank": (g.FILES, g.SCORES, g.HYPOTHESIS), "eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS,)}
 _TAG = {"tag": (g.PATHS, g.LABEL_COLUMN, g.HYPOTHESIS), "eval": (g.LABEL_COLUMN, g.HYPOTHESIS)}
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
-_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, *_KEPT)
-_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, *_KEPT)
+_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
+_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
 _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")
 TASKS = [
     Entry(
         "classify", "classify", "LinearLearner", "classifier",
         {
-            "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
+            "train": (
+                g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
+            ),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
             **_PREDICT,
         },
@@ -243,7 +245,7 @@ TASKS = [
     ),
     Entry(
         "rank", "rank", "RankingLearner", "ranker",
-        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW), **_RANK},
+        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE), **_RANK},
     ),
     Entry(
         "rank", "kernel_rank", "KernelRankingLearner", "ranker",
@@ -254,7 +256,7 @@ TASKS = [
     Entry(
         "tag", "tag", "SequenceLearner", "tagger",
         {
-            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
+            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE),
             **_TAG,
             "certify": (g.LABEL_COLUMN,),
             "inspect": (g.HYPOTHESIS, g.CLASS),
