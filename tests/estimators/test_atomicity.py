@@ -10,6 +10,7 @@ import pytest
 import perceptive
 from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
 from perceptive.cli import main
+from perceptive.data.labels import Labels
 from perceptive.kernels import Custom, Linear, Quadratic
 from perceptive.learners import KernelRankingLearner, RankingLearner
 from perceptive.parameters import TrainingParameters
@@ -132,7 +133,7 @@ def test_weights_that_have_overflowed_are_told():
 def test_held_out_lists_that_tell_nothing(ranker):
     X = [[[0.0], [1.0]]] * 6
     model = ranker(validation_fraction=0.2)
-    held = HoldOut(0.2, seed=0).choose_any(6)
+    held = HoldOut(0.2, seed=0).choose(Labels([None], np.zeros(6, np.int64)))
     y = [{0, 1} if out else 1 for out in held]
     with pytest.raises(ValueError, match=r"in no held-out list is a candidate better.*hold out more, or none"):
         model.fit(X, y)

@@ -21,6 +21,7 @@ PLAYS_OFTEN = (
     "validation_fraction",
     "checkpoint",
     "cache",
+    "memory",
     "certify",
     "patience",
     "shuffle",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import duration, number_or_word, option_of, span, whole, words
+from perceptive.cli.options import amount, duration, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     KernelParameters,
     KernelRankingParameters,
@@ -160,7 +160,17 @@ KERNEL = Group(
 )
 TRAINING = parameters("training", TrainingParameters, "progress")
 CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
-CACHE = Group("training", {"cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"}})
+CACHE = Group(
+    "training",
+    {
+        "cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"},
+        "memory": {
+            "type": amount,
+            "metavar": "SIZE",
+            "help": "that holds examples: if all fit, they are shuffled as one; e.g. 32M (default), 2G",
+        },
+    },
+)
 CHECKPOINT = Group(
     "training",
     {

@@ -133,6 +133,20 @@ def duration(text: str) -> float:
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def amount(text: str) -> int:
+    """A type for argparse: bytes, from 5000, 64k, 32M or 2G, which are powers of 1024.
+
+    Examples
+    --------
+    >>> amount("2M")
+    2097152
+    """
+    match = re.fullmatch(r"([0-9]{1,15})([kKmMgG]?)", text)
+    if not match or int(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write 5000, 64k, 32M or 2G")
+    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
+
+
 def span(text: str) -> tuple[int, int]:
     """A type for argparse: from so many to so many.
 

@@ -166,10 +166,11 @@ def _played(
     from perceptive.cli.console import Bar
     from perceptive.training.loop import Run, train
 
-    run = Run.of(job.learner, training) if resumed is None else resumed
     show = not (options.quiet or options.json)
-    start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
-    with Bar(job.files, training.epochs, show) as bar:
+    with Bar(job.files, job.passes + training.epochs, show) as bar:
+        job.prepare(lambda done: bar.update(done, job.counts["examples"]))
+        run = Run.of(job.learner, training) if resumed is None else resumed
+        start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
 
         def report(n: int) -> None:
             nonlocal played

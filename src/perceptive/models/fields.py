@@ -336,7 +336,7 @@ CHECKPOINT: Record = {
     "training": named,
     "history": HISTORY,
     "before": (COUNT, COUNT, any_number),
-    "in_file_order": Optional(FLAG),
+    "streamed": FLAG,
     **dict.fromkeys(("epoch", "block", "chunk", "best_epoch", "rounds_before"), COUNT),
     "learner": named,
     "best": Maybe(named),

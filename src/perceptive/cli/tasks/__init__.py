@@ -7,7 +7,7 @@ here, so that no adapter is imported before it is needed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -32,13 +32,15 @@ class Job(Protocol):
     Attributes
     ----------
     learner : Learner
-        As it is before training: new, or the one that goes on.
+        As it is before training, after `prepare`: new, or the one that goes on.
     source : Source
     metric : str
         What the held-out part is scored by.
     files : sequence of str
     log : Log
         What was skipped, and what is odd.
+    passes : int
+        How often the files are read before the first epoch, where that takes time.
     certifies : bool
         Whether the certificate costs so little that it is made unasked.
     counts : dict
@@ -52,9 +54,14 @@ class Job(Protocol):
     log: Log
 
     @property
+    def passes(self) -> int: ...
+    @property
     def certifies(self) -> bool: ...
     @property
     def counts(self) -> dict[str, int]: ...
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """Read what must be known before the first round; ``report`` is told how much is done, in bytes."""
 
     def done(self, run: Run, played: int) -> float:
         """How much is done, in bytes of the files, where so many examples have been played."""

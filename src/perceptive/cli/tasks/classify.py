@@ -58,16 +58,17 @@ class Classify:
         """Open the files."""
         from perceptive.cli.tasks.files import RowsJob
         from perceptive.training.blocks import RowBlocks
-        from perceptive.training.source import classifier_for
+        from perceptive.training.classifiers import classifier_for
 
         parameters = given_to_learner(options, LinearParameters, OWN)
         LinearParameters(**parameters)  # raises for what cannot be, before anything is read
         stream = self._stream(options, learner)
-        job = RowsJob(stream, RowBlocks(), options, training, learner)
-        if learner is None:
-            classes, reference = labels_given(options, stream)
-            job.learner = classifier_for(job.source, classes, **parameters, **reference)
-        return job
+        classes, reference = labels_given(options, stream)
+
+        def make(source: FileSource) -> LinearLearner:
+            return classifier_for(source, classes, **parameters, **reference)
+
+        return RowsJob(stream, RowBlocks(), options, training, learner, make)
 
     def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
         if options.model:
