@@ -60,6 +60,16 @@ class DualLearner(Recorded, ABC):
 
     # ------------------------------------------------------------ examples
 
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two examples of a stream; see `Learner`."""
+        return self.dual is not None and self.dual.open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        if self.dual is not None:
+            self.dual.set_open(open)
+
     def learned(self) -> Dual:
         """The dual of a learner that has learned."""
         if self.dual is None:
