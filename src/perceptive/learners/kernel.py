@@ -173,7 +173,7 @@ class KernelLearner(DualLearner):
         predictor = self._dual_or_start(self.kernel).predictor()
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
-        examples = self.kernel.prepare(X, predictor.K.dtype)
+        examples = self.as_predicted(X, predictor)
         scores = predictor.scores(examples, hypothesis or self.parameters.hypothesis, normalized)
         return scores[:, 0] if self.binary else scores
 
