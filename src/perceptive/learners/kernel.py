@@ -174,7 +174,7 @@ class KernelLearner(DualLearner):
         X = self.read_raw(X)
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
-        examples = self.kernel.prepare(X, predictor.K.dtype)
+        examples = self.as_predicted(X, predictor)
         scores = predictor.scores(examples, hypothesis or self.parameters.hypothesis, normalized)
         return scores[:, 0] if self.binary else scores
 

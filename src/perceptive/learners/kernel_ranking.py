@@ -100,7 +100,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
     def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
         dual = self._dual_or_start(self.kernel).predictor()
         self.check_features(X)
-        prepared = self.kernel.prepare(X, dual.K.dtype)
+        prepared = self.as_predicted(X, dual)
         starts = starts_of([len(prepared)] if sizes is None else sizes, len(prepared))
         hypothesis = hypothesis or self.parameters.hypothesis
         dual.check_hypothesis(hypothesis)

@@ -30,7 +30,6 @@ from perceptive.data.labels import (
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import learn_all
@@ -49,7 +48,7 @@ from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_rows
 from perceptive.learners.weight_vector import Vector, WeightVector
-from perceptive.learners.witnesses import problem_of
+from perceptive.learners.witnesses import problems_of
 from perceptive.parameters import LinearParameters
 from perceptive.state import State
 
@@ -112,6 +111,7 @@ class LinearLearner(Recorded):
 
     # ------------------------------------------------------------ shape
 
+    _open = False  # as every vector is, those to come included
     n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
@@ -153,6 +153,7 @@ class LinearLearner(Recorded):
             if n_features > vector.n_features:
                 vector.grow_features(n_features)
         self.vectors = self._new_vectors(n_features)
+        self.open = self._open
 
     def _new_vectors(self, n_features: int) -> dict[Pair, WeightVector]:
         """The vectors that there are, and those at zero of problems that have none yet."""
@@ -161,6 +162,17 @@ class LinearLearner(Recorded):
             pair: self.vectors.get(pair) or WeightVector(n_features, n_classes, self.parameters)
             for pair in (self.pairs() if self.classes else [])
         }
+
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two examples of a stream; see `Learner`."""
+        return self._open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        self._open = open
+        for vector in self.vectors.values():
+            vector.set_open(open)
 
     def start(self, initial: Mapping[Pair, Vector]) -> None:
         """Forget what was learned, and start from the given vectors."""
@@ -341,11 +353,6 @@ class LinearLearner(Recorded):
     def _count(self, name: str) -> Any:
         return sum([getattr(vector.run, name) for vector in self.vectors.values()])
 
-    @property
-    def touched(self) -> int:
-        """Weights written so far: grows with the updates, not with the dimension."""
-        return int(self._counted("touched"))
-
     def facts(self) -> dict[str, Any]:
         """What it is, as plain values by name."""
         p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
@@ -359,14 +366,7 @@ class LinearLearner(Recorded):
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""
-        if not self.vectors:
-            raise ValueError(NOTHING_LEARNED)
-        if witness is not None and not (self.binary or self.joint):
-            raise ParameterError(
-                "{} is for two classes or {}; each problem of ovr and ovo has its own",
-                "witness", Parameter("multiclass", "joint"),
-            )  # fmt: skip
-        return self.asked(lambda: [problem_of(v, witness, self.space, key=pair) for pair, v in self.vectors.items()])
+        return self.asked(lambda: problems_of(self.vectors, witness, self.space))
 
     def finish(self) -> None:
         """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
@@ -385,14 +385,14 @@ class LinearLearner(Recorded):
         """Everything that learning changes, copied."""
         with self.lock.exclusive():
             vectors = {pair: vector.snapshot() for pair, vector in self.vectors.items()}
-            return {"vectors": vectors, "tally": copy.copy(self.tally)}
+            return {"vectors": vectors, "tally": copy.copy(self.tally), "open": self._open}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot."""
         with self.lock.learning(), self.lock.changing():
             for pair, vector in self.vectors.items():
                 vector.restore(state["vectors"][pair])
-            self.tally = copy.copy(state["tally"])
+            self.tally, self._open = copy.copy(state["tally"]), state["open"]
 
     def state(self) -> State:
         """All that it is, as plain values and arrays."""

@@ -31,7 +31,9 @@ def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None
     if vector.binary:
         target = 1 if target else -1
     names = (*vocabulary.names_met(), not learner.space.fixed)
-    return vector.learn_named((learner.lock, learner.tally, len(index)), names, x, target, label)
+    mistake = vector.learn_named((learner.lock, learner.tally, len(index)), names, x, target, label)
+    learner._open = learner._open or mistake is not None  # as the core has it
+    return mistake
 
 
 def predict_dict(learner: LinearLearner, x: dict[str, Any], hypothesis: str) -> tuple[Any] | None:

@@ -73,6 +73,16 @@ class RankingLearner(ListLearner):
         return self._vector
 
     @property
+    def open(self) -> bool:
+        """Whether it stands between two lists of a stream; see `Learner`."""
+        return self._vector is not None and self._vector.run.open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        if self._vector is not None:
+            self._vector.set_open(open)
+
+    @property
     def has_learned(self) -> bool:
         """Whether there are weights."""
         return self._vector is not None
@@ -155,11 +165,6 @@ class RankingLearner(ListLearner):
 
     def _count(self, name: str) -> Any:
         return getattr(self._vector.run, name) if self._vector is not None else 0
-
-    @property
-    def touched(self) -> int:
-        """Weights written so far."""
-        return int(self._counted("touched"))
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequence v₀, v₁, … as theorems see it."""

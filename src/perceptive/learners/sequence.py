@@ -225,6 +225,17 @@ class SequenceLearner(SequenceRun):
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights, classes=classes))
 
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two sentences of a stream; see `Learner`."""
+        return self.model is not None and self.model.open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        if self.model is not None:
+            self.model.open = open
+            self._vectors.clear()
+
     def finish(self) -> None:
         """Nothing has to be done: vectors are made when they are first asked for, and kept until learning goes on."""
 
