@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 from perceptive.data.labels import Labels, is_missing
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
+from perceptive.sparse import inspected
 from perceptive.training.holdout import HoldOut
 
 
@@ -53,6 +54,14 @@ def check_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
+def validated(estimator: Any, X: Any, reset: bool, *, accept_sparse: Any = "csr", **how: Any) -> Any:
+    """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices."""
+    floats = [np.float64, np.float32]
+    return validate_data(
+        estimator, inspected(X), reset=reset, dtype=floats, accept_sparse=accept_sparse, accept_large_sparse=True, **how
+    )
+
+
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there."""
     if is_dicts(X):
@@ -60,10 +69,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
             forget_columns(estimator)
         return X
     try:  # the core looks at every value anyway: finiteness is checked there
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            ensure_all_finite=False, accept_large_sparse=True,
-        )  # fmt: skip
+        return validated(estimator, X, reset, order="C", ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" in str(error) or "inhomogeneous" in str(error):
             raise ValueError(
