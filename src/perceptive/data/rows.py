@@ -26,7 +26,7 @@ def single_row(x: Any) -> Any:
     if isinstance(x, Mapping | str):
         return [x]
     if hasattr(x, "tocsr"):
-        return x.reshape(1, -1) if x.ndim == 1 else x
+        return inspected(x).reshape(1, -1) if x.ndim == 1 else x
     return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
 
 

@@ -49,6 +49,7 @@ def _writing() -> Iterator[None]:
     except OSError as error:
         raise _Unwritten from error
 
+
 WIDE = 40  # characters of a column's name that are told
 
 
