@@ -55,7 +55,6 @@ def check_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
-<<<<<<< HEAD
 def is_raw(estimator: Any, X: Any, reset: bool) -> bool:
     """Whether X is to be read by a learner as the files that it learned from."""
     return not reset and hasattr(estimator, "learner_") and estimator.learner_.space.takes_raw(X)
@@ -67,14 +66,14 @@ def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
         return getattr(estimator, "bits", None) is not None or has_words(X)
     space = estimator.learner_.space
     return space.vocabulary is not None or space.hasher is not None
-=======
+
+
 def validated(estimator: Any, X: Any, reset: bool, *, accept_sparse: Any = "csr", **how: Any) -> Any:
     """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices."""
     floats = [np.float64, np.float32]
     return validate_data(
         estimator, inspected(X), reset=reset, dtype=floats, accept_sparse=accept_sparse, accept_large_sparse=True, **how
     )
->>>>>>> attack
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:

@@ -13,11 +13,7 @@ from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-<<<<<<< HEAD
-from perceptive.estimators.data import is_raw
-=======
-from perceptive.estimators.data import validated
->>>>>>> attack
+from perceptive.estimators.data import is_raw, validated
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
