@@ -359,7 +359,7 @@ def _value(pairs: list[tuple[str, Any]]) -> dict[str, Any] | float:
     if "__float__" not in result:
         return result
     if result["__float__"] not in ("nan", "inf", "-inf"):
-        raise ValueError("a __float__ that is none")
+        raise ValueError("a __float__ that is not nan, inf or -inf")
     return float(result["__float__"])
 
 

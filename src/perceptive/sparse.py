@@ -35,7 +35,7 @@ def inspected(X: Any) -> Any:
     elif kind == "coo" and X.ndim == 2:
         for places, size in zip((X.row, X.col), X.shape, strict=True):
             if len(places) != len(X.data) or (len(places) and not 0 <= places.min() <= places.max() < size):
-                raise ValueError(f"its places lie outside of it; {DAMAGED}")
+                raise ValueError(f"its indices lie outside of its shape; {DAMAGED}")
     return X
 
 

@@ -124,7 +124,7 @@ def span(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor two, such as 1-2")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number or a range; write 2 or 1-2")
     return int(match[1]), int(match[2] or match[1])
 
 

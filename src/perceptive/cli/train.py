@@ -112,7 +112,7 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
         if options.kernel is not None and not entry.kernel:
             raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
         if options.certify:
-            raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
+            raise ValueError("--certify needs all examples of a run, and those of before are not given; leave it out")
     entry.refuse(options)
     return entry
 

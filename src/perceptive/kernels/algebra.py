@@ -251,7 +251,7 @@ def integer_power(K: Values, p: int) -> Values:
     if p == 1:
         return K
     rest = None
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # whoever uses the values looks at them
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # the values are checked where they are used
         while p > 1:
             if p % 2:
                 rest = K.copy() if rest is None else np.multiply(rest, K, out=rest)

@@ -223,9 +223,9 @@ def check_fit(kernel: Kernel, examples: Any) -> None:
 
 
 def _check_parts(examples: Any, kernels: list[Kernel | None]) -> None:
-    """None stands for numbers."""
+    """Raise where examples do not have the parts that kernels compare; None stands for a part of numbers."""
     if not isinstance(examples, Parts) or len(examples.parts) != len(kernels):
-        raise ValueError("supports that have not the parts that the kernel compares")
+        raise ValueError("the supports do not have the parts that the kernel compares")
     for part, kernel in zip(examples.parts, kernels, strict=True):
         if kernel is None:
             _check_numbers(part)

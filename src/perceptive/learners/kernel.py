@@ -137,7 +137,7 @@ class KernelLearner(DualLearner):
         return dataset
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its coefficients start at zero."""
+        """Add a class that was not announced; its coefficients start at zero."""
         with self.lock.learning(), self.lock.changing():
             first = not self.classes
             self._set_classes(in_order_of_labels([*self.classes, label]))
@@ -192,7 +192,7 @@ class KernelLearner(DualLearner):
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         more = {"announced": self.announced, "takes_objects": self.takes_objects}
         with self.lock.exclusive():
             meta, arrays = self._state()

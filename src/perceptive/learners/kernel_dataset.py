@@ -91,7 +91,7 @@ class KernelDataset(Dataset):
             yield from epochs.blocks(order[begin:end])
 
     def play(self, order: Order) -> None:
-        """Learn from these examples; a class that nobody announced joins when its first example is played."""
+        """Learn from these examples; a class that was not announced joins when its first example is played."""
         with self.learner.lock.learning():
             epochs = self._playable()
             with self.learner.lock.changing():

@@ -112,7 +112,7 @@ class Learner(Protocol):
         """The sequences v₀, v₁, … as theorems see them, with the vectors of the hypotheses as witnesses."""
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:

@@ -153,7 +153,7 @@ class LinearLearner(Recorded):
             }
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its weights start at zero.
+        """Add a class that was not announced; its weights start at zero.
 
         Classes that compete are numbered as they come, until `finish` sorts them.
         """
@@ -383,7 +383,7 @@ class LinearLearner(Recorded):
             self.tally = copy.copy(state["tally"])
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 

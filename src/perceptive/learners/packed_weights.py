@@ -31,7 +31,7 @@ def pack(weights: Arrays) -> Arrays:
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]], weights: Arrays) -> None:
-    """Give weights that are as at the start what `pack` took; raises ValueError where it does not fit.
+    """Fill weights that hold their first values with what `pack` made; raises ValueError where it does not fit.
 
     What a file left out is not written to: a small file stays small in memory, whatever width it declares.
     """

@@ -167,7 +167,7 @@ class RerankingLearner:
         return None if bits is None else HashKernel(bits)
 
     def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
-        """``whole``: of a training set, from which lists are left out in which nobody is better than another."""
+        """``whole``: of a training set, without the lists in which no candidate is better."""
         seen = self.features, self.structure
         return graded_lists(X, y, proposed, self.target, *seen, hashing=self.hashing, only_telling=whole)
 
@@ -292,7 +292,7 @@ class RerankingLearner:
         return self.ranker.problems(witness)
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         about = {name: plain(getattr(self, name)) for name in OWN}
         about["oracle_"] = None if math.isnan(self.oracle) else self.oracle
         return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)

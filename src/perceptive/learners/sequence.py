@@ -28,7 +28,7 @@ from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
 from perceptive.learners.sequence_run import SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
-from perceptive.learners.sequence_vectors import Vectors, need_log
+from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
@@ -253,7 +253,7 @@ class SequenceLearner(SequenceRun):
     ) -> list[Labels]:
         core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
         if (hypothesis or self.parameters.hypothesis) == "voted":
-            need_log(self.parameters, "voted")
+            need_journal(self.parameters, "voted")
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
             found = self._ask(lambda X, _: core.vote(X, names), X)
@@ -327,7 +327,7 @@ class SequenceLearner(SequenceRun):
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""
         with self.lock.shared():
-            pruned = self.core.clock == 0 and not self.parameters.keeps_log
+            pruned = self.core.clock == 0 and not self.parameters.keeps_journal
             return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
 
     def restore(self, state: tuple[dict[str, Any], int]) -> None:
@@ -344,7 +344,7 @@ class SequenceLearner(SequenceRun):
                 self._vectors.clear()
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 
@@ -375,7 +375,7 @@ class SequenceLearner(SequenceRun):
         """
         if isinstance(threshold, bool) or not isinstance(threshold, Real) or not threshold >= 0:
             raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
-        if self.parameters.keeps_log:
+        if self.parameters.keeps_journal:
             why = "a learner that keeps every update ({}, or the {} best, voted or random) cannot be pruned; "
             raise ParameterError(why + "train an averaged or last one", Parameter("keep", "all"), "hypothesis")
         with self.lock.learning():

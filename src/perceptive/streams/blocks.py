@@ -155,7 +155,7 @@ def repeatable(path: str) -> bool:
 
 
 def file_signature(path: str) -> Any:
-    """What tells a file from others: its name, size, time and content; what comes but once equals nothing.
+    """What tells a file from others: its name, size, time and content; what can be read only once equals nothing.
 
     Of a file of more than 1 MiB the content is looked at in places, the start and the end among them.
     """

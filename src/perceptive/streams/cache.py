@@ -1,4 +1,4 @@
-"""The binary cache: examples parsed once, for later passes at the speed of the disk or of the page cache.
+"""The binary cache: examples parsed once, for later epochs at the speed of the disk or of the page cache.
 
 ::
 

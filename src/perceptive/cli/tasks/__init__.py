@@ -193,7 +193,7 @@ class Entry:
 
 
 def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
-    """The learner and the task of a model, for which the command must be, and the options that were given."""
+    """The learner, the entry and the adapter of a model; raises where the command or an option is not for it."""
     from perceptive.models.registry import load_learner
 
     learner = load_learner(options.model)

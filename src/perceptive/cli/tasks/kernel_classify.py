@@ -202,7 +202,7 @@ def _rows(stream: Stream, learner: Any) -> Labelled:
 def _objects(
     options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
 ) -> tuple[Kernel, Labelled]:
-    """Objects and their labels; a new kernel becomes one of their numbers, where it sees these."""
+    """Objects, their labels and the kernel; a new kernel learns here which numbers of the objects it compares."""
     objects = Objects(options, labelled=True)
     lines = list(objects)
     kernel = with_numbers(kernel, lines) if new else kernel

@@ -17,6 +17,7 @@ from perceptive.streams.parsing import Log
 # The options of how features become columns that are not called as `FileFormat` calls them.
 TEXT = {name: "normalize" if name == "normalize_text" else name for name in g.TEXT.without("text").options}
 FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
+KEEPS = "keeps the parameters that it was trained with"
 NOTHING = "{}: this model has learned nothing; train it first"
 FROM_DICTS = "{}: learned from dicts in Python, and cannot read files; use it from Python"
 
@@ -97,11 +98,9 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     if known is None:
         bits = getattr(learner.parameters, "bits", None)
         if bits is None and told not in (None, "svmlight", "libsvm"):
-            raise ValueError(f"the model has learned from columns, which {told} files do not number; give svmlight")
+            raise ValueError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:
-            raise ValueError(
-                "the model has learned from dicts in Python; say by --format which files hold such examples"
-            )
+            raise ValueError("the model was trained on dicts in Python; name the format of the files with --format")
         return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
     if told is not None and FileFormat(name=told).name != known.name:
         raise ValueError(f"the model has learned from {known.name} files; it cannot read {told}")
@@ -131,7 +130,7 @@ def refuse_changes(
     changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
     changed += [option_of(name) for name in (*FORMAT, *TEXT, *more) if getattr(options, name) is not None]
     if changed:
-        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+        raise ValueError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
 
 
 def known_rows(examples: Examples, width: int) -> _core.Rows:
