@@ -95,7 +95,7 @@ def _largest_k(q: Any, deviation: Any, radius: float, length: float, along: floa
 
     The right-hand side is concave in k, so that Newton's steps fall to it from any k that is too large.
     """
-    slope = deviation + q * radius
+    slope, along = deviation + q * radius, min(along, length)  # v₀·u ≤ ‖v₀‖, also where u is v₀ and both are rounded
     k = ((slope + np.sqrt(slope**2 + 4 * q * (length - along))) / 2) ** 2  # as √(‖v₀‖² + kR²) ≤ ‖v₀‖ + √k·R
     for _ in range(100):
         k = np.maximum(k, 1e-300)

@@ -84,7 +84,7 @@ def _predict(options: argparse.Namespace, learner: Any, entry: Entry, task: Task
             file.write(lines)
     tell_log(opened.log)
     if opened.log.skipped and entry.name == "classify":
-        print(f"skipped {opened.log.skipped:,} lines: they have no label in the output", file=sys.stderr)
+        print(f"skipped {opened.log.skipped:,} lines: they are empty in the output", file=sys.stderr)
 
 
 def _evaluate(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
@@ -118,10 +118,14 @@ COMMANDS = {
     command.name: command
     for command in [
         Command(
-            "predict", _predict, "Label the examples of files: a line for each, the label first.",
+            "predict", _predict,
+            "Label the examples of files: a line for each line of theirs, the label first. The line is empty where "
+            "that of the file holds no example, or was skipped.",
             [
                 "perceptive predict a9a.model test.svm > labels.txt",
                 "perceptive predict a9a.model test.svm --scores -o scores.tsv",
+                "perceptive predict cut.model new.csv --proba --header | paste new.csv -",
+                "perceptive predict news.model inbox.txt --unlabelled --top 3",
                 "cat new.svm | perceptive predict a9a.model - --json",
                 "perceptive predict spam.model inbox.txt --unlabelled --proba",
             ],

@@ -19,6 +19,7 @@ from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
@@ -46,7 +47,13 @@ def _has_probabilities(self: LinearClassifier) -> bool:
 
 @with_parameters
 class LinearClassifier(
-    LinearGroup, TrainingGroup, EstimatorGroup, ClassifierRunMixin[LinearLearner], ClassifierMixin, BaseEstimator
+    LinearGroup,
+    TrainingGroup,
+    EstimatorGroup,
+    PruneMixin,
+    ClassifierRunMixin[LinearLearner],
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Mistake-driven linear classifier: averaged, voted, last or best; perceptron, PA, MIRA, ROMMA or AROW.
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.estimators.lists import RankerMixin
+from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.ranking import RankingLearner
 from perceptive.parameter_groups import CertifyGroup, RankingGroup, TrainingGroup
@@ -16,7 +17,7 @@ from perceptive.parameters import RankingParameters
 
 
 @with_parameters
-class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, RankerMixin[RankingLearner], BaseEstimator):
+class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, PruneMixin, RankerMixin[RankingLearner], BaseEstimator):
     """Mistake-driven linear ranker: picks the best of a list, or orders it; averaged, voted, last or best.
 
     {parameters}

@@ -16,6 +16,7 @@ from perceptive.data.sentences import as_lists
 from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.data import hold_out, hold_out_for_calibration
 from perceptive.estimators.label_sequences import LabelSequences
+from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.calibration import probabilities
@@ -30,7 +31,7 @@ from perceptive.training.loop import History
 
 @with_parameters
 class SequenceTagger(
-    SequenceGroup, TrainingGroup, ProbabilityGroup, CertifyGroup, RunMixin[SequenceLearner], BaseEstimator
+    SequenceGroup, TrainingGroup, ProbabilityGroup, CertifyGroup, PruneMixin, RunMixin[SequenceLearner], BaseEstimator
 ):
     """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
 
@@ -129,15 +130,6 @@ class SequenceTagger(
         first, learner = not hasattr(self, "learner_"), self._going_on()
         learner.learn(x, y)
         self._take(learner, History() if first else None)
-        return self
-
-    def prune(self, threshold: float = 0.0) -> SequenceTagger:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
-
-        A tagger that keeps every update (``keep="all"``, best, voted) cannot be pruned.
-        """
-        check_is_fitted(self, "learner_")
-        self.learner_.prune(threshold)
         return self
 
     # ------------------------------------------------------------ predicting

@@ -35,6 +35,7 @@ from perceptive.learners.multiclass import (
     decide_binary,
     name_of_output,
 )
+from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_dict, score_rows
 from perceptive.learners.weight_vector import Vector, WeightVector
@@ -143,14 +144,27 @@ class LinearLearner(Recorded):
     def start(self, initial: Mapping[Pair, Vector]) -> None:
         """Forget what was learned, and start from the given vectors."""
         with self.lock.learning(), self.lock.changing():
-            self.first_epoch, self.temperature, self.tally = None, None, _core.Tally()
             for w, _ in initial.values():
                 self.space.meet_columns(np.flatnonzero(w.any(axis=1)))
-            n_classes = len(self.classes) if self.joint else None
+            n_classes, p = len(self.classes) if self.joint else None, self.parameters
+            self.first_epoch, self.temperature, self.tally = None, None, _core.Tally()
             self.vectors = {
-                pair: WeightVector(self.space.placed, n_classes, self.parameters, (self.space.by_place(w), bias))
+                pair: WeightVector(self.space.placed, n_classes, p, (self.space.by_place(w), bias))
                 for pair, (w, bias) in initial.items()
             }
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
+        With ``precision`` "float16" or "int8" they are rounded: a file holds each in two bytes, or one.
+        """
+        check_prunable(self.parameters, threshold, precision)
+        with self.lock.learning(), self.lock.changing():
+            hypothesis = hypothesis or self.parameters.hypothesis
+            self.vectors = prune_vectors(self.vectors, self.space, threshold, precision, hypothesis)
+            self.first_epoch, self.tally = None, _core.Tally()
+            self.finish()
 
     def meet_class(self, label: Any) -> None:
         """Add a class that was not announced; its weights start at zero.

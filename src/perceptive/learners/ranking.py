@@ -22,6 +22,7 @@ from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
+from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.learners.witnesses import problem_of
@@ -189,6 +190,15 @@ class RankingLearner(ListLearner):
             with self.lock.changing():
                 self._vector.finish()
             self.check_growth()
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
+        """Keep only the weights above a threshold of the vector that predicts; see `LinearLearner.prune`."""
+        check_prunable(self.parameters, threshold, precision)
+        with self.lock.learning(), self.lock.changing():
+            hypothesis = hypothesis or self.parameters.hypothesis
+            self._vector = prune_vectors({0: self.vector}, self.space, threshold, precision, hypothesis)[0]
+            self.first_epoch, self.tally = None, _core.Tally()
+            self.finish()
 
     # ------------------------------------------------------------ state
 

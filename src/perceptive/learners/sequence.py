@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import learn_all
 from perceptive.learners.margins import lost_by_others, merged
+from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
 from perceptive.learners.sequence_run import SequenceRun
@@ -368,16 +368,14 @@ class SequenceLearner(SequenceRun):
         if pickled["learned"] is not None:
             self.restore(pickled["learned"])
 
-    def prune(self, threshold: float = 0.0, hypothesis: str | None = None) -> None:
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
         """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
 
         Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
         """
-        if isinstance(threshold, bool) or not isinstance(threshold, Real) or not threshold >= 0:
-            raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
-        if self.parameters.keeps_journal:
-            why = "a learner that keeps every update ({}, or the {} best, voted or random) cannot be pruned; "
-            raise ParameterError(why + "train an averaged or last one", Parameter("keep", "all"), "hypothesis")
+        check_prunable(self.parameters, threshold)
+        if precision is not None:
+            raise ParameterError("{} is for linear classifiers and rankers; leave it out", "precision")
         with self.lock.learning():
             vector = self.vector(hypothesis) or self.core.last()
             self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))

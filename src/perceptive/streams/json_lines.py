@@ -18,7 +18,7 @@ class Line(NamedTuple):
 
 
 def read_json_lines(
-    path: str, log: Log, skip: bool, read: Callable[[Any, str], Any], live: bool = False
+    path: str, log: Log, skip: bool, read: Callable[[Any, str], Any], live: bool = False, blank: bool = False
 ) -> Iterator[list[Line | None]]:
     """The lines of a file, block by block; None where one is left out.
 
@@ -33,6 +33,8 @@ def read_json_lines(
         Is given the JSON of a line and its place, and raises ValueError where it is not what it should be.
     live : bool
         Whether lines come as soon as they are there.
+    blank : bool
+        Whether blank lines are given as None, too.
     """
     number = 0
     for block in blocks(path, live=live):
@@ -43,6 +45,7 @@ def read_json_lines(
         for line in text.splitlines():
             number += 1
             if not line.strip():
+                found += [None] if blank else []
                 continue
             place = f"{shown(path)}:{number}"
             try:

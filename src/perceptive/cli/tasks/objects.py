@@ -54,9 +54,13 @@ class Objects:
         self.skip, self.labelled = options.on_error == "skip", labelled
 
     def __iter__(self) -> Iterator[Line]:
+        return filter(None, self.lines())
+
+    def lines(self) -> Iterator[Line | None]:
+        """What each line holds; None where that is no object."""
         for file, path in enumerate(self.files):
-            for lines in read_json_lines(path, self.log, self.skip, partial(self._read, file)):
-                yield from filter(None, lines)
+            for lines in read_json_lines(path, self.log, self.skip, partial(self._read, file), blank=True):
+                yield from lines
 
     def sound(self, lines: list[Line], attempt: Callable[[list[dict[str, Any]]], Any]) -> tuple[list[Found], Any]:
         """Those that ``attempt`` takes, and what it makes of them; there is a complaint about the others."""
