@@ -16,7 +16,7 @@ from contextlib import suppress
 from perceptive.errors import naming
 
 FLAGS = os.O_RDWR | os.O_CLOEXEC  # network file systems lock only what is open for writing
-NO_FILE = "is no file that could be replaced; give another path"
+NO_FILE = "is not a file that can be replaced; give another path"
 
 
 def try_lock(descriptor: int) -> bool | None:

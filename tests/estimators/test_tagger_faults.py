@@ -185,7 +185,7 @@ def test_templates_that_read_nothing_are_refused(text):
     ("make", "message"),
     [
         (lambda: terms.in_("cities", "Rome"), "the words are a str; give a set"),
-        (lambda: terms.in_("c", [1]), "1 is no entry; give strings"),
+        (lambda: terms.in_("c", [1]), "1 is not an entry; give strings"),
         (lambda: terms.in_(3), "give its name as a string"),
         (lambda: terms.prefix(1.5), "a number of characters is a whole number"),
         (lambda: terms.prefix("3"), "a number of characters is a whole number"),

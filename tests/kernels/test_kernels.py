@@ -210,7 +210,7 @@ def test_kernels_as_text(text, kernel):
         ("poly(degree=-1)", "position 1: degree=-1"),
         ("poly(4) poly(3)", "position 9: did not expect 'poly'"),
         ("-1*linear", "position 1"),
-        ("2", "a number is no kernel"),
+        ("2", "a number is not a kernel"),
         ("linear ** 0.5", "whole number"),
         ("linear & linear", "position 8: cannot read '&'"),
         ("poly(nonsense=3)", "nonsense"),

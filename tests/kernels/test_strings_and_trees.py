@@ -190,7 +190,7 @@ def test_what_is_deep_and_no_tree():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(TypeError, match="is no tree"):
+    with pytest.raises(TypeError, match="is not a tree"):
         SubsetTree().prepare([("A", deep)])
     learner = KernelLearner(classes=[0, 1], kernel=Custom(lambda a, b: 1.0, name="one"))
     learner.learn_many([deep, 1], [0, 1])

@@ -308,7 +308,7 @@ def test_a_hold_out_of_nothing_is_refused(tmp_path):
 
 def test_a_file_that_is_no_cache_is_not_lost(file):
     before = file.read_bytes()
-    with pytest.raises(ValueError, match="is no cache, and would be lost"):
+    with pytest.raises(ValueError, match="is not a cache, and would be lost"):
         trained(file, cache=str(file))
     assert file.read_bytes() == before
 

@@ -64,7 +64,7 @@ class Collected:
         self._parts.clear()
 
     def bins(self) -> Iterator[tuple[str, Bins]]:
-        """The margins under each witness that has finite ones; those that were laid in bins, and else one by one."""
+        """The margins under each witness that has finite ones; in bins where there are many, else one by one."""
         if not self._bins:
             yield from ((name, Bins.of(margins, weights)) for name, margins, weights in self._waiting())
         yield from ((name, bins) for name, bins in self._bins.items() if name not in self._infinite)

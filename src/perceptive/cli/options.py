@@ -110,7 +110,7 @@ def duration(text: str) -> float:
     """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90, 90s, 5m or 2h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90, 90s, 5m or 2h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 

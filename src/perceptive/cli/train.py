@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json, given
 from perceptive.cli.paths import check_paths, same_file
-from perceptive.cli.tasks import BY_LEARNER, TASKS, Entry, of_name, options_of
+from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
 from perceptive.parameters import TrainingParameters
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
     """The task that is asked for, or that of the model that goes on; raises for options that it does not take."""
     entry = of_name(options.task, options.kernel is not None)
     if learner is not None:
-        entry = BY_LEARNER[type(learner).__name__]
+        entry = of_learner(learner)
         if entry.name != options.task:
             raise ValueError(f"{options.model}: is a {entry.what}; give --task {entry.name}, or another model")
         if options.kernel is not None and not entry.kernel:

@@ -176,7 +176,7 @@ class Pair(Kernel):
         self.k1, self.k2 = k1, k2
         for k in (k1, k2):
             if not isinstance(k, Kernel):
-                raise TypeError(f"{k!r} is no kernel; wrap a function of two examples in Custom")
+                raise TypeError(f"{k!r} is not a kernel; wrap a function of two examples in Custom")
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]

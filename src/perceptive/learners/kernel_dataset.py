@@ -85,7 +85,7 @@ class KernelDataset(Dataset):
         return self._first_id
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order in blocks; where the examples are played but once, a new class begins a block."""
+        """The order in blocks; where the examples are played only once, a new class begins a block."""
         epochs, self._order = self._playable(), order
         for begin, end in self._arrivals(order) if self._once else [(0, len(order))]:
             yield from epochs.blocks(order[begin:end])

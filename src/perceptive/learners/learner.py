@@ -6,7 +6,7 @@ certificates, files, the command line) is written once against this contract.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
 from perceptive import _core
@@ -128,3 +128,11 @@ def learn_all(dataset: Dataset) -> None:
         pass
     if len(dataset) > 1:  # between two examples of a stream there is no end of learning
         dataset.learner.finish()
+
+
+def is_mistake(learner: Any, learn: Callable[[], None]) -> bool:
+    """Whether what a learner learns is a mistake."""
+    with learner.lock.learning():
+        before: int = learner.mistakes
+        learn()
+        return bool(learner.mistakes > before)

@@ -21,20 +21,12 @@ from perceptive.data.labels import Labels, NewClass, announced_classes, check_kn
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners import multiclass
 from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.linear_state import restore_state, state_of
-from perceptive.learners.multiclass import (
-    check_cost,
-    combine_ovo,
-    combine_ovr,
-    criterion,
-    decide_argmax,
-    decide_binary,
-    name_of_output,
-)
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_dict, score_rows
@@ -120,7 +112,7 @@ class LinearLearner(Recorded):
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is none of the classes " + f"{labels!r}", Parameter("reference", reference))
         if self.parameters.cost is not None:
-            self.cost = check_cost(self.parameters.cost, len(labels))
+            self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
 
     def pairs(self) -> list[Pair]:
         """The problems that there must be."""
@@ -237,10 +229,7 @@ class LinearLearner(Recorded):
             mistake = self._learn_dict(x, y)
             if mistake is not None:
                 return mistake
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight])
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight]))
 
     def _learn_dict(self, x: dict[str, Any], y: Any) -> bool | None:
         """The short way for one plain dict of a known class: whether it was a mistake; None where there is none."""
@@ -321,14 +310,14 @@ class LinearLearner(Recorded):
             scores = score_rows(self.vectors[ALL], rows, hypothesis)
             return scores[:, 0] if self.binary else scores
         parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in self.vectors.items()}
-        reduction = combine_ovr if self.parameters.multiclass == "ovr" else combine_ovo
+        reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """From scores to indices of classes; ties go to the lowest index."""
         if self.binary:
-            return decide_binary(scores, self.parameters.ties)
-        return decide_argmax(scores, self.index.get(self.parameters.reference))
+            return multiclass.decide_binary(scores, self.parameters.ties)
+        return multiclass.decide_argmax(scores, self.index.get(self.parameters.reference))
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
@@ -337,7 +326,7 @@ class LinearLearner(Recorded):
         check_lengths(len(scores), len(which))
         check_known(labels, index)
         truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-        return criterion(scores, truth)
+        return multiclass.criterion(scores, truth)
 
     # ------------------------------------------------------------ the run so far
 
@@ -358,7 +347,7 @@ class LinearLearner(Recorded):
         """Each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():
             for k in range(vector.n_classes):
-                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
+                yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""
@@ -404,8 +393,7 @@ class LinearLearner(Recorded):
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
-        classes, announced = state.meta["classes"], state.meta["announced"]
-        provisional = state.meta.get("provisional", False)
-        learner = cls(classes if announced else None, provisional=provisional, **state.meta["parameters"])
+        meta, classes = state.meta, state.meta["classes"] if state.meta["announced"] else None
+        learner = cls(classes, provisional=meta.get("provisional", False), **meta["parameters"])
         restore_state(learner, state)
         return learner

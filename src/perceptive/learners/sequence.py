@@ -21,7 +21,7 @@ from perceptive.learners.facts import parameter_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
@@ -212,10 +212,7 @@ class SequenceLearner(SequenceRun):
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
-        with self.lock.learning():
-            dataset, before = self.dataset([x], [y]), self.mistakes
-            learn_all(dataset)
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()

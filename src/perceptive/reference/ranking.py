@@ -30,7 +30,7 @@ Pair = tuple[int, int]
 
 
 class ListLearner:
-    """The game over lists, whatever a candidate is: scores and updates are the business of those who play it."""
+    """The game over lists, whatever a candidate is: subclasses score and update."""
 
     def __init__(self, rule: Rule | None, pairs: str, cost: str | None, delta: float) -> None:
         self.rule = rule or Rule()

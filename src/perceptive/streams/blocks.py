@@ -215,7 +215,7 @@ def peek(path: str, size: int = 1 << 16) -> bytes:
 
 
 class _Once(io.BufferedIOBase):
-    """What can be read but once, and looked at before that: as much as it takes to see a line."""
+    """A stream that can be read only once, of which the first line can be seen before."""
 
     def __init__(self, raw: Any) -> None:
         self._raw, self._seen = raw, b""

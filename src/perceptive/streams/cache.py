@@ -80,7 +80,7 @@ class Cache:
             raise ValueError(f"{path}: a cache of another version of perceptive; delete it")
         if start and start != MAGIC:
             file.close()
-            raise ValueError(f"{path}: is no cache, and would be lost; give the cache another name")
+            raise ValueError(f"{path}: is not a cache, and would be lost; give the cache another name")
         try:
             index = _read_index(file)
             if index is None or index["made_from"] != json.loads(json.dumps(made_from)):

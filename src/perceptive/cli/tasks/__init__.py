@@ -17,6 +17,7 @@ from perceptive.cli.options import option_of
 
 if TYPE_CHECKING:
     from perceptive.data.dataset import Dataset
+    from perceptive.learners.learner import Learner
     from perceptive.parameters import TrainingParameters
     from perceptive.streams.parsing import Log
     from perceptive.training.loop import Run, Source
@@ -197,7 +198,7 @@ def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
     from perceptive.models.registry import load_learner
 
     learner = load_learner(options.model)
-    entry = BY_LEARNER[type(learner).__name__]
+    entry = of_learner(learner)
     if options.command not in entry.takes:
         use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
         raise ValueError(f"{options.model}: is a {entry.what}; use perceptive {use}")
@@ -262,7 +263,11 @@ TASKS = [
         },
     ),
 ]  # fmt: skip
-BY_LEARNER = {entry.learner: entry for entry in TASKS}
+
+
+def of_learner(learner: Learner) -> Entry:
+    """The task of a learner."""
+    return next(entry for entry in TASKS if entry.learner == type(learner).__name__)
 
 
 def of_name(name: str, kernel: bool) -> Entry:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
-OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are no options, or not as they are there
+OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
 # Of labels, which of them each example has, scores, and the lines between examples that hold none.
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 

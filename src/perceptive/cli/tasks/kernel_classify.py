@@ -35,7 +35,7 @@ from perceptive.streams.parsing import Log
 from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
-OWN = {"kernel", "normalized", "cache_size"}  # parameters that are no options, or not as they are there
+OWN = {"kernel", "normalized", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Labelled(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.options import given, option_of
+from perceptive.cli.tasks import of_learner
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.examples import Examples
 from perceptive.streams.parsing import Log
@@ -31,7 +32,7 @@ def size_of(path: str) -> int:
 
 
 def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> Stream:
-    """The files of a training run; a learner that goes on reads as it has begun.
+    """The files of a training run; a learner that goes on reads them as before.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -
     return streams.open(
         options.data,
         format=format_of(learner, options, fixed),
-        dtype=learner.parameters.dtype if hasattr(learner, "kernel") else "float32",
+        dtype=learner.parameters.dtype if of_learner(learner).kernel else "float32",
         threads=options.threads,
         on_error=options.on_error,
         idf=learner.space.idf,
