@@ -1,7 +1,7 @@
 """Errors that carry what they are about, so that each surface can word it in its own terms.
 
 A message of Python speaks of ``rule='arow'`` and of sentence 3; the command line says ``--rule arow`` and
-``train.conll:17``. Nobody rewrites messages: an error keeps the parameters and examples that it mentions.
+``train.conll:17``. Messages are never rewritten: an error keeps the parameters and examples that it mentions.
 """
 
 from __future__ import annotations

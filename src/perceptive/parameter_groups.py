@@ -210,7 +210,7 @@ class DecodingGroup(Group):
 
 
 class SeedGroup(Group):
-    """Chance."""
+    """The seed of all that is random."""
 
     random_state: int = parameter(0, "seed of the shuffling and of the random hypothesis", whole(0))
 

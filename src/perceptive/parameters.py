@@ -193,8 +193,3 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
     def hamming(self) -> bool:
         """Whether competitors are sought under score + cost."""
         return self.cost == "hamming" or (self.cost == "auto" and self.rule != "perceptron")
-
-    @property
-    def keeps_log(self) -> bool:
-        """Whether every update is written down."""
-        return self.keeps_journal

@@ -170,7 +170,7 @@ def test_going_on_with_rows(circle, tmp_path):
         (["--budget", "7"], "leave out --budget"),
         (["--classes", "0,1"], "leave out --classes"),
         (["--bits", "7"], "leave out --bits"),
-        (["--certify"], "--certify is about all examples"),
+        (["--certify"], "--certify needs all examples"),
         (["--rule", "perceptron", "--epochs", "1"], None),
     ):
         done = perceptive("train", circle, "-o", more, "--continue", model, *arguments, code=int(message is not None))

@@ -63,9 +63,9 @@ def test_what_would_be_passed_over_is_refused(chunks, data, model):
     rank = ("train", data / "lists.svm", "--task", "rank", "-o", data / "r.model", "--quiet")
     perceptive(*rank)
     told = perceptive(*rank, "--continue", data / "r.model", "--zero-based", code=2).stderr
-    assert "goes on learning as it has begun; leave out --zero-based" in told
+    assert "keeps the parameters that it was trained with; leave out --zero-based" in told
     told = perceptive(*rank, "--continue", data / "r.model", "--certify", code=2).stderr
-    assert "--certify is about all examples of a run" in told
+    assert "--certify needs all examples of a run" in told
     told = perceptive("train", data / "train.svm", "-o", data / "b.model", "--continue", model, "--certify", code=2)
-    assert "--certify is about all examples of a run" in told.stderr
+    assert "--certify needs all examples of a run" in told.stderr
     assert "is a classifier; give --task classify" in perceptive(*rank, "--continue", model, code=2).stderr

@@ -49,7 +49,7 @@ def test_continue(data):
         "train", data / "test.svm", "--continue", data / "first.model", "-o", data / "x", "--rule", "pa1", "--bits", 3,
         code=2,
     )  # fmt: skip
-    assert "goes on learning as it has begun; leave out --rule, --bits" in done.stderr
+    assert "keeps the parameters that it was trained with; leave out --rule, --bits" in done.stderr
 
 
 def test_cache_and_threads_change_nothing(data):

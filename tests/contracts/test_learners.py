@@ -51,6 +51,15 @@ def test_prediction_changes_nothing(case):
     assert everything(learner) == before
 
 
+def test_scores_and_facts_change_nothing(case):
+    learner = learned(case)
+    before = everything(learner)
+    hypothesis = "last" if learner.parameters.hypothesis == "voted" else None
+    assert all(np.isfinite(learner.score(x, hypothesis)).all() for x in case.X)
+    assert learner.facts()["rule"] == learner.parameters.rule
+    assert everything(learner) == before
+
+
 def test_a_snapshot_is_gone_back_to(case):
     learner = learned(case, 0, HALF)
     before, kept = everything(learner), learner.snapshot()

@@ -151,7 +151,7 @@ def test_random_is_one_vector_drawn_by_its_survival():
 
 def test_random_implies_the_journal_and_is_saved(tmp_path):
     tagger = SequenceTagger(template=TEMPLATE, hypothesis="random", random_state=3, epochs=2).fit(X, Y)
-    assert tagger.learner_.parameters.keeps_log
+    assert tagger.learner_.parameters.keeps_journal
     perceptive.save(tagger, tmp_path / "m")
     loaded = perceptive.load(tmp_path / "m")
     assert loaded.predict(X) == tagger.predict(X)

@@ -95,7 +95,7 @@ def test_movies_with_learn():
 
 def test_movies_in_exact_arithmetic():
     end = cycle(MOVIES, PROFIT, [-1, 0, 0], ties="positive")
-    assert (end.passes, end.updates, end.weights) == (176, 339, (-24, 10, 1))
+    assert (end.epochs, end.updates, end.weights) == (176, 339, (-24, 10, 1))
 
 
 def scenario(highest, profitable):
@@ -354,7 +354,7 @@ def test_and_and_or_converge_in_time(gate):
     for order in itertools.permutations(range(4)):
         end = cycle(CORNERS[list(order)], y[list(order)])
         assert end.converged
-        assert end.passes <= passes
+        assert end.epochs <= passes
         assert end.updates <= bound
 
 

@@ -9,7 +9,7 @@ namespace perceptive {
 
 namespace {
 
-// A method of the model, called while nobody else uses it.
+// A method of the model, called while no other thread uses it.
 template <class... Args>
 auto editing(void (SequenceModel::*method)(Args...)) {
     return [method](Tagger& tagger, Args... args) {
@@ -106,12 +106,12 @@ void bind_sequence(nb::module_& m) {
         .def("set_segment_features", editing(&SequenceModel::set_segment_features), "text"_a, "shape"_a, "phrases"_a)
         .def("set_scale", editing(&SequenceModel::set_scale), "scale"_a,
              "The value of each state template's features; empty: 1.")
-        .def("keep_log", editing(&SequenceModel::keep_journal), "max_voters"_a)
+        .def("keep_journal", editing(&SequenceModel::keep_journal), "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
-        .def("play", &Tagger::play, "lesson"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
+        .def("play", &Tagger::play, "sentences"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
-        .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),
+        .def("leads", &Tagger::leads, "sentences"_a, "vector"_a.none(),
              "How much better the right sequences score than the best others.")
         .def(
             "squared_norm",

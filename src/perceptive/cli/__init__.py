@@ -113,7 +113,7 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
 def _set_up(arguments: Sequence[str]) -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever called
+        if stream is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters

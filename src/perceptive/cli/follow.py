@@ -33,7 +33,7 @@ STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody wants it to end."""
+    """A signal asks the run to end."""
 
 
 def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:

@@ -129,7 +129,7 @@ def duration(text: str) -> float:
     """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90, 90s, 5m or 2h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90, 90s, 5m or 2h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -157,7 +157,7 @@ def span(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor two, such as 1-2")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number or a range; write 2 or 1-2")
     return int(match[1]), int(match[2] or match[1])
 
 

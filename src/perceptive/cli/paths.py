@@ -1,4 +1,4 @@
-"""The files that a command writes: whether it can, and that none of them is another of its files."""
+"""The files that a command writes: checks that they can be written, and that no two are the same file."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json, given
 from perceptive.cli.paths import check_paths, same_file
-from perceptive.cli.tasks import BY_LEARNER, TASKS, Entry, of_name, options_of
+from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
 from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 
@@ -113,13 +113,13 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
     """The task that is asked for, or that of the model that goes on; raises for options that it does not take."""
     entry = of_name(options.task, options.kernel is not None)
     if learner is not None:
-        entry = BY_LEARNER[type(learner).__name__]
+        entry = of_learner(learner)
         if entry.name != options.task:
             raise UsageError(f"{options.model}: is a {entry.what}; give --task {entry.name}, or another model")
         if options.kernel is not None and not entry.kernel:
             raise UsageError(f"{options.model}: was not learned with a kernel; leave out --kernel")
         if options.certify:
-            raise UsageError("--certify is about all examples of a run, and those before are not here; leave it out")
+            raise UsageError("--certify needs all examples of a run, and those of before are not given; leave it out")
     entry.refuse(options)
     return entry
 

@@ -70,7 +70,7 @@ class LabelledRows(Dataset):
             yield order[begin : begin + size]
 
     def play(self, order: Order) -> None:
-        """Play the rows in this order; a class that nobody announced joins when its first example is played."""
+        """Play the rows in this order; a class that was not announced joins when its first example is played."""
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
             self._play(learner, order)

@@ -151,7 +151,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each example, under ``hypothesis`` or any other that was kept.
 
-        All labels come from one state of the learner, whoever teaches it meanwhile.
+        All labels come from one state of the learner, even where another thread teaches it.
         """
         check_is_fitted(self)
         X, learner = self._check_examples(X, reset=False), self.learner_

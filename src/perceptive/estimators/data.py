@@ -136,7 +136,7 @@ def hold_out_for_calibration(labels: Labels, seed: int) -> NDArray[np.bool_]:
 
 
 def take(values: Any, rows: NDArray[np.int64]) -> Any:
-    """Some examples of a frame, an array, a matrix or a list; None of None."""
+    """Some rows of a frame, an array, a matrix or a list; None where there are no values."""
     if values is None or hasattr(values, "iloc"):
         return None if values is None else values.iloc[rows]
     return values[rows] if hasattr(values, "shape") else [values[i] for i in rows.tolist()]

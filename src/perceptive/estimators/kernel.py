@@ -147,7 +147,7 @@ class KernelClassifier(
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         meta, arrays = super().state()
         return State(meta, arrays if self._held is None else {**arrays, "held_out": self._held})
 

@@ -201,7 +201,7 @@ class Reranker(BaseEstimator):
     # ------------------------------------------------------------ state
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not hasattr(self, "ranker_"):
             raise ValueError("this Reranker has not learned anything; fit it before it is saved")
         about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")}

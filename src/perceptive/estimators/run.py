@@ -162,7 +162,7 @@ class RunMixin(Generic[Learner]):
         return hasattr(self, "learner_")
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
         known = dict(self.__dict__)  # another thread may fit it anew

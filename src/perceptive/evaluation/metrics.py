@@ -15,7 +15,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassReport:
-    """One class: of the examples said to be of it, and of those that are, how many are both."""
+    """Precision, recall and F1 of one class."""
 
     label: Any
     precision: float
@@ -127,8 +127,8 @@ def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
 
 # ---------------------------------------------------------------- ranking
 #
-# Lists lie one after the other: list t is [starts[t], starts[t + 1]). A list in which nobody is better than another
-# tells nothing and is left out; nan where none is left. Equal scores stand in the order given, but for `ndcg`, which
+# Lists lie one after the other: list t is [starts[t], starts[t + 1]). A list in which no candidate is better than
+# another is left out; nan where none is left. Equal scores stand in the order given, but for `ndcg`, which
 # averages over their orders as scikit-learn does.
 
 

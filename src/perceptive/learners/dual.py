@@ -103,7 +103,7 @@ class Dual:
         return len(self.held)
 
     def copy(self) -> Dual:
-        """A dual of its own; the kernel, which nobody changes, is shared."""
+        """A dual of its own; the kernel, which never changes, is shared."""
         return copy.deepcopy(self, {id(self.kernel): self.kernel})
 
     supports: Any = forwarded("held.examples", "The prepared examples that were learned from, or None.")
@@ -251,7 +251,7 @@ class Dual:
         self.sums[slot] = self.rounds * step
 
     def meet_output(self, place: int) -> None:
-        """A class that nobody announced gets its own output, all zeros, in this place."""
+        """A class that was not announced gets its own output, all zeros, in this place."""
         self.n_outputs += 1
         self._alpha, self._sums = (np.insert(a, place, 0.0, axis=1) for a in (self._alpha, self._sums))
         if self.initial is not None:
@@ -346,7 +346,7 @@ class Dual:
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         held, journals = self.held.state(), [journal.state() for journal in self.journals]
         arrays: Arrays = {"alpha": self.alpha, "sums": self.sums, "ids": held.arrays.pop("ids")}
         arrays |= {"mistakes": self.mistakes, "criterion": self.criterion}

@@ -146,7 +146,7 @@ class DualJournal:
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         arrays = {name: np.array(getattr(self, name), dtype) for name, dtype in ARRAYS.items()}
         return State({"updates": self.updates, "radius2": self.radius2}, arrays)
 

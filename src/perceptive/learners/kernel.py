@@ -19,7 +19,7 @@ from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Floats
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_dataset import KernelDataset
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.multiclass import decide_argmax, decide_binary
 from perceptive.parameters import KernelParameters
 from perceptive.state import State, check_labels
@@ -141,7 +141,7 @@ class KernelLearner(DualLearner):
         return dataset
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its coefficients start at zero."""
+        """Add a class that was not announced; its coefficients start at zero."""
         with self.lock.learning(), self.lock.changing():
             first = not self.classes
             self._set_classes(in_order_of_labels([*self.classes, label]))
@@ -150,10 +150,7 @@ class KernelLearner(DualLearner):
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many(_one(x), [y], None if weight == 1.0 else [weight])
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many(_one(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
@@ -199,7 +196,7 @@ class KernelLearner(DualLearner):
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         more = {"announced": self.announced, "takes_objects": self.takes_objects}
         with self.lock.exclusive():
             meta, arrays = self._state()

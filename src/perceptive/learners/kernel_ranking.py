@@ -117,7 +117,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
         return [replace(problem, **facts) for problem in super().problems(witness)]
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return self._state()
 

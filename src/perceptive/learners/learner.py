@@ -6,7 +6,7 @@ certificates, files, the command line) is written once against this contract.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
 from perceptive import _core
@@ -117,7 +117,7 @@ class Learner(Protocol):
         """The sequences v₀, v₁, … as theorems see them, with the vectors of the hypotheses as witnesses."""
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
@@ -137,3 +137,11 @@ def learn_all(dataset: Dataset) -> None:
         pass
     if len(dataset) > 1:  # between two examples of a stream there is no end of learning
         learner.finish()
+
+
+def is_mistake(learner: Any, learn: Callable[[], None]) -> bool:
+    """Whether what a learner learns is a mistake."""
+    with learner.lock.learning():
+        before: int = learner.mistakes
+        learn()
+        return bool(learner.mistakes > before)

@@ -30,19 +30,11 @@ from perceptive.data.labels import (
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners import multiclass
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.linear_state import restore_state, state_of
-from perceptive.learners.multiclass import (
-    check_cost,
-    combine_ovo,
-    combine_ovr,
-    criterion,
-    decide_argmax,
-    decide_binary,
-    name_of_output,
-)
 from perceptive.learners.one_dict import learn_dict, predict_dict
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
@@ -137,7 +129,7 @@ class LinearLearner(Recorded):
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is none of the classes " + f"{labels!r}", Parameter("reference", reference))
         if self.parameters.cost is not None:
-            self.cost = check_cost(self.parameters.cost, len(labels))
+            self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
 
     def pairs(self) -> list[Pair]:
         """The problems that there must be."""
@@ -200,7 +192,7 @@ class LinearLearner(Recorded):
             self.finish()
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its weights start at zero.
+        """Add a class that was not announced; its weights start at zero.
 
         Classes that compete are numbered as they come, until `finish` sorts them.
         """
@@ -271,10 +263,7 @@ class LinearLearner(Recorded):
             mistake = learn_dict(self, x, y)
             if mistake is not None:
                 return mistake
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight])
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
@@ -330,14 +319,14 @@ class LinearLearner(Recorded):
             scores = score_rows(vectors[ALL], rows, hypothesis)
             return scores[:, 0] if self.binary else scores
         parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in vectors.items()}
-        reduction = combine_ovr if self.parameters.multiclass == "ovr" else combine_ovo
+        reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """From scores to indices of classes; ties go to the lowest index."""
         if self.binary:
-            return decide_binary(scores, self.parameters.ties)
-        return decide_argmax(scores, self.index.get(self.parameters.reference))
+            return multiclass.decide_binary(scores, self.parameters.ties)
+        return multiclass.decide_argmax(scores, self.index.get(self.parameters.reference))
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
@@ -346,7 +335,7 @@ class LinearLearner(Recorded):
         check_lengths(len(scores), len(which))
         check_known(labels, index)
         truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-        return criterion(scores, truth)
+        return multiclass.criterion(scores, truth)
 
     # ------------------------------------------------------------ the run so far
 
@@ -362,7 +351,7 @@ class LinearLearner(Recorded):
         """Each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():
             for k in range(vector.n_classes):
-                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
+                yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""
@@ -395,15 +384,14 @@ class LinearLearner(Recorded):
             self.tally, self._open = copy.copy(state["tally"]), state["open"]
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
-        classes, announced = state.meta["classes"], state.meta["announced"]
-        provisional = state.meta.get("provisional", False)
-        learner = cls(classes if announced else None, provisional=provisional, **state.meta["parameters"])
+        meta, classes = state.meta, state.meta["classes"] if state.meta["announced"] else None
+        learner = cls(classes, provisional=meta.get("provisional", False), **meta["parameters"])
         restore_state(learner, state)
         return learner

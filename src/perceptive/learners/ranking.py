@@ -220,7 +220,7 @@ class RankingLearner(ListLearner):
             self.tally = copy.copy(state["tally"])
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return self._state()
 

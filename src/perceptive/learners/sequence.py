@@ -20,14 +20,14 @@ from perceptive.learners.facts import parameter_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
 from perceptive.learners.sequence_run import SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
-from perceptive.learners.sequence_vectors import Vectors, need_log
+from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
@@ -213,10 +213,7 @@ class SequenceLearner(SequenceRun):
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
-        with self.lock.learning():
-            dataset, before = self.dataset([x], [y]), self.mistakes
-            learn_all(dataset)
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()
@@ -266,7 +263,7 @@ class SequenceLearner(SequenceRun):
         core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
         hypothesis = hypothesis or self.parameters.hypothesis
         if hypothesis == "voted":
-            need_log(self.parameters, "voted")
+            need_journal(self.parameters, "voted")
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
             hypothesis = hypothesis if core.rounds else "last"  # before the first sentence v₀ is all that there is
@@ -342,7 +339,7 @@ class SequenceLearner(SequenceRun):
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""
         with self.lock.shared():
-            pruned = self.core.clock == 0 and not self.parameters.keeps_log
+            pruned = self.core.clock == 0 and not self.parameters.keeps_journal
             return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
 
     def restore(self, state: tuple[dict[str, Any], int]) -> None:
@@ -359,7 +356,7 @@ class SequenceLearner(SequenceRun):
                 self._vectors.clear()
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 

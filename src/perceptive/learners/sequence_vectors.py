@@ -38,7 +38,7 @@ class Vectors:
         if hypothesis == "averaged":
             vector = core.average()
         else:
-            need_log(self._parameters, hypothesis)
+            need_journal(self._parameters, hypothesis)
             survival = np.array(core.survival, np.int64)
             vector = core.voter(choose_voter(hypothesis, survival, self._parameters.random_state))
         self._made[hypothesis] = now, vector
@@ -46,7 +46,7 @@ class Vectors:
 
     def witnesses(self, core: _core.SequenceModel) -> dict[str, Witness]:
         """The vectors that a theorem may call upon; those of length 0 say nothing."""
-        names = ("last", "averaged", "best") if self._parameters.keeps_log else ("last", "averaged")
+        names = ("last", "averaged", "best") if self._parameters.keeps_journal else ("last", "averaged")
         found = {name: self.of(core, name) for name in names}
         lengths = {name: math.sqrt(core.squared_norm(vector)) for name, vector in found.items()}
         return {name: Witness(found[name], length) for name, length in lengths.items() if length}
@@ -56,9 +56,9 @@ class Vectors:
         self._made.clear()
 
 
-def need_log(parameters: SequenceParameters, hypothesis: str) -> None:
+def need_journal(parameters: SequenceParameters, hypothesis: str) -> None:
     """Raise where not every update is kept."""
-    if not parameters.keeps_log:
+    if not parameters.keeps_journal:
         raise ParameterError(
             "{} needs every update; train with {}", Parameter("hypothesis", hypothesis), Parameter("keep", "all")
         )

@@ -103,7 +103,7 @@ class WeightVector:
 
     def _bind(self, run: _core.Progress, n_features: int) -> None:
         """Give the core the arrays as they are now."""
-        core = _core.Problem(
+        core = _core.LinearModel(
             self.arrays["z"],
             self.arrays.get("sum"),
             self.arrays.get("sigma"),

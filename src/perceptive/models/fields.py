@@ -88,7 +88,7 @@ def _in_list(field: Any, value: Any, where: str) -> Iterator[tuple[Any, Any, str
 
 def _in_record(fields: Record, value: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{where or 'the header'} must be values by name")
+        raise ValueError(f"{where or 'the header'} must be an object with named values")
     prefix = where and where + "."
     for name, field in fields.items():
         if name in value:

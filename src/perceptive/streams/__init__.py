@@ -68,7 +68,9 @@ class Stream:
         if not self.format.has_idf or self.known_idf is not None:
             return self.known_idf
         if STDIN in self.files:
-            raise ParameterError("{} reads the files twice, a pipe gives them once; write it to a file", "text.idf")
+            raise ParameterError(
+                "{} reads the files twice, but standard input can be read only once; write it to a file", "text.idf"
+            )
         return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
 
     @property
@@ -125,7 +127,7 @@ def open(
     remember_names : bool
         Keep the names of hashed features in ``stream.log.names``.
     idf : array of float32, optional
-        2^bits factors of an earlier stream's ``idf``, where texts have idf; else they come of a pass over the files.
+        2^bits factors of an earlier stream's ``idf``, where texts have idf; else the files are read once for them.
     **how
         What `FileFormat` takes: ``bits``, ``label``, ``text``, ``interactions``, …
 

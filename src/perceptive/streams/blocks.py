@@ -199,7 +199,7 @@ def is_packed(path: str) -> bool:
 
 
 def file_signature(path: str) -> Any:
-    """What tells a file from others: its name, size, time and content; what comes but once equals nothing.
+    """What tells a file from others: its name, size, time and content; what can be read only once equals nothing.
 
     Of a file of more than 1 MiB the content is looked at in places, the start and the end among them.
     """
@@ -269,7 +269,7 @@ def check_json_lines(path: str) -> None:
 
 
 class _Once(io.BufferedIOBase):
-    """What can be read but once, and looked at before that: as much as it takes to see a line."""
+    """A stream that can be read only once, of which the first line can be seen before."""
 
     def __init__(self, raw: Any) -> None:
         self._raw, self._seen = raw, b""

@@ -1,4 +1,4 @@
-"""The binary cache: examples parsed once, for later passes at the speed of the disk or of the page cache.
+"""The binary cache: examples parsed once, for later epochs at the speed of the disk or of the page cache.
 
 ::
 
@@ -81,7 +81,7 @@ class Cache:
             raise ValueError(f"{path}: a cache of another version of perceptive; delete it")
         if start and start != MAGIC:
             file.close()
-            raise UsageError(f"{path}: is no cache, and would be lost; give the cache another name")
+            raise UsageError(f"{path}: is not a cache, and would be lost; give the cache another name")
         try:
             index = _read_index(file)
             if index is None or index["made_from"] != json.loads(json.dumps(made_from)):

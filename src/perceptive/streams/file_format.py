@@ -132,7 +132,7 @@ class FileFormat:
 
     @property
     def has_idf(self) -> bool:
-        """Whether these are weighted by how rare they are, which takes a pass before the others."""
+        """Whether these are weighted by how rare they are, for which the files are read once before."""
         return self.has_text and bool(self.text["idf"])
 
     def parser(

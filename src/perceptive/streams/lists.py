@@ -262,7 +262,7 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
 
 
 def _comes_back(path: str, query: int) -> int | None:
-    """The line on which a query comes back: it is looked for once, in the file again; None where that is no file."""
+    """The line on which a query comes back: the file is read again for it, once; None where it is a pipe."""
     if not os.path.isfile(path):  # a pipe
         return None
     line, there, gone = 0, False, False

@@ -162,7 +162,7 @@ class Checkpoint:
         learner, best = State(meta["learner"], below(arrays, "learner/")), part("best")
         history = History.from_meta(meta["history"])
         if not meta["best_epoch"] <= meta["epoch"] <= history.epochs:
-            raise ValueError(f"epoch {meta['epoch']} is not the one behind the {history.epochs} of its history")
+            raise ValueError(f"epoch {meta['epoch']} does not follow the {history.epochs} epochs of its history")
         mistakes, updates, loss = meta["before"]
         counts: dict[str, Any] = {name: meta[name] for name in COUNTS}
         run = Run(

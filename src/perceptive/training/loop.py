@@ -48,7 +48,7 @@ class History:
     def settled(self) -> bool:
         """Whether the latest epoch made no update: then none to come would, either.
 
-        There may be mistakes that nobody can learn from (K(x, x) = 0, say): then it has settled, but not converged.
+        There may be mistakes that teach nothing (K(x, x) = 0, say): then it has settled, but not converged.
         """
         return self.updates[-1] == 0
 
@@ -207,7 +207,7 @@ def train(
     keeper : Keeper or None
     """
     while not run.done:
-        with run.learner.lock.learning():  # nobody else teaches it before the run is over
+        with run.learner.lock.learning():  # no other thread teaches it before the run is over
             with run.learner.lock.changing():
                 run.learner.open = False
             _train(run, source, report, after_epoch, keeper)

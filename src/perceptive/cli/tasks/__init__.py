@@ -18,6 +18,7 @@ from perceptive.errors import UsageError
 
 if TYPE_CHECKING:
     from perceptive.data.dataset import Dataset
+    from perceptive.learners.learner import Learner
     from perceptive.parameters import TrainingParameters
     from perceptive.streams.parsing import Log
     from perceptive.training.loop import Run, Source
@@ -207,11 +208,11 @@ class Entry:
 
 
 def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
-    """The learner and the task of a model, for which the command must be, and the options that were given."""
+    """The learner, the entry and the adapter of a model; raises where the command or an option is not for it."""
     from perceptive.models.registry import load_learner
 
     learner = load_learner(options.model)
-    entry = BY_LEARNER[type(learner).__name__]
+    entry = of_learner(learner)
     if options.command not in entry.takes:
         use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
         raise UsageError(f"{options.model}: is a {entry.what}; use perceptive {use}")
@@ -278,7 +279,11 @@ TASKS = [
         },
     ),
 ]  # fmt: skip
-BY_LEARNER = {entry.learner: entry for entry in TASKS}
+
+
+def of_learner(learner: Learner) -> Entry:
+    """The task of a learner."""
+    return next(entry for entry in TASKS if entry.learner == type(learner).__name__)
 
 
 def of_name(name: str, kernel: bool) -> Entry:

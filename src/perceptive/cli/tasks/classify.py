@@ -42,7 +42,7 @@ MOST_SHOWN = 20  # classes in the confusion matrix
 SOME = 5  # labels that a note names
 SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
-OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are no options, or not as they are there
+OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
 # Of labels, which of them each example has, scores, and the lines between examples that hold none.
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 

@@ -36,7 +36,7 @@ from perceptive.streams.parsing import Log
 from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
-OWN = {"kernel", "normalized", "cache_size"}  # parameters that are no options, or not as they are there
+OWN = {"kernel", "normalized", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Labelled(NamedTuple):
@@ -211,7 +211,7 @@ def _rows(stream: Stream, learner: Any) -> Labelled:
 def _objects(
     options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
 ) -> tuple[Kernel, Labelled]:
-    """Objects and their labels; a new kernel becomes one of their numbers, where it sees these."""
+    """Objects, their labels and the kernel; a new kernel learns here which numbers of the objects it compares."""
     objects = Objects(options, labelled=True)
     lines = list(objects)
     kernel = with_numbers(kernel, lines) if new else kernel

@@ -95,7 +95,7 @@ def try_objects(kernel: Kernel, learner: Any, dtype: str, X: list[Any]) -> None:
 
 
 def with_numbers(kernel: Kernel, lines: list[Line]) -> Kernel:
-    """The kernel, whose parts of vectors that no "@" sends elsewhere are of the numbers of the first line."""
+    """The kernel, in which kernels of vectors without "@" compare the numbers that the first line has."""
     taken: list[Any] = []
     whole: list[Kernel] = []  # those that see all of a line
     waiting = [kernel]

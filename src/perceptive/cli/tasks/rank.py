@@ -14,7 +14,16 @@ from perceptive.cli.options import as_json, given_to_learner
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.classify import examined, weights_of
 from perceptive.cli.tasks.files import ListsJob
-from perceptive.cli.tasks.rows import FROM_DICTS, NOTHING, count, known_rows, open_stream, refuse_changes, stream_for
+from perceptive.cli.tasks.rows import (
+    FROM_DICTS,
+    KEEPS,
+    NOTHING,
+    count,
+    known_rows,
+    open_stream,
+    refuse_changes,
+    stream_for,
+)
 from perceptive.data.dataset import Dataset
 from perceptive.errors import UsageError
 from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1
@@ -139,7 +148,7 @@ def ranking_parameters(
 def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
     """Raise where a ranker that goes on was begun with another cost."""
     if options.pair_cost not in (None, learner.parameters.cost):
-        raise UsageError(f"{options.model}: goes on learning as it has begun; leave out --pair-cost")
+        raise UsageError(f"{options.model}: {KEEPS}; leave out --pair-cost")
 
 
 def scored_lists(stream: Stream, score: Callable[[Any], Scores]) -> Opened:

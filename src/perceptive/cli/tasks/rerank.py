@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from perceptive.cli.tasks import BY_LEARNER
+from perceptive.cli.tasks import of_learner
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
@@ -33,7 +33,7 @@ class Rerank(Tag):
         if options.base is None:
             raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
         base = load_learner(options.base)
-        if BY_LEARNER[type(base).__name__].name != "tag":
+        if of_learner(base).name != "tag":
             raise UsageError(f"{options.base}: is not a tagger; give one of train --task tag")
         X, y, places = read(options.data, label_column(options, base))
         epochs = options.base_epochs or max(1, round(base.rounds / len(X)))

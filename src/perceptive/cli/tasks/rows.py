@@ -11,6 +11,7 @@ from typing import Any
 from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.options import given, option_of
+from perceptive.cli.tasks import of_learner
 from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.examples import Examples
@@ -19,6 +20,7 @@ from perceptive.streams.parsing import Log
 # The options of how features become columns that are not called as `FileFormat` calls them.
 TEXT = {name: "normalize" if name == "normalize_text" else name for name in g.TEXT.without("text").options}
 FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
+KEEPS = "keeps the parameters that it was trained with"
 NOTHING = "{}: this model has learned nothing; train it first"
 FROM_DICTS = "{}: learned from dicts in Python, and cannot read files; use it from Python"
 
@@ -32,7 +34,7 @@ def size_of(path: str) -> int:
 
 
 def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> Stream:
-    """The files of a training run; a learner that goes on reads as it has begun.
+    """The files of a training run; a learner that goes on reads them as before.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -
     return streams.open(
         options.data,
         format=format_of(learner, options, fixed),
-        dtype=learner.parameters.dtype if hasattr(learner, "kernel") else "float32",
+        dtype=learner.parameters.dtype if of_learner(learner).kernel else "float32",
         threads=options.threads,
         on_error=options.on_error,
         idf=learner.space.idf,
@@ -98,11 +100,9 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     if known is None:
         bits = getattr(learner.parameters, "bits", None)
         if bits is None and told not in (None, "svmlight", "libsvm"):
-            raise UsageError(f"the model has learned from columns, which {told} files do not number; give svmlight")
+            raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:
-            raise UsageError(
-                "the model has learned from dicts in Python; say by --format which files hold such examples"
-            )
+            raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
         return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
     if told is not None and FileFormat(name=told).name != known.name:
         raise UsageError(f"the model has learned from {known.name} files; it cannot read {told}")
@@ -137,7 +137,7 @@ def refuse_changes(
     changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
     if changed:
-        raise UsageError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+        raise UsageError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
 
 
 def known_rows(examples: Examples, width: int) -> _core.Rows:

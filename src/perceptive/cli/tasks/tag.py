@@ -18,7 +18,7 @@ from perceptive.cli.labels import breaks_line
 from perceptive.cli.options import as_option, given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.memory import MemoryJob, held_out
-from perceptive.cli.tasks.rows import count
+from perceptive.cli.tasks.rows import KEEPS, count
 from perceptive.cli.tasks.tagged import tagged
 from perceptive.data.dataset import Dataset
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
@@ -61,14 +61,14 @@ class Tag:
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> TaggerJob:
         """Read the files."""
         if options.dev and options.validation_fraction:
-            raise UsageError("--dev and --holdout are both sentences to stop by; give one of them")
+            raise UsageError("--dev and --holdout both choose the sentences for early stopping; give one of them")
         if options.prune is not None and not options.prune >= 0:
             raise UsageError(f"--prune {options.prune}: give a number ≥ 0")
         resumed = learner is not None and not options.model
         learner = self._begun(options, learner)
         if resumed:  # a file holds the lines of templates; they were asked for by another name, perhaps
             learner.parameters = replace(learner.parameters, template=options.template or SequenceParameters.template)
-        if options.prune is not None and learner.parameters.keeps_log:
+        if options.prune is not None and learner.parameters.keeps_journal:
             raise UsageError(
                 "--prune does not go with --keep all and the hypotheses best, voted and random: prune averaged or last"
             )
@@ -103,7 +103,7 @@ class Tag:
         chosen = given(options, SequenceParameters, set())
         if options.model and chosen:
             changed = ", ".join(map(option_of, chosen))
-            raise UsageError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
+            raise UsageError(f"{options.model}: {KEEPS}; leave out {changed}")
         return SequenceLearner(**given_to_learner(options, SequenceParameters, set())) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:

@@ -72,7 +72,7 @@ def _spans(
 ) -> list[tuple[int, int, str, str]]:
     """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
     if learner.scheme is None:
-        raise UsageError("the labels of this model are no segments; leave out --spans")
+        raise UsageError("the labels of this model do not mark segments; leave out --spans")
     found = []
     for begin, end, kind in spans(labels, learner.given or learner.scheme):
         words = [row[0] for row in sentence[begin:end]]
