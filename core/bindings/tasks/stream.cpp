@@ -112,6 +112,7 @@ nb::object learn_named(const Lock& lock, Problem& problem, Tally& tally, i64 n_c
                        std::uint64_t label_hash) {
     if (!lock.of_model->teachable() || problem.ids || problem.pending) return nb::none();
     if (problem.stride > 1 && problem.n_classes != n_classes) return nb::none();
+    if (problem.run.updates >= FLOAT32_UPDATES && problem.z.dtype() == nb::dtype<float>()) return nb::none();  // widen
     NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
     if (!named.plain()) return nb::none();
     if (named.width() > problem.n_features) {
@@ -168,14 +169,14 @@ std::optional<std::vector<double>> named_scores(const Lock& lock, const Problem&
     require(!averaged || problem.sum, "there is no average");
     std::pair<double, double> clock{0.0, 0.0};
     if (averaged) clock = problem.run.average_clock(problem.options.average_mistakes);
-    return with_dtype(problem, [&](auto w) {
-        return scores_of<decltype(w)>(problem, named.row(), clock.first, clock.second);
-    });
+    return with_dtype(problem,
+                      [&](auto w) { return scores_of<decltype(w)>(problem, named.row(), clock.first, clock.second); });
 }
 
 }  // namespace
 
 void bind_stream(nb::module_& m) {
+    m.attr("FLOAT32_UPDATES") = FLOAT32_UPDATES;
     m.def("learn_named", &learn_named, "lock"_a, "problem"_a, "tally"_a, "n_classes"_a, "indices"_a, "added"_a,
           "n_stored"_a, "may_add"_a, "x"_a, "target"_a, "label_hash"_a,
           nb::sig("def learn_named(lock: Lock, problem: Problem, tally: Tally, n_classes: int, indices: dict, "

@@ -282,10 +282,9 @@ class LinearLearner(Recorded):
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """The label of x."""
-        if type(x) is dict:
-            found = predict_dict(self, x, hypothesis or self.parameters.hypothesis)
-            if found is not None:
-                return found[0]
+        found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
+        if found is not None:
+            return found[0]
         return self.predict_many(single_row(x), hypothesis)[0]
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
