@@ -82,10 +82,10 @@ class LinearLearner(Recorded):
     >>> L = LinearLearner(classes=["loss", "profit"])
     >>> L.score((1, 1)), L.predict((1, 1))
     (0.0, 'loss')
-    >>> for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit"), ((2, 3), "loss")]:
-    ...     mistake = L.learn(x, y)
-    >>> L.predict((4, 4)), L.mistakes
-    ('profit', 3)
+    >>> [L.learn(x, y) for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit")]]
+    [True, True, False]
+    >>> L.score((4, 4)), L.predict((4, 4))
+    (12.0, 'profit')
     """
 
     def __init__(self, classes: Sequence[Any] | None = None, *, provisional: bool = False, **parameters: Any) -> None:
