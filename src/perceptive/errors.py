@@ -204,6 +204,10 @@ class NotWritten(UserWarning):
     """A file could not be written, and the run goes on without it."""
 
 
+class OrderMatters(UserWarning):
+    """The order of the examples decides what is learned."""
+
+
 @contextmanager
 def naming(path: str) -> Iterator[None]:
     """Name the file in what the system says of it, and a cure."""

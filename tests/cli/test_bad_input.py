@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from command_line import PERCEPTIVE, perceptive
-from perceptive import load
+from perceptive import load_learner
 
 BAD = {
     "a NUL byte": b"1 1:1\n0 1:\0\n",
@@ -79,7 +79,7 @@ def test_messages_that_name_the_cure(data, tmp_path):
     assert "there is no column 'nope' for the label but 'age', 'job'" in done.stderr
     (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbf" + b"0\tred apple\n1\tblue plum\n" * 3)
     perceptive("train", tmp_path / "t.txt", "--text", "--classes", "0,1", "-o", tmp_path / "m", "--quiet")
-    assert load(tmp_path / "m").classes == ["0", "1"]
+    assert load_learner(tmp_path / "m").classes == ["0", "1"]
     perceptive("train", data / "train.svm", "-o", data / "m", "--seed", "-5", "--holdout", 0.3, code=2)
     done = subprocess.run(
         [*PERCEPTIVE, "train", "-", "-o", str(data / "m")], input=b"\x1f\x8bgarbage", capture_output=True

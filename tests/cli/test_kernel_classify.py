@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from command_line import perceptive
-from perceptive import KernelClassifier, load, save
+from perceptive import KernelClassifier, load_learner, save
 from perceptive.kernels import Gaussian, Polynomial
 from perceptive.learners import KernelLearner
 
@@ -28,7 +28,7 @@ def test_train_predict_eval_inspect(circle, tmp_path):
     )
     assert told["learner"]["kernel"] == "Polynomial(degree=2)"
     assert "the theorem allows" in told["certificate"]["text"]
-    learner = load(model)
+    learner = load_learner(model)
     assert learner.kernel == Polynomial(2)
     labels = [int(line) for line in perceptive("predict", model, circle).stdout.split()]
     report = json.loads(perceptive("eval", model, circle, "--json").stdout)
@@ -43,7 +43,7 @@ def test_train_predict_eval_inspect(circle, tmp_path):
 def test_budget(circle, tmp_path):
     model = tmp_path / "a.model"
     perceptive("train", circle, "-o", model, "--kernel", "gaussian(gamma=1)", "--budget", 30, "--forget", "projectron")
-    learner = load(model)
+    learner = load_learner(model)
     assert len(learner.dual) <= 30
     assert learner.kernel == Gaussian(gamma=1)
 
@@ -142,7 +142,7 @@ def test_going_on_is_learning_all_along(tmp_path):
     model, more = tmp_path / "a.model", tmp_path / "b.model"
     perceptive("train", first, "-o", model, "--kernel", "subsettree@tree", "--epochs", 1, "--no-shuffle", "--quiet")
     perceptive("train", second, "-o", more, "--continue", model, "--epochs", 1, "--no-shuffle", "--quiet")
-    learner = load(more)
+    learner = load_learner(more)
     whole = KernelLearner(classes=["x", "y"], kernel="subsettree@tree")
     whole.learn_many([{"tree": row["tree"]} for row in rows], [row["label"] for row in rows])
     assert learner.mistakes == whole.mistakes
@@ -200,7 +200,7 @@ def test_held_out_examples_stop_the_training(tmp_path):
     )
     best = int(np.argmax(told["training"]["held_out"]))
     assert len(told["training"]["held_out"]) <= best + 3 < 50
-    learner = load(tmp_path / "a.model")
+    learner = load_learner(tmp_path / "a.model")
     assert learner.mistakes == sum(told["training"]["mistakes"][: best + 1])
     assert learner.played == (best + 1) * learner.seen
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import perceptive
-from perceptive import KernelClassifier, KernelRanker, LinearRanker, load, save
+from perceptive import KernelClassifier, KernelRanker, LinearRanker, load_learner, save
 from perceptive.evaluation import metrics
 from perceptive.kernels import Custom, Polynomial, Spectrum, SubsetTree
 
@@ -52,7 +52,7 @@ def test_vectors(circle, svmlight, tmp_path):
     assert (told["data"]["examples"], told["data"]["candidates"]) == (len(X), sum(map(len, X)))
     assert told["certificate"]["holds"]
     assert not told["certificate"]["hypothetical"]
-    learner = load(model)
+    learner = load_learner(model)
     assert learner.kernel == Polynomial(2)
     assert told["learner"]["supports"] == len(learner.dual)
     rows = np.vstack(X)
@@ -88,9 +88,9 @@ def test_holding_out_and_going_on(svmlight, tmp_path):
     told = json.loads(perceptive("train", svmlight, "--task", "rank", "-o", model, *options).stdout)
     assert len(told["training"]["held_out"]) == len(told["training"]["mistakes"])
     assert 0.5 < max(told["training"]["held_out"]) <= 1
-    before = load(model).rounds
+    before = load_learner(model).rounds
     perceptive("train", svmlight, "--task", "rank", "--continue", model, "-o", model, "--epochs", 1)
-    assert load(model).rounds == before + 120
+    assert load_learner(model).rounds == before + 120
     for wrong, message in [
         (("--kernel", "linear"), "leave out --kernel"),
         (("--rule", "pa1"), "leave out --rule"),
@@ -133,9 +133,9 @@ def test_strings(tmp_path):
     assert not json.loads(perceptive("certify", model, path, "--json").stdout)["certificate"]["hypothetical"]
     write_lines(tmp_path / "other.jsonl", SPELLED[:1])
     assert "On data other than the run's" in perceptive("certify", model, tmp_path / "other.jsonl").stdout
-    rounds = load(model).rounds
+    rounds = load_learner(model).rounds
     perceptive("train", path, "--task", "rank", "--continue", model, "-o", model)
-    assert load(model).rounds == rounds + 3
+    assert load_learner(model).rounds == rounds + 3
 
 
 def test_trees_and_parts(tmp_path):
@@ -150,7 +150,7 @@ def test_trees_and_parts(tmp_path):
     path, model = write_lines(tmp_path / "trees.jsonl", rows), tmp_path / "trees.model"
     kernel = "subsettree(0.5)@tree + 0.1*spectrum(2)@text"
     perceptive("train", path, "--task", "rank", "--kernel", kernel, "-o", model)
-    assert load(model).kernel == SubsetTree(0.5).on("tree") + 0.1 * Spectrum(2).on("text")
+    assert load_learner(model).kernel == SubsetTree(0.5).on("tree") + 0.1 * Spectrum(2).on("text")
     new = write_lines(tmp_path / "new.jsonl", [{"candidates": parses("cut", "bread")}])
     assert perceptive("rank", model, new).stdout == "1 0\n"
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from command_line import perceptive, write_rows
-from perceptive import load
+from perceptive import load, load_learner
 
 
 def test_predict(data, model):
-    learner = load(model)
+    learner = load_learner(model)
     X, y = write_rows(data / "test.svm", seed=1)
     expected = learner.predict_many(X)
     assert perceptive("predict", model, data / "test.svm").stdout == "".join(f"{label}\n" for label in expected)
@@ -70,7 +70,7 @@ def test_labels_that_would_break_lines_are_quoted(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("label,x\n" + '"two\nlines",1\nplain,-1\n"a\ttab",5\n"""quoted""",-9\n' * 3)
     perceptive("train", table, "-o", tmp_path / "m", "--epochs", 9, "--quiet")
-    labels = load(tmp_path / "m").classes
+    labels = load_learner(tmp_path / "m").classes
     assert {"two\nlines", "a\ttab", '"quoted"', "plain"} == set(labels)
     found = perceptive("predict", tmp_path / "m", table).stdout
     assert found.count("\n") == 12

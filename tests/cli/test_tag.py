@@ -5,7 +5,7 @@ import json
 import pytest
 
 from command_line import CHUNKS, perceptive
-from perceptive import SequenceTagger, certify, load, save
+from perceptive import SequenceTagger, certify, load_learner, save
 from perceptive.learners import SequenceLearner
 from perceptive.streams import conll
 
@@ -46,7 +46,7 @@ def test_a_tagger_is_certified(chunks):
     assert not told["hypothetical"]
     assert 0 < told["updates"] <= told["bound"]
     X, y = conll.read(train)
-    expected = certify(load(model), X, y)
+    expected = certify(load_learner(model), X, y)
     assert (told["bound"], told["text"]) == (expected.bound, str(expected))
     assert perceptive("certify", model, train).stdout == f"{expected}\n"
     assert json.loads(perceptive("certify", model, other, "--json").stdout)["certificate"]["hypothetical"]

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from perceptive import __version__
-from perceptive.errors import NotWritten, ParameterError, UsageError, naming_full, told
+from perceptive.errors import NotWritten, OrderMatters, ParameterError, UsageError, naming_full, told
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
@@ -124,13 +124,14 @@ def _set_up(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def _telling_warnings() -> Iterator[None]:
-    """Tell in plain words, and at once, of files that cannot be written while a run goes on."""
+    """Tell in plain words, and at once, of what a run goes on in spite of."""
     with warnings.catch_warnings():
         show = warnings.showwarning
-        warnings.simplefilter("always", NotWritten)
+        for category in (NotWritten, OrderMatters):
+            warnings.simplefilter("always", category)
 
         def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, NotWritten):
+            if issubclass(category, NotWritten | OrderMatters):
                 print(f"perceptive: {message}", file=sys.stderr, flush=True)
             else:
                 show(message, category, *where, **more)

@@ -16,7 +16,19 @@ from perceptive.errors import NotWritten, UsageError, told
 from perceptive.learners.learner import learn_all
 from perceptive.models.registry import save
 
-PLAYS_OFTEN = ("epochs", "validation_fraction", "checkpoint", "cache", "certify", "patience", "shuffle", "dev", "prune")
+PLAYS_OFTEN = (
+    "epochs",
+    "validation_fraction",
+    "checkpoint",
+    "cache",
+    "memory",
+    "certify",
+    "patience",
+    "shuffle",
+    "dev",
+    "prune",
+    "tune",
+)
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 

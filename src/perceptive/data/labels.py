@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive.errors import Parameter, ParameterError
 
+NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
 _FIRST = np.zeros(1, dtype=np.int64)
 
 

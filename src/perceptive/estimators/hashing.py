@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import Group, anything, parameter
-from perceptive.estimators.data import forget_columns
+from perceptive.estimators.data import forget_columns, validated
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.hashing import HashKernel
 
@@ -136,9 +136,7 @@ class HashedFeatures(HashGroup, HashingTransformer):
     def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
         if is_dicts(X):
             return super()._encode(X, fitting)
-        X = validate_data(
-            self, X, reset=fitting, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True
-        )
+        X = validated(self, X, reset=fitting)
         n_columns = X.shape[1]
         names = getattr(self, "feature_names_in_", map(str, range(n_columns)))
         buckets, signs = self.kernel_.hash(names, grow=fitting)

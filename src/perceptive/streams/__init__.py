@@ -26,6 +26,7 @@ from perceptive.streams.examples import batches, join
 from perceptive.streams.file_format import FileFormat, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
+from perceptive.streams.tables import feature_columns
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -69,6 +70,11 @@ class Stream:
         if STDIN in self.files:
             raise ParameterError("{} reads the files twice, a pipe gives them once; write it to a file", "text.idf")
         return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of tables that have features; of standard input, once it was read."""
+        return feature_columns(self.files, self.format, self.log.columns)
 
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""

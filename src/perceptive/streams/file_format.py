@@ -176,8 +176,19 @@ class FileFormat:
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
             kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
-        text = None if self.text_column is None else self._texts(idf)
-        return _core.Csv(features, text, header.delimiter, kinds)
+        return self.table_parser(kinds, header.delimiter, remember, idf)
+
+    def table_parser(
+        self,
+        columns: Sequence[tuple[str, str]],
+        delimiter: str = ",",
+        remember: bool = False,
+        idf: NDArray[np.float32] | None = None,
+    ) -> _core.Csv:
+        """The parser of the rows of a table, whose columns have a name and a kind each: see `kinds`."""
+        features = self._features(remember)
+        assert features is not None
+        return _core.Csv(features, None if self.text_column is None else self._texts(idf), delimiter, columns)
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
         """What each column of a table is; ``categorical`` are those that the table itself says are."""

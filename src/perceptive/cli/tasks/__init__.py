@@ -7,7 +7,7 @@ here, so that no adapter is imported before it is needed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -32,13 +32,15 @@ class Job(Protocol):
     Attributes
     ----------
     learner : Learner
-        As it is before training: new, or the one that goes on.
+        As it is before training, after `prepare`: new, or the one that goes on.
     source : Source
     metric : str
         What the held-out part is scored by.
     files : sequence of str
     log : Log
         What was skipped, and what is odd.
+    passes : int
+        How often the files are read before the first epoch, where that takes time.
     certifies : bool
         Whether the certificate costs so little that it is made unasked.
     counts : dict
@@ -52,9 +54,14 @@ class Job(Protocol):
     log: Log
 
     @property
+    def passes(self) -> int: ...
+    @property
     def certifies(self) -> bool: ...
     @property
     def counts(self) -> dict[str, int]: ...
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """Read what must be known before the first round; ``report`` is told how much is done, in bytes."""
 
     def done(self, run: Run, played: int) -> float:
         """How much is done, in bytes of the files, where so many examples have been played."""
@@ -217,15 +224,17 @@ _EVAL = (g.FILES, g.HYPOTHESIS)
 _RANK = {"rank": (g.FILES, g.SCORES, g.HYPOTHESIS), "eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS,)}
 _TAG = {"tag": (g.PATHS, g.LABEL_COLUMN, g.HYPOTHESIS), "eval": (g.LABEL_COLUMN, g.HYPOTHESIS)}
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
-_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, *_KEPT)
-_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, *_KEPT)
+_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
+_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
 _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")
 TASKS = [
     Entry(
         "classify", "classify", "LinearLearner", "classifier",
         {
-            "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
+            "train": (
+                g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
+            ),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
             **_PREDICT,
         },
@@ -243,7 +252,7 @@ TASKS = [
     ),
     Entry(
         "rank", "rank", "RankingLearner", "ranker",
-        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW), **_RANK},
+        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE), **_RANK},
     ),
     Entry(
         "rank", "kernel_rank", "KernelRankingLearner", "ranker",
@@ -254,7 +263,7 @@ TASKS = [
     Entry(
         "tag", "tag", "SequenceLearner", "tagger",
         {
-            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
+            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE),
             **_TAG,
             "certify": (g.LABEL_COLUMN,),
             "inspect": (g.HYPOTHESIS, g.CLASS),

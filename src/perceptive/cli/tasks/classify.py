@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
-from perceptive.cli.options import given, label
+from perceptive.cli.options import given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.predictions import Predictions, probabilities_of
 from perceptive.cli.tasks.rows import (
@@ -58,16 +58,17 @@ class Classify:
         """Open the files."""
         from perceptive.cli.tasks.files import RowsJob
         from perceptive.training.blocks import RowBlocks
-        from perceptive.training.source import classifier_for
+        from perceptive.training.classifiers import classifier_for
 
-        parameters = given(options, LinearParameters, OWN)
+        parameters = given_to_learner(options, LinearParameters, OWN)
         LinearParameters(**parameters)  # raises for what cannot be, before anything is read
         stream = self._stream(options, learner)
-        job = RowsJob(stream, RowBlocks(), options, training, learner)
-        if learner is None:
-            classes, reference = labels_given(options, stream)
-            job.learner = classifier_for(job.source, classes, **parameters, **reference)
-        return job
+        classes, reference = labels_given(options, stream)
+
+        def make(source: FileSource) -> LinearLearner:
+            return classifier_for(source, classes, **parameters, **reference)
+
+        return RowsJob(stream, RowBlocks(), options, training, learner, make)
 
     def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
         if options.model:
@@ -82,8 +83,8 @@ class Classify:
         stream, kind = self._stream(options, learner), RowBlocks()
         if learner is None:
             classes, reference = labels_given(options, stream)
-            parameters = {**given(options, LinearParameters, OWN), **reference, "n_features": stream.format.width}
-            learner = LinearLearner(classes, **parameters)
+            parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
+            learner = LinearLearner(classes, **parameters, n_features=stream.format.width)
             learner.space.reads(stream.format, stream.idf)
 
         def datasets() -> Iterator[Dataset]:
@@ -91,7 +92,7 @@ class Classify:
                 labelled = examples.take((examples.which != UNLABELLED).nonzero()[0])
                 if len(labelled):
                     yield kind.dataset(learner, kind.ready(labelled, stream.format.width))
-                    learner.space.remember(stream.log.names)
+                    learner.space.remember(stream.log.names, () if learner.space.header else stream.columns)
 
         return learner, datasets()
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import tell_log
-from perceptive.cli.options import given
+from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened, of_name
 from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
 from perceptive.cli.tasks.memory import MemoryJob, held_out
@@ -194,9 +194,10 @@ def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stre
     classes = labels_given(options, stream)[0] or in_order_of_labels(dict.fromkeys(y))
     if len(classes) < 2:
         raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
-    learner = KernelLearner(classes=classes, kernel=kernel, **given(options, KernelParameters, OWN))
+    learner = KernelLearner(classes=classes, kernel=kernel, **given_to_learner(options, KernelParameters, OWN))
     if stream is not None:
         learner.space.reads(stream.format, None)
+        learner.space.remember(None, stream.columns)
     learner.takes_objects = stream is None
     return learner
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import pairs, tell_log, watched
-from perceptive.cli.options import as_json, given
+from perceptive.cli.options import as_json, given_to_learner
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.classify import examined, weights_of
 from perceptive.cli.tasks.files import ListsJob
@@ -129,11 +129,11 @@ class Rank:
 
 
 def ranking_parameters(
-    options: argparse.Namespace, parameters: type = RankingParameters, own: set[str] = OWN
+    options: argparse.Namespace, parameters: Any = RankingParameters, own: set[str] = OWN
 ) -> dict[str, Any]:
-    """What was given of a ranker."""
+    """What a new ranker is given."""
     cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
-    return {**given(options, parameters, own), **cost}
+    return {**given_to_learner(options, parameters, own), **cost}
 
 
 def refuse_cost(options: argparse.Namespace, learner: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from perceptive.cli.console import table
 from perceptive.cli.labels import breaks_line
-from perceptive.cli.options import as_option, given, option_of
+from perceptive.cli.options import as_option, given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.rows import count
@@ -104,7 +104,7 @@ class Tag:
         if options.model and chosen:
             changed = ", ".join(map(option_of, chosen))
             raise UsageError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
-        return SequenceLearner(**chosen) if learner is None else learner
+        return SequenceLearner(**given_to_learner(options, SequenceParameters, set())) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Sentences as they arrive: each ends with an empty line."""
