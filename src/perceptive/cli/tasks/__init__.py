@@ -244,7 +244,7 @@ TASKS = [
         "classify", "kernel_classify", "KernelLearner", "kernel classifier",
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
             **_PREDICT,
             "inspect": (g.HYPOTHESIS,),
         },

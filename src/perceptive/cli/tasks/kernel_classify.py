@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels, in_order_of_labels
 from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameters import KernelParameters, TrainingParameters
 from perceptive.streams import Stream
@@ -56,6 +58,21 @@ class Labelled(NamedTuple):
         return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
 
 
+@dataclass
+class KernelJob(MemoryJob):
+    """Training of a kernel classifier."""
+
+    kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
+
+    def finished(self, learner: Any) -> Any:
+        """With probabilities from the held-out part."""
+        X, y, _ = self.kept
+        if y and learner.parameters.hypothesis != "voted":
+            truth = np.array([learner.index[label] for label in y], np.int64)
+            learner.temperature = fit_temperature(learner.scores(X), truth)
+        return learner
+
+
 class OfKernel:
     """What the models of kernels share: they have supports, and no weights of features."""
 
@@ -74,10 +91,11 @@ class OfKernel:
 class KernelClassify(OfKernel, Classify):
     """The adapter."""
 
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
         """Read the files."""
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
+            learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
         dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
@@ -101,12 +119,7 @@ class KernelClassify(OfKernel, Classify):
         def look(learner: Any) -> Any:
             return learner.dataset(*taught, grow=False)
 
-        return MemoryJob(learner, source, "accuracy", read.files, read.log, counts, look)
-
-    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """A line for each example: the label first."""
-        options.proba = False
-        return super().predict(learner, options)
+        return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples: of rows block by block, of objects some at a time."""
