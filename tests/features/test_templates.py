@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 
-from perceptive import SequenceTagger, load, save
+from perceptive import SequenceTagger, load, load_learner, save
 from perceptive.features import terms
 from perceptive.features.template import KINDS
 from perceptive.features.templates import PRESETS, Templates
@@ -442,7 +442,7 @@ def test_an_empty_dictionary_is_empty(tmp_path):
     learner = SequenceLearner("ab", template=[terms.in_("none", set()), "word"], hypothesis="last")
     learner.learn(["", "x"], ["a", "b"])
     save(learner, tmp_path / "a.model")
-    assert load(tmp_path / "a.model").templates.dictionaries == {"none": []}
+    assert load_learner(tmp_path / "a.model").templates.dictionaries == {"none": []}
 
 
 @pytest.mark.parametrize(

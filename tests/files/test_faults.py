@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command_line import PERCEPTIVE, perceptive, write_lists, write_rows
-from perceptive import file_lock, load, model_file, whole_file
+from perceptive import file_lock, load_learner, model_file, whole_file
 from perceptive.streams import blocks
 from perceptive.streams.cache import Cache
 from perceptive.training.checkpoint import Checkpoint
@@ -182,8 +182,8 @@ def test_a_run_without_its_cache_parses_the_files_in_every_epoch(tmp_path, monke
     else:
         monkeypatch.setattr(Cache, "append", append)
         perceptive(*command, "made", cwd=tmp_path)
-        assert load(tmp_path / "made").rounds == load(tmp_path / "whole").rounds
-        assert load(tmp_path / "made").fingerprint == load(tmp_path / "whole").fingerprint
+        assert load_learner(tmp_path / "made").rounds == load_learner(tmp_path / "whole").rounds
+        assert load_learner(tmp_path / "made").fingerprint == load_learner(tmp_path / "whole").fingerprint
 
 
 def test_a_run_that_had_a_cache_needs_one_when_it_is_resumed(tmp_path, monkeypatch):

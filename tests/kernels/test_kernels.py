@@ -285,7 +285,7 @@ def nltk(depth):
 @pytest.mark.slow
 def test_models_of_deep_trees(form, depth, tmp_path):
     """Learned, compared, saved, loaded, pickled, copied: nothing calls itself for each level."""
-    from perceptive import load, save
+    from perceptive import load, load_learner, save
 
     deep = {
         "brackets": lambda: "(A " * (depth + 1) + "x" + ")" * (depth + 1),
@@ -306,7 +306,7 @@ def test_models_of_deep_trees(form, depth, tmp_path):
     learner.learn_many([deep, *shallow], [0, 1, 0, 1])
     for _ in range(2):
         save(learner, tmp_path / "a.model")
-        loaded = load(tmp_path / "a.model")
+        loaded = load_learner(tmp_path / "a.model")
         assert loaded.scores([deep, *shallow]).tolist() == learner.scores([deep, *shallow]).tolist()
         learner = pickle.loads(pickle.dumps(loaded))
     clf = KernelClassifier(kernel=Subtree(), bias=1.0).fit([deep, *shallow], [0, 1, 0, 1])

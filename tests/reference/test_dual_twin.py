@@ -346,13 +346,13 @@ def test_with_id_features_equal_examples_differ():
 
 
 def test_merging_goes_on_after_loading(tmp_path):
-    from perceptive import load, save
+    from perceptive import load_learner, save
 
     for budget in (None, 2):
         learner = KernelLearner(classes=[0, 1], kernel="linear", budget=budget, hypothesis="last", forget="oldest")
         learner.learn_many([[1.0], [-2.0]], [1, 1])
         save(learner, tmp_path / "a.model")
-        again = load(tmp_path / "a.model")
+        again = load_learner(tmp_path / "a.model")
         again.learn_many([[1.0], [-2.0], [1.0]], [0, 0, 0])
         assert len(again.dual) == 2
         assert again.updates > learner.updates

@@ -75,7 +75,7 @@ def trained(
 
 
 def started(source, training, classes=None, **parameters):
-    return Run.of(classifier_for(source, classes, **parameters), training)
+    return Run.of(classifier_for(source, classes, **{"hypothesis": "averaged", **parameters}), training)
 
 
 def state(learner):
@@ -104,7 +104,7 @@ def by_hand(path, epochs, memory, random_state=0):
     """Window by window, in the order that is promised."""
     parts = examples_of(path)
     sizes = [8 * X.nnz + 8 * len(y) + 4 + 32 * len(y) for X, y in parts]
-    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state)
+    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state, hypothesis="averaged")
     for epoch in range(epochs):
         seed = hash_seed(random_state, epoch)
         for number, window in enumerate(windows(sizes, memory // 2, seed)):

@@ -52,6 +52,13 @@ class ClassifierRunMixin(RunMixin[Learner]):
     random_state: int
     _calibrates = False  # whether scores become probabilities
 
+    @classmethod
+    def from_learner(cls, learner: Any) -> Self:
+        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        model = super().from_learner(learner)
+        model.classes_ = label_array(learner.classes, None)
+        return model
+
     # ------------------------------------------------------------ learning
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:

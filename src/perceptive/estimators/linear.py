@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
 from perceptive.data.rows import is_dicts
+from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
@@ -78,6 +79,8 @@ class LinearClassifier(
     True
     """
 
+    bias: float | str = parameter("auto")
+
     _supervised = _multiclass = True  # what River asks of a classifier
 
     _learner = LinearLearner
@@ -107,7 +110,9 @@ class LinearClassifier(
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
+        X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
+            A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
+            ``size``, ``colour=red``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -200,7 +205,7 @@ class LinearClassifier(
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)
             learner = cast(LinearLearner, run.learner)
-            learner.space.remember(source.log.names)
+            learner.space.remember(source.log.names, source.columns)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None
@@ -223,6 +228,8 @@ class LinearClassifier(
         return self
 
     def _check_unchanged(self, parameters: dict[str, Any], learner: LinearLearner) -> None:
+        if parameters["bias"] == "auto":
+            parameters = {**parameters, "bias": learner.parameters.bias}  # what it has become
         if repr(LinearParameters(**parameters)) != repr(learner.parameters):
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
 
@@ -268,7 +275,7 @@ class LinearClassifier(
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """bias × weight of the constant feature."""
-        return np.concatenate([self.learner_.parameters.bias * b for _, b in self._vectors()])
+        return np.concatenate([self.learner_.bias * b for _, b in self._vectors()])
 
     # ------------------------------------------------------------ certificate and file
 

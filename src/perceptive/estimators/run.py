@@ -192,6 +192,22 @@ class RunMixin(Generic[Learner]):
         return parameters
 
     @classmethod
+    def from_learner(cls, learner: Any) -> Self:
+        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        model: Any = cls(**cls._learned_parameters(learner))
+        model.learner_, model._history = learner, History()
+        return model  # type: ignore[no-any-return]
+
+    @classmethod
+    def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
+        """The parameters of an estimator whose learner is given; those of training are not known."""
+        names = cls._get_param_names()  # type: ignore[attr-defined]
+        own = {name: getattr(learner.parameters, name) for name in names if hasattr(learner.parameters, name)}
+        if "probability" in names and learner.temperature is not None:
+            own["probability"] = True
+        return own
+
+    @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
         learner = cls._learner.from_state(state, functions)

@@ -179,6 +179,7 @@ PROGRESS: Record = {
     **dict.fromkeys(("rounds", "mistakes", "updates", "touched"), COUNT),
     **dict.fromkeys(("criterion", "norm2", "scale"), FINITE),
     **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
+    "open": Optional(FLAG),
 }
 PROBLEM: Record = {"run": PROGRESS, "started": FLAG}
 HISTORY: Record = {
@@ -232,6 +233,7 @@ KERNEL = Chosen(_of_kernel)
 DUAL: Record = {
     "n_outputs": whole(1),
     "rounds": COUNT,
+    "open": Optional(FLAG),
     "runs": Each({"updates": COUNT, "radius2": NOT_NEGATIVE}),
     "supports": Maybe(Chosen(_of_examples)),
     "forgetting": Maybe({"next": whole(0), "random": (digits(2**128), digits(2**128), digits(2), digits(2**32))}),
@@ -240,7 +242,11 @@ DUAL: Record = {
 # ---------------------------------------------------------------- learners
 
 RUN: Record = {"fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
-SPACE: Record = {"n_features": Maybe(whole(0)), "reading": Optional(Maybe(READING))}
+SPACE: Record = {
+    "n_features": Maybe(whole(0)),
+    "reading": Optional(Maybe(READING)),
+    "header": Optional(TEXTS),
+}
 CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
 KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}

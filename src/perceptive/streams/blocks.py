@@ -244,6 +244,10 @@ def _plain(path: str) -> Iterator[Any]:
             yield raw
 
 
+class UnknownFormat(ValueError):
+    """The first bytes of a file do not tell its format."""
+
+
 def peek(path: str, size: int = 1 << 16) -> bytes:
     """The first bytes of a file, unpacked; those of standard input and of pipes stay there to be read."""
     if repeatable(path):
@@ -254,8 +258,14 @@ def peek(path: str, size: int = 1 << 16) -> bytes:
         if start[:2] == GZIP:
             return zlib.decompressobj(31).decompress(start, size)
     if start[:4] == ZSTD:
-        raise ValueError("the format cannot be told from packed standard input; say which with format= (--format)")
+        raise UnknownFormat("the format cannot be told from packed standard input")
     return start
+
+
+def check_json_lines(path: str) -> None:
+    """Raise where a file that should have an object a line is one array of them."""
+    if peek(path).removeprefix(MARK).lstrip()[:1] == b"[":
+        raise ValueError(f"{shown(path)}: is one JSON array; write an object a line, as jq -c '.[]' does")
 
 
 class _Once(io.BufferedIOBase):

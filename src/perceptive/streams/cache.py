@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import __version__
+from perceptive.errors import UsageError
 from perceptive.file_lock import FileLock
 from perceptive.streams.blocks import BLOCK, exact_signature
 from perceptive.streams.examples import Examples
@@ -80,7 +81,7 @@ class Cache:
             raise ValueError(f"{path}: a cache of another version of perceptive; delete it")
         if start and start != MAGIC:
             file.close()
-            raise ValueError(f"{path}: is no cache, and would be lost; give the cache another name")
+            raise UsageError(f"{path}: is no cache, and would be lost; give the cache another name")
         try:
             index = _read_index(file)
             if index is None or index["made_from"] != json.loads(json.dumps(made_from)):

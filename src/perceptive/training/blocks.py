@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.evaluation.metrics import top1_counts
@@ -158,6 +159,8 @@ class RowBlocks:
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
         """Labelled rows."""
+        if grow:
+            learner.parameters = frozen(learner.parameters, ready[0], ready[2])
         found: Dataset = learner.dataset(*ready, grow=grow)
         return found
 

@@ -52,7 +52,7 @@ class HoldOut:
         """Which of the next examples of the file are held out."""
         chosen = np.zeros(len(labels.which), bool)
         self.examples += len(chosen)
-        if not self.fraction:
+        if not self.fraction or not len(chosen):
             return chosen
         by_label = np.argsort(labels.which, kind="stable")
         ends = np.cumsum(np.bincount(labels.which, minlength=len(labels.values)))

@@ -208,6 +208,8 @@ def train(
     """
     while not run.done:
         with run.learner.lock.learning():  # nobody else teaches it before the run is over
+            with run.learner.lock.changing():
+                run.learner.open = False
             _train(run, source, report, after_epoch, keeper)
     return run.history
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
-from perceptive.errors import NotWritten, Parameter, ParameterError, told
+from perceptive.errors import NotWritten, Parameter, ParameterError, literal, told
 from perceptive.file_lock import FileLock
 from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN, repeatable
@@ -48,6 +48,9 @@ def _writing() -> Iterator[None]:
         yield
     except OSError as error:
         raise _Unwritten from error
+
+
+WIDE = 40  # characters of a column's name that are told
 
 
 class FileSource:
@@ -388,10 +391,11 @@ class FileSource:
         """Raise where there was nothing to learn from."""
         format, columns = self.stream.format, self.stream.log.columns
         if self.examples == 0 and columns and format.label not in columns:
-            there = ", ".join(map(repr, columns))
-            raise ParameterError(
-                f"there is no column {format.label!r} for the label but {there}; say which with " + "{}", "label"
-            )
+            there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
+            said = f"there is no column {format.label!r} for the label but {there}; say which with "
+            texts = ", or give {} where lines are label TAB text" if len(columns) == 2 else ""
+            formats = [Parameter("format", "text")] * bool(texts)
+            raise ParameterError(literal(said) + "{}" + texts, "label", *formats)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.split.holdout.check(self.kind.unit)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from perceptive.cli.tasks.rows import size_of
+from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
 from perceptive.training.blocks import Blocks
@@ -42,7 +43,7 @@ class FileJob:
             memory=options.memory or MEMORY,
         )
         if options.certify and training.epochs == 1 and not self.source.repeatable:
-            raise ValueError("--certify reads the examples twice, a pipe gives them once; write them to a file")
+            raise UsageError("--certify reads the examples twice, a pipe gives them once; write them to a file")
 
     def prepare(self, report: Callable[[float], None]) -> None:
         """Read what must be known before the first round, and make the learner."""
@@ -61,7 +62,7 @@ class FileJob:
 
     def finished(self, learner: Any) -> Any:
         """The learner, with the names of hashed features that were met."""
-        learner.space.remember(self.log.names)
+        learner.space.remember(self.log.names, self.stream.columns)
         return learner
 
     def datasets(self, learner: Any) -> Any:
