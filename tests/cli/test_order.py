@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from command_line import perceptive
-from perceptive import LinearClassifier, load, streams
+from perceptive import LinearClassifier, streams
+from perceptive.models.registry import load_learner
 from perceptive.streams import blocks
 from perceptive.training.checkpoint import Checkpoint
 
@@ -60,12 +61,12 @@ def test_two_labels_are_one_problem_also_where_they_come_late(tmp_path):
         (tmp_path / name).write_text(text)
     for epochs in (1, 2):
         perceptive("train", "a.svm", "b.svm", "-o", "m", "--epochs", epochs, "--quiet", cwd=tmp_path)
-        assert load(tmp_path / "m").binary
+        assert load_learner(tmp_path / "m").binary
         text = "1 1:1\n" * 9 + "0 2:1\n" * 9
         perceptive(
             "train", "-", "--format", "svmlight", "--epochs", epochs, "-o", "m", "--quiet", cwd=tmp_path, input=text
         )
-        assert load(tmp_path / "m").binary
+        assert load_learner(tmp_path / "m").binary
 
 
 def write_packed(folder, order):
@@ -99,11 +100,24 @@ def test_without_shuffling_the_order_is_kept(tmp_path, monkeypatch, epochs):
     text = "".join(f"{rng.integers(2)} {rng.integers(1, 20)}:1 {rng.integers(20, 40)}:1\n" for _ in range(2000))
     (tmp_path / "a.svm").write_text(text)
     X, y = streams.load(tmp_path / "a.svm", dtype="float32")
-    expected = LinearClassifier(epochs=epochs, shuffle=False).fit(X, y)
+    expected = LinearClassifier(epochs=epochs, shuffle=False, bias=1.0).fit(X, y)
     for memory in ("32M", SMALL):
-        command = ["train", "a.svm", "-o", "m", "--no-shuffle", "--epochs", epochs, "--quiet", "--memory", memory]
+        command = [
+            "train",
+            "a.svm",
+            "-o",
+            "m",
+            "--no-shuffle",
+            "--bias",
+            1,
+            "--epochs",
+            epochs,
+            "--quiet",
+            "--memory",
+            memory,
+        ]
         perceptive(*command, cwd=tmp_path)
-        found = load(tmp_path / "m")
+        found = load_learner(tmp_path / "m")
         assert found.mistakes == expected.learner_.mistakes
         for mine, theirs in zip(*(one.vectors[()].vector("last") for one in (found, expected.learner_)), strict=True):
             assert np.array_equal(mine, theirs)
