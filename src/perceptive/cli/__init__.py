@@ -23,6 +23,7 @@ COMMANDS = {
     "rank": "order the candidates of lists in files",
     "tag": "label the tokens of sentences, in files or in a text",
     "eval": "compare predictions with the answers of files",
+    "explain": "show what made each prediction: the features, and what they add to the score",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
     "roles": "show which rules and hypotheses each task takes, and why not the others",

@@ -192,10 +192,10 @@ class FeatureSpace:
         shape: tuple[int, ...] = getattr(X, "shape", ())
         return len(shape) == 2 and not hasattr(X, "tocsr") and shape[1] == len(self.header) > 0
 
-    def examples(self, X: Any, dtype: Any = np.float32) -> Examples:
-        """Raw examples, with the columns that are known."""
+    def examples(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
+        """Raw examples, with the columns that are known; an index is told the names of those that are hashed."""
         assert self.format is not None
-        examples = read_raw(X, self.format, self.idf, self.header, dtype)
+        examples = read_raw(X, self.format, self.idf, self.header, dtype, index)
         return examples.narrow(self.n_features or 0)
 
     def rows(self, X: Any, fingerprint: bool = False) -> _core.Rows:

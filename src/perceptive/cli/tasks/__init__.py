@@ -126,6 +126,9 @@ class Task(Protocol):
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """The lines of predictions, as bytes."""
 
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions, as text."""
+
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Compare predictions with the answers of files."""
 
@@ -220,6 +223,7 @@ TASKS = [
         {
             "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
         },
     ),
@@ -228,6 +232,7 @@ TASKS = [
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
             "inspect": (g.HYPOTHESIS,),
         },
@@ -249,6 +254,7 @@ TASKS = [
         {
             "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
             **_TAG,
+            "explain": (g.LABEL_COLUMN, g.HYPOTHESIS),
             "certify": (g.LABEL_COLUMN,),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
-from perceptive.cli.options import given, label
+from perceptive.cli.options import as_json, given, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.predictions import Predictions
 from perceptive.cli.tasks.rows import (
@@ -124,6 +124,22 @@ class Classify:
             return opened
         return opened._replace(parts=chain([(0, made.header())], opened.parts))
 
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions: the features of each example."""
+        from perceptive.explanation import explain_rows, file_names
+
+        stream, width = stream_for(learner, options, names=True), learner.n_features or 0
+        label = class_asked(learner, options)
+
+        def parts() -> Iterator[tuple[int, str]]:
+            for examples in stream.blocks():
+                name = file_names(stream.format, stream.log.names, learner.space.names)
+                X = examples.narrow(width).X(width)
+                found = explain_rows(learner, X, name, label, options.top, options.hypothesis)
+                yield len(found), "".join(map(explained(options), found))
+
+        return Opened(stream.files, stream.log, parts())
+
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Accuracy, and precision, recall and F1 of each class."""
         confusion, index = Confusion(list(learner.classes)), learner.index
@@ -181,6 +197,22 @@ def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[li
     format = "json" if stream is None else stream.format.name
     classes = None if options.classes is None else [label(word, format) for word in options.classes]
     return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
+
+
+def class_asked(learner: Any, options: argparse.Namespace) -> Any:
+    """The class that an option names; None where there is no such option."""
+    wanted = getattr(options, "class")
+    if wanted is None:
+        return None
+    found = [one for one in learner.classes if str(one) == wanted]
+    if not found:
+        raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
+    return found[0]
+
+
+def explained(options: argparse.Namespace) -> Callable[[Any], str]:
+    """How an explanation is written."""
+    return lambda found: f"{as_json(found.to_dict())}\n" if options.json else f"{found}\n\n"
 
 
 def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) -> Opened:

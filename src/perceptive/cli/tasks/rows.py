@@ -77,14 +77,15 @@ def _format_option(name: str) -> str:
     return option_of({known: option for option, known in TEXT.items()}.get(name, name))
 
 
-def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -> Stream:
-    """The files of a command that uses a model."""
+def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, names: bool = False) -> Stream:
+    """The files of a command that uses a model; ``names`` is whether the log takes those of hashed features."""
     return streams.open(
         options.data,
         format=format_of(learner, options, fixed),
         dtype=learner.parameters.dtype if hasattr(learner, "kernel") else "float32",
         threads=options.threads,
         on_error=options.on_error,
+        remember_names=names,
         idf=learner.space.idf,
     )
 
