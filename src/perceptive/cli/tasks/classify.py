@@ -30,6 +30,7 @@ from perceptive.evaluation.metrics import Confusion, auc
 from perceptive.learners.linear import LinearLearner
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
+from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, Examples
 
 if TYPE_CHECKING:
@@ -104,13 +105,23 @@ class Classify:
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples; the parsing threads compute them, and do ``then`` with them."""
-        width = learner.n_features or 0
-        learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)  # vectors are made once
+        width, stream = learner.n_features or 0, stream_for(learner, options)
+        # Of an example without features; vectors are made once.
+        empty = learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)
+        voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
+        asks = not (learner.space.header or learner.space.format is None or voted) and learner.updates > 0
 
         def score(examples: Examples) -> Any:
             return learner.scores(known_rows(examples, width), options.hypothesis)
 
-        return scored_rows(stream_for(learner, options), score, then)
+        def strange(examples: Examples, scores: Any) -> bool:
+            """Whether there are features, and all of them are new to the model."""
+            hashed = asks and stream.format.bits is not None
+            return bool(np.any(examples.data)) and (
+                examples.indices.min() >= width or (hashed and bool((scores == empty).all()))
+            )
+
+        return scored_rows(stream, score, then, strange)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each line of the files: the label first."""
@@ -215,13 +226,31 @@ def explained(options: argparse.Namespace) -> Callable[[Any], str]:
     return lambda found: f"{as_json(found.to_dict())}\n" if options.json else f"{found}\n\n"
 
 
-def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) -> Opened:
-    """Examples of files with their scores, block by block."""
+def scored_rows(
+    stream: Stream,
+    score: Callable[[Examples], Any],
+    then: Then,
+    strange: Callable[[Examples, Any], bool] = lambda examples, scores: False,
+) -> Opened:
+    """Examples of files with their scores, block by block; raises where a file begins with none but new features."""
 
-    def prepare(examples: Examples, number: int, file: int) -> tuple[int, Any]:
-        return len(examples), then(examples.labels, examples.which, score(examples), examples.gaps)
+    def prepare(examples: Examples, number: int, file: int) -> tuple[int, int, bool, Any]:
+        scores = score(examples)
+        odd = strange(examples, scores)
+        return file, len(examples), odd, then(examples.labels, examples.which, scores, examples.gaps)
 
-    return Opened(stream.files, stream.log, stream.blocks(prepare=prepare))
+    def parts() -> Iterator[tuple[int, Any]]:
+        latest = -1
+        for file, n, odd, part in stream.blocks(prepare=prepare):
+            if odd and file != latest:
+                said = f"{shown(stream.files[file])}: the model knows none of the features"
+                if stream.format.name != "text":
+                    raise ValueError(f"{said}; check that it was trained on such files")
+                stream.log.remark("strange", f"{said}, and predicts the same for all")
+            latest = file
+            yield n, part
+
+    return Opened(stream.files, stream.log, parts())
 
 
 def examined(source: FileSource, learner: Any) -> Opened:
