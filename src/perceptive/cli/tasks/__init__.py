@@ -127,7 +127,7 @@ class Task(Protocol):
         """The lines of predictions, as bytes."""
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the predictions, as text."""
+        """What made the predictions, as bytes."""
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Compare predictions with the answers of files."""
@@ -223,7 +223,7 @@ TASKS = [
         {
             "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
-            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.CLASS, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
         },
     ),
@@ -232,7 +232,7 @@ TASKS = [
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
-            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.CLASS, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
             "inspect": (g.HYPOTHESIS,),
         },
@@ -254,7 +254,7 @@ TASKS = [
         {
             "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
             **_TAG,
-            "explain": (g.LABEL_COLUMN, g.HYPOTHESIS),
+            "explain": (g.PARTS, g.LABEL_COLUMN, g.HYPOTHESIS),
             "certify": (g.LABEL_COLUMN,),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },

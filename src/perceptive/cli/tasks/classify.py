@@ -142,12 +142,12 @@ class Classify:
         stream, width = stream_for(learner, options, names=True), learner.n_features or 0
         label = class_asked(learner, options)
 
-        def parts() -> Iterator[tuple[int, str]]:
+        def parts() -> Iterator[tuple[int, bytes]]:
             for examples in stream.blocks():
                 name = file_names(stream.format, stream.log.names, learner.space.names)
                 X = examples.narrow(width).X(width)
                 found = explain_rows(learner, X, name, label, options.top, options.hypothesis)
-                yield len(found), "".join(map(explained(options), found))
+                yield len(found), explained(options, found)
 
         return Opened(stream.files, stream.log, parts())
 
@@ -221,9 +221,10 @@ def class_asked(learner: Any, options: argparse.Namespace) -> Any:
     return found[0]
 
 
-def explained(options: argparse.Namespace) -> Callable[[Any], str]:
-    """How an explanation is written."""
-    return lambda found: f"{as_json(found.to_dict())}\n" if options.json else f"{found}\n\n"
+def explained(options: argparse.Namespace, found: list[Any]) -> bytes:
+    """How explanations are written."""
+    texts = (as_json(one.to_dict()) if options.json else f"{one}\n" for one in found)
+    return "".join(f"{text}\n" for text in texts).encode()
 
 
 def scored_rows(

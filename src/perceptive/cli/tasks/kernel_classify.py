@@ -119,24 +119,24 @@ class KernelClassify(OfKernel, Classify):
         """What made the predictions: the supports."""
         from perceptive.explanation import explain_supports
 
-        label, write, width = class_asked(learner, options), explained(options), learner.n_features or 0
+        label, width = class_asked(learner, options), learner.n_features or 0
         how = (label, options.top, options.hypothesis)
         if learner.kernel.vectors:
             stream = stream_for(learner, options)
 
-            def rows() -> Iterator[tuple[int, str]]:
+            def rows() -> Iterator[tuple[int, bytes]]:
                 for examples in stream.blocks():
                     found = explain_supports(learner, examples.narrow(width).X(width), *how)
-                    yield len(found), "".join(map(write, found))
+                    yield len(found), explained(options, found)
 
             return Opened(stream.files, stream.log, rows())
         objects = Objects(options, labelled=False)
 
-        def parts() -> Iterator[tuple[int, str]]:
+        def parts() -> Iterator[tuple[int, bytes]]:
             lines = iter(objects)
             while part := list(islice(lines, PART)):
                 kept, found = objects.sound(part, lambda X: explain_supports(learner, X, *how))
-                yield len(kept), "".join(map(write, found or []))
+                yield len(kept), explained(options, found or [])
 
         return Opened(objects.files, objects.log, parts())
 
@@ -159,7 +159,7 @@ class KernelClassify(OfKernel, Classify):
                 labels = list(dict.fromkeys(one.label for one in kept if one.label is not None))
                 place = {label: i for i, label in enumerate(labels)} | {None: UNLABELLED}
                 which = np.array([place[one.label] for one in kept], np.int64)
-                there = np.isin([id(one) for one in part], [id(one) for one in kept])
+                there = np.isin([id(one and one.value) for one in part], [id(one) for one in kept])
                 if not kept:
                     scores = np.empty(0 if learner.binary else (0, len(learner.classes)))
                 yield len(kept), then(labels, which, scores, np.cumsum(there, dtype=np.int64)[~there])

@@ -155,13 +155,13 @@ class Tag:
 
         options.text = None
 
-        def parts() -> Iterator[tuple[int, str]]:
+        def parts() -> Iterator[tuple[int, bytes]]:
             for batch, places, _ in _batches(options):
                 with located(places):
                     X = [tokens_of(options, learner, x, place) for x, place in zip(batch, places, strict=True)]
                     found = explain_tokens(learner, X, options.top, options.hypothesis)
                 texts = [explained(x, one, options.json) for x, one in zip(X, found, strict=True)]
-                yield len(batch), "".join(texts)
+                yield len(batch), "".join(texts).encode()
 
         return Opened(expand(options.data), Log(), parts())
 
