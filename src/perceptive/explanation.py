@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.rows import as_rows, is_dicts, single_row
+from perceptive.data.rows import is_dicts, single_row
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
 from perceptive.learners.sequence import SequenceLearner
@@ -141,7 +140,7 @@ def explain(
     if hasattr(learner, "dual"):
         one = x if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2) else _single(x)
         return explain_supports(learner, one, label, top, hypothesis)[0]
-    return explain_rows(learner, *_matrix(learner.space, single_row(x), names), label, top, hypothesis)[0]
+    return explain_rows(learner, *_rows(learner.space, single_row(x), names), label, top, hypothesis)[0]
 
 
 def _single(x: Any) -> Any:
@@ -156,11 +155,13 @@ Naming = Callable[[int], tuple[str | None, float]]  # of a column: its name, and
 def explain_rows(
     learner: Any, X: Any, name: Naming, label: Any = None, top: int | None = None, hypothesis: str | None = None
 ) -> list[Explanation]:
-    """Explain the predictions of a linear learner for the rows of a CSR matrix, whose columns have names."""
+    """Explain the predictions of a linear learner for rows (what has the arrays of a CSR matrix) of named columns."""
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
         raise ValueError("a vote has no single vector to explain it; ask for another hypothesis, such as 'last'")
-    rows, ranks = learner.space.find(as_rows(X, None)), not hasattr(learner, "vectors")
+    rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
+    assert rows is not None  # indices rise
+    rows, ranks = learner.space.find(rows), not hasattr(learner, "vectors")
     which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.scores_of(rows, hypothesis))
     weights = {k: _weights(learner, k, hypothesis) for k in set(which)}
     told = []
@@ -218,24 +219,34 @@ def _explained(label: Any, parts: list[Part], bias: float, top: int | None) -> E
     return Explanation(label, score, bias, kept, sum(part.contribution for part in parts[len(kept) :]))
 
 
-def _matrix(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any, Naming]:
-    """Examples as a CSR matrix, and the names of its columns."""
+class Rows(NamedTuple):
+    """The arrays of a CSR matrix."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+
+
+def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any, Naming]:
+    """Examples as rows, and the names of their columns."""
     if space.takes_raw(X):
         assert space.format is not None
         index = _core.InvertedIndex()
-        X = space.examples(X, index=index).X(space.n_features or 0)
-        return X, file_names(space.format, index, space.names)
+        return space.examples(X, index=index), file_names(space.format, index, space.names)
     if is_dicts(X) and space.hasher is not None:
         kernel = HashKernel(space.hasher.bits, space.hasher.seed, space.hasher.signed, remember_names=True)
-        indptr, indices, data = kernel.encode(X)
-        return sp.csr_array((data, indices, indptr), shape=(len(X), kernel.width)), _signed(kernel.names, kernel)
+        return Rows(*kernel.encode(X)), _signed(kernel.names, kernel)
     if is_dicts(X) and space.vocabulary is not None:
-        indptr, indices, data = encode(X, space.vocabulary, grow=False)
         known = space.vocabulary.names()
-        shape = (len(X), space.n_features or 0)
-        return sp.csr_array((data, indices, indptr), shape=shape), lambda column: (known[column], 1.0)
+        return Rows(*encode(X, space.vocabulary, grow=False)), lambda column: (known[column], 1.0)
     space.rows(X)  # raises where this is no example
-    matrix = inspected(X).tocsr() if hasattr(X, "tocsr") else sp.csr_array(np.asarray(X, np.float64))
+    if hasattr(X, "tocsr"):
+        matrix = inspected(X).tocsr(copy=True)
+        matrix.sum_duplicates()
+    else:
+        dense = np.asarray(X, np.float64)
+        ends = np.r_[0, np.cumsum(np.count_nonzero(dense, axis=1))]
+        matrix = Rows(ends, np.ascontiguousarray(np.nonzero(dense)[1]), dense[dense != 0])
     if names is None and space.format is not None:
         return matrix, file_names(space.format, space.names)
     if names is None:

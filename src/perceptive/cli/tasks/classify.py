@@ -145,8 +145,7 @@ class Classify:
         def parts() -> Iterator[tuple[int, bytes]]:
             for examples in stream.blocks():
                 name = file_names(stream.format, stream.log.names, learner.space.names)
-                X = examples.narrow(width).X(width)
-                found = explain_rows(learner, X, name, label, options.top, options.hypothesis)
+                found = explain_rows(learner, examples.narrow(width), name, label, options.top, options.hypothesis)
                 yield len(found), explained(options, found)
 
         return Opened(stream.files, stream.log, parts())
