@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.raw import frame_dicts, is_frame
 from perceptive.data.rows import is_dicts, single_row
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
@@ -140,6 +141,9 @@ def explain(
     if hasattr(learner, "dual"):
         one = x if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2) else _single(x)
         return explain_supports(learner, one, label, top, hypothesis)[0]
+    by_name = learner.space.format or learner.space.hasher or learner.space.vocabulary
+    if by_name and getattr(x, "ndim", 0) == 1 and hasattr(x, "to_dict"):
+        x = x.to_dict()  # a row of a data frame
     return explain_rows(learner, *_rows(learner.space, single_row(x), names), label, top, hypothesis)[0]
 
 
@@ -233,6 +237,8 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
         assert space.format is not None
         index = _core.InvertedIndex()
         return space.examples(X, index=index), file_names(space.format, index, space.names)
+    if is_frame(X) and (space.hasher is not None or space.vocabulary is not None):
+        X = frame_dicts(X)
     if is_dicts(X) and space.hasher is not None:
         kernel = HashKernel(space.hasher.bits, space.hasher.seed, space.hasher.signed, remember_names=True)
         return Rows(*kernel.encode(X)), _signed(kernel.names, kernel)

@@ -73,6 +73,11 @@ def test_names_of_frames():
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     clf = LinearClassifier().fit(frame, Y)
     assert {part.name for part in clf.explain(X[0]).parts} <= {"a", "b", "c", "d"}
+    frame["kind"] = np.array(NAMES)[Y]
+    clf = LinearClassifier().fit(frame, Y)
+    told = clf.explain(frame[:1])
+    assert "kind=setosa" in {part.name for part in told.parts}
+    assert clf.explain(frame.iloc[0]) == told == clf.explain(frame.to_dict("records")[0])
 
 
 @pytest.mark.parametrize("parameters", [{}, {"kernel": "poly(2)", "bias": 1.0}, {"kernel": "gaussian(sigma=2)"}])
