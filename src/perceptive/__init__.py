@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         LinearRanker,
         Reranker,
         SequenceTagger,
+        tune,
     )
     from perceptive.models.registry import load, load_learner, save
 
@@ -37,6 +38,7 @@ __all__ = [
     "load",
     "load_learner",
     "save",
+    "tune",
 ]
 
 # Where the public names live, but for the estimators; all are imported when they are asked for, scikit-learn with them.

@@ -26,7 +26,7 @@ def test_eval_is_as_scikit_learn_counts(data, model):
 
 def test_eval_takes_a_label_column_of_taggers_only(data, model):
     assert "--label-column does not go with classifiers; it is for taggers, rerankers" in perceptive(
-        "eval", model, data / "test.svm", "--label-column", 1, code=1
+        "eval", model, data / "test.svm", "--label-column", 1, code=2
     ).stderr  # fmt: skip
 
 

@@ -72,14 +72,14 @@ def test_following_is_learning_one_by_one(tmp_path):
     write_sentences(sentences)
     perceptive("train", lists, "--task", "rank", "--follow", "--features", 5, "-o", model)
     X, grades, qid = load_rows(lists, query_id=True, dtype="float32")
-    ranker = RankingLearner(n_features=5)
+    ranker = RankingLearner(n_features=5, hypothesis="averaged")
     for query in sorted(set(qid.tolist())):
         ranker.learn_graded(X[qid == query], grades[qid == query])
     live = load_learner(model)
     assert (live.mistakes, live.fingerprint) == (ranker.mistakes, ranker.fingerprint)
     assert live.vector.vector("averaged")[0].tobytes() == ranker.vector.vector("averaged")[0].tobytes()
     perceptive("train", sentences, "--task", "tag", "--follow", "-o", model)
-    tagger = SequenceLearner()
+    tagger = SequenceLearner(hypothesis="averaged")
     X, y = conll.read(sentences)
     for x, labels in zip(X, y, strict=True):
         tagger.learn(x, labels)
@@ -115,7 +115,10 @@ def test_follow_saves_when_its_reader_has_gone(data):
 
 def test_options_of_many_epochs_are_refused(data):
     command = ["train", "--follow", "-", "-o", data / "x"]
-    done = perceptive(*command, "--epochs", 3, "--cache", data / "c", input="1 1:1\n", code=1)
+    done = perceptive(*command, "--epochs", 3, "--cache", data / "c", input="1 1:1\n", code=2)
     assert "--epochs, --cache: not with --follow" in done.stderr
-    done = perceptive(*command, "--kernel", "poly(2)", input="1 1:1\n", code=1)
-    assert "--follow does not go with --kernel; it is for --task classify, --task rank, --task tag" in done.stderr
+    done = perceptive(*command, "--kernel", "poly(2)", input="1 1:1\n", code=2)
+    assert (
+        "--follow does not go with --task classify --kernel; it is for --task classify, --task rank, --task tag"
+        in done.stderr
+    )

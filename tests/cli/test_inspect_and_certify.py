@@ -18,7 +18,7 @@ def test_inspect(data, model):
     heaviest = np.argsort(-abs(w))[:3]
     assert [feature["column"] for feature in one["features"]] == heaviest.tolist()
     assert [feature["name"] for feature in one["features"]] == [str(j + 1) for j in heaviest]
-    perceptive("inspect", model, "--class", "7", code=1)
+    perceptive("inspect", model, "--class", "7", code=2)
     perceptive("train", data / "train.svm", "-o", data / "h.model", "--bits", 3, "--invert-hash", "--quiet")
     told = json.loads(perceptive("inspect", data / "h.model", "--json").stdout)
     assert told["learner"]["names"] == 30

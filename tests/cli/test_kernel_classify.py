@@ -75,17 +75,17 @@ def test_strings_come_as_json_lines(tmp_path):
     ("arguments", "message"),
     [
         (["--kernel", "nonsense"], "no kernel is called 'nonsense'"),
-        (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with --kernel"),
+        (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with --task classify --kernel"),
         (["--kernel", "poly(2)", "--rule", "arow"], "--rule arow: it must be"),
         (["--kernel", "poly(2)", "--holdout", "0.0001"], "holds out none of 300 examples"),
         (["--kernel", "poly(2)", "--budget", "5", "--forget", "oldest"], "choose --hypothesis last"),
         (["--kernel", "spectrum(2)@text", "--format", "csv"], "take JSON lines, not csv"),
-        (["--kernel", "poly(2)", "--follow"], "--follow does not go with --kernel"),
-        (["--budget", "5"], "it is for --kernel"),
+        (["--kernel", "poly(2)", "--follow"], "--follow does not go with --task classify --kernel"),
+        (["--budget", "5"], "it is for --task classify --kernel"),
     ],
 )
 def test_bad_usage_is_told(circle, tmp_path, arguments, message):
-    done = perceptive("train", circle, "-o", tmp_path / "a.model", *arguments, code=1)
+    done = perceptive("train", circle, "-o", tmp_path / "a.model", *arguments, code=2)
     assert message in done.stderr
 
 
@@ -243,7 +243,7 @@ def test_bad_objects_are_named_by_their_lines_or_skipped(kernel, good, bad, says
 
 @pytest.mark.parametrize("kernel", ["precomputed", "2*precomputed"])
 def test_gram_matrices_are_refused_before_anything_is_read(kernel, tmp_path):
-    told = perceptive("train", tmp_path / "none", "-o", tmp_path / "m", "--kernel", kernel, code=1).stderr
+    told = perceptive("train", tmp_path / "none", "-o", tmp_path / "m", "--kernel", kernel, code=2).stderr
     assert "precomputed" in told
     assert "from Python" in told
 

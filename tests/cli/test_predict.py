@@ -56,7 +56,7 @@ def test_models_made_in_python(data):
     assert len(perceptive("predict", data / "array.model", data / "one.svm").stdout.splitlines()) == 2
     assert (
         "give svmlight"
-        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=1).stderr
+        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=2).stderr
     )
     (data / "narrow.svm").write_text("0 1:1\n1 2:1\n")
     perceptive("train", data / "narrow.svm", "--continue", data / "array.model", "-o", data / "m", "--quiet")
@@ -132,7 +132,7 @@ def test_header_and_the_best_classes(tmp_path):
     assert told["top"][0]["label"] == told["label"]
     assert {one["label"] for one in told["top"]} == {"x", "y", "z"}
     assert [one["score"] for one in told["top"]] == sorted((one["score"] for one in told["top"]), reverse=True)
-    assert "leave it out" in perceptive("predict", tmp_path / "m", path, "--header", "--json", code=1).stderr
+    assert "leave it out" in perceptive("predict", tmp_path / "m", path, "--header", "--json", code=2).stderr
 
 
 def test_header_and_the_best_of_two_classes(data, model):

@@ -47,7 +47,7 @@ def test_continue(data):
     assert both.fingerprint == then.fingerprint
     done = perceptive(
         "train", data / "test.svm", "--continue", data / "first.model", "-o", data / "x", "--rule", "pa1", "--bits", 3,
-        code=1,
+        code=2,
     )  # fmt: skip
     assert "goes on learning as it has begun; leave out --rule, --bits" in done.stderr
 
@@ -89,7 +89,7 @@ def test_pipes_as_paths(data):
     slow = f"(printf '1 1'; sleep .3; printf ':1\\n0 2:1\\n') | {program} train - -o {data}/c --quiet"
     assert subprocess.run(["bash", "-c", slow], capture_output=True).returncode == 0
     assert load_learner(data / "c").classes == [0, 1]
-    done = perceptive("train", "-", "-o", data / "d", "--certify", "--epochs", 1, input=text, code=1)
+    done = perceptive("train", "-", "-o", data / "d", "--certify", "--epochs", 1, input=text, code=2)
     assert "--certify reads the examples twice" in done.stderr
 
 
@@ -103,7 +103,7 @@ def test_going_on_keeps_what_was_known(data):
     (data / "empty.svm").write_text("")
     perceptive("train", data / "empty.svm", "--continue", data / "a", "-o", data / "c", code=1)
     done = perceptive(
-        "train", data / "test.svm", "--continue", data / "a", "-o", data / "c", "--reference", "0", code=1
+        "train", data / "test.svm", "--continue", data / "a", "-o", data / "c", "--reference", "0", code=2
     )
     assert "leave out --reference" in done.stderr
 
@@ -135,9 +135,9 @@ def test_csv_json_and_vw(tmp_path):
         told = json.loads(perceptive("eval", tmp_path / "m", tmp_path / name, "--json").stdout)
         assert told["metrics"]["accuracy"] > 0.95, name
         assert told["data"]["examples"] == 60
-    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", code=1)
+    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", code=2)
     assert "there is no column 'label' for the label" in done.stderr
-    perceptive("train", tmp_path / "t.vw", "-o", tmp_path / "m", "--text", "--format", "vw", code=1)
+    perceptive("train", tmp_path / "t.vw", "-o", tmp_path / "m", "--text", "--format", "vw", code=2)
 
 
 def test_many_epochs_are_told_shortly(data, chunks):

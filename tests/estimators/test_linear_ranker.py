@@ -299,7 +299,7 @@ def test_block_features_equal_joint_multiclass():
 
     joint = JointClassifier(phi, range(3), LinearRanker(epochs=4, dtype="float64", shuffle=True, random_state=3))
     joint.fit(X, y.tolist())
-    clf = LinearClassifier(epochs=4, dtype="float64", random_state=3).fit(X, y)
+    clf = LinearClassifier(epochs=4, dtype="float64", random_state=3, bias=1.0).fit(X, y)
     blocks = joint.ranker_.coef_.reshape(3, 5)
     assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
     assert blocks[:, :4] == pytest.approx(clf.coef_, rel=1e-12)

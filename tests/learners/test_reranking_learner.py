@@ -26,7 +26,7 @@ def fit(X, y):
 
 
 def linear(**options):
-    return RerankingLearner(fit(X, Y), RankingLearner(bits=12), k=4, folds=2, **options)
+    return RerankingLearner(fit(X, Y), RankingLearner(bits=12, hypothesis="averaged"), k=4, folds=2, **options)
 
 
 def kernel(**options):
@@ -60,9 +60,8 @@ def test_training_is_that_of_the_estimator():
     base = SequenceTagger(template=["word", "@label[-1]"], epochs=3)
     reranker = Reranker(base, k=4, folds=3).fit(X, Y)
     tagger = reranker.tagger_.learner_
-    learner = RerankingLearner(
-        tagger, RankingLearner(bits=20, **RANKER), k=4, folds=3, fit_tagger=train_like(tagger, 3)
-    )
+    ranker = RankingLearner(bits=20, hypothesis="averaged", **RANKER)
+    learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, 3))
     training = TrainingParameters()
     dataset = learner.dataset(X, Y, epochs=training.epochs)
     history = train(Run.of(learner, training), InMemory(dataset, training.shuffle))

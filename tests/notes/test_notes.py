@@ -18,9 +18,9 @@ AS_IN_THE_NOTES = {"hypothesis": "last", "bias": 0.0}
 
 def learner(start, **parameters):
     """A binary learner of −1 and +1 that starts from the given weights."""
-    L = LinearLearner(classes=[-1, 1], **{**AS_IN_THE_NOTES, **parameters})
     start = np.array(start, dtype=float)
-    L.start(len(start), {ALL: (start[:, None], np.zeros(1))})
+    L = LinearLearner(classes=[-1, 1], n_features=len(start), **{**AS_IN_THE_NOTES, **parameters})
+    L.start({ALL: (start[:, None], np.zeros(1))})
     return L
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from perceptive import _core, streams
+from perceptive.errors import ParameterError
 from perceptive.features.text import TextFeatures
 from perceptive.streams import FileFormat, guessing, parsing
 from test_formats import COLUMNS, core_csv, core_json, core_text, core_vw, outcome
@@ -172,7 +173,7 @@ def test_idf_takes_a_pass_of_its_own(tmp_path):
     other = streams.open(path, format=stream.format, idf=known.idf_)
     assert other.idf is known.idf_
     assert np.allclose(next(iter(other))[0].data, next(iter(stream))[0].data, rtol=1e-6)
-    with pytest.raises(ValueError, match="standard input comes but once"):
+    with pytest.raises(ValueError, match="a pipe gives them once"):
         list(streams.open("-", format="text", text={"idf": True}))
     with pytest.raises(ValueError, match="count them first, with learn_idf"):
         list(parsing.parse([str(path)], stream.format, np.dtype(float)))
@@ -192,11 +193,15 @@ def test_columns_of_tables(tmp_path):
     index = stream.log.names
     assert {n for b in index.buckets(1) for n in index.names(b)} == {"zip=8001", "zip=8002", "to", "be", "size"}
     assert streams.load(path)[1].tolist() == [None, None]  # there is no column "label"
-    for wrong in ({"ignore": ("x",)}, {"categorical": ("x",)}, {"text_column": "x"}):
-        with pytest.raises(
-            ValueError, match=r"a\.csv:1: there is no column 'x'; there are 'y', 'zip', 'id', 'body', 'size'"
-        ):
+    for wrong in ({"ignore": ("x",)}, {"categorical": ("x",)}, {"text_column": "x"}, {"interactions": ("zip:x",)}):
+        said = f"{next(iter(wrong))}: there is no column 'x' for it; there are 'y', 'zip', 'id', 'body', 'size'"
+        with pytest.raises(ParameterError, match=r"a\.csv:1: " + said):
             list(streams.open(path, **wrong))
+    for pair in ("y:zip", "zip:body", "zip:id"):  # the label, a text, what is ignored: no features to multiply
+        with pytest.raises(
+            ParameterError, match=r"interactions: there is no column '\w+' for it; there are 'zip', 'size'"
+        ):
+            list(streams.open(path, label="y", text_column="body", ignore=("id",), interactions=(pair,)))
     path.write_text("a;b;a\n")
     with pytest.raises(ValueError, match=r"a\.csv:1:5: there are two columns 'a'"):
         list(streams.open(path))
@@ -335,9 +340,7 @@ def test_guessed_by_the_first_lines(tmp_path, start, format):
 def test_what_cannot_be_guessed(tmp_path, start):
     path = tmp_path / "data.txt"
     path.write_bytes(start)
-    with pytest.raises(
-        ValueError, match=r"data\.txt: the format (may be|cannot be told).*; say which with format= \(--format\)"
-    ):
+    with pytest.raises(ValueError, match=r"data\.txt: the format (may be|cannot be told).*; give format"):
         streams.open(path)
 
 
@@ -371,12 +374,12 @@ def test_formats_survive_a_model_file():
     ("options", "message"),
     [
         ({"text": {"stem": True}}, "unknown text option 'stem'; there are words, chars"),
-        ({"text": {"words": None}}, "words and chars are both None"),
+        ({"text": {"words": None}}, "neither text.words nor text.chars"),
         ({"text": {"words": (2, 1)}}, "n-grams must be"),
         ({"text": {"weighting": "bm25"}}, "weighting must be"),
-        ({"name": "csv", "delimiter": '"'}, "delimiter is '\"'; it must be one ASCII character"),
-        ({"name": "csv", "delimiter": "ab"}, "delimiter is 'ab'"),
-        ({"ignore": "abc"}, "ignore is 'abc'; give a tuple of strings"),
+        ({"name": "csv", "delimiter": '"'}, "delimiter='\"': it must be one ASCII character"),
+        ({"name": "csv", "delimiter": "ab"}, "delimiter='ab'"),
+        ({"ignore": "abc"}, "ignore='abc': it must be a tuple of strings"),
     ],
 )
 def test_formats_that_cannot_be(options, message):

@@ -389,10 +389,10 @@ def test_neither_scikit_learn_nor_scipy_before_matrices_are_made():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "xml"}, "unknown format 'xml'; choose one of svmlight"),
-        ({"batch": 0}, "batch is 0; it must be at least 1"),
-        ({"n_features": -1}, "n_features is -1; it must be from 0"),
-        ({"dtype": "int32"}, "dtype is int32; choose float32 or float64"),
+        ({"format": "xml"}, "format='xml': it must be one of svmlight"),
+        ({"batch": 0}, "batch=0: it must be at least 1"),
+        ({"n_features": -1}, "n_features=-1: it must be from 0"),
+        ({"dtype": "int32"}, "dtype='int32': it must be float32 or float64"),
     ],
 )
 def test_options(made, options, message):

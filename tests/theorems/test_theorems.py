@@ -385,7 +385,7 @@ def test_certificate_is_tight_on_orthonormal_examples(rule, delta):
 @pytest.mark.core
 def test_certificate_is_tight_on_orthonormal_examples_joint():
     X, y, _ = hard_game(50)
-    learner = LinearLearner(bias=0.0)  # classes not announced: two vectors compete
+    learner = LinearLearner(bias=0.0, hypothesis="averaged")  # classes not announced: two vectors compete
     learner.learn_many(X, y)
     certificate = certify(learner, X, y)
     assert certificate.updates == 49  # the first example had no rival yet
@@ -625,7 +625,7 @@ def test_lazy_average_is_the_naive_one_at_every_stop(rule, kind, n_classes):
     rng = np.random.default_rng(4)
     X, y = rng.integers(-3, 4, size=(40, 3)).astype(float), rng.integers(n_classes, size=40)
     twin = Binary(3, Rule(rule)) if n_classes == 2 else Joint(3, n_classes, Rule(rule))
-    parameters = {"rule": rule, "average": kind, "dtype": "float64"}
+    parameters = {"rule": rule, "average": kind, "dtype": "float64", "hypothesis": "averaged"}
     going = LinearLearner(classes=range(n_classes), **parameters)  # asked at every round, never finished
     for T in range(1, len(y) + 1):
         label = int(y[T - 1]) if n_classes > 2 else 2 * int(y[T - 1]) - 1
@@ -634,6 +634,7 @@ def test_lazy_average_is_the_naive_one_at_every_stop(rule, kind, n_classes):
         stopped = LinearLearner(classes=range(n_classes), **parameters)
         stopped.learn_many(X[:T], y[:T])
         stopped.finish()
+        stopped.open = False
         expected = np.array(average(twin_history(twin), twin.survival, kind))
         problem = stopped.vectors[ALL]
         lazy = flat(problem, problem.vector("averaged"))
@@ -641,7 +642,7 @@ def test_lazy_average_is_the_naive_one_at_every_stop(rule, kind, n_classes):
             assert lazy.tolist() == expected.tolist()  # whole numbers: no rounding
         else:
             np.testing.assert_allclose(lazy, expected, rtol=1e-9, atol=1e-9)
-        V = expected.reshape(4, -1)
+        V = np.reshape(average(twin_history(twin), twin.survival, kind, open=True), (4, -1))
         np.testing.assert_allclose(
             np.reshape(going.scores(X), (40, -1)), np.column_stack([X, np.ones(40)]) @ V, rtol=1e-9, atol=1e-9
         )
@@ -653,8 +654,9 @@ def test_lazy_average_is_the_naive_one_at_every_stop(rule, kind, n_classes):
 def test_float32_average_is_exact_on_small_integers(seed, T):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, size=(T, 3)).astype(np.float32), rng.choice([-1, 1], size=T)
-    learner, twin = LinearLearner(classes=[-1, 1]), Binary(3)
+    learner, twin = LinearLearner(classes=[-1, 1], hypothesis="averaged"), Binary(3)
     learner.learn_many(X, y)
+    learner.open = False
     for x, label in zip(X, y, strict=True):
         twin.learn(as_row(x), int(label))
     problem = learner.vectors[ALL]
@@ -722,7 +724,7 @@ def test_voted_is_the_replay_of_every_vector(rule, n_classes):
     rng = np.random.default_rng(9)
     X, y = rng.integers(-4, 5, size=(50, 3)).astype(float), rng.integers(n_classes, size=50)
     T = rng.normal(size=(70, 3))
-    clf = LinearClassifier(rule=rule, hypothesis="voted", shuffle=False, epochs=2, dtype="float64").fit(X, y)
+    clf = LinearClassifier(rule=rule, hypothesis="voted", shuffle=False, epochs=2, dtype="float64", bias=1.0).fit(X, y)
     twin = Binary(3, Rule(rule)) if n_classes == 2 else Joint(3, n_classes, Rule(rule))
     for x, label in [*zip(X, y, strict=True)] * 2:
         twin.learn(as_row(x), int(label) if n_classes > 2 else 2 * int(label) - 1)

@@ -21,8 +21,10 @@ from perceptive.streams.blocks import file_signature
 from perceptive.streams.cache import Cache, signature
 from perceptive.training.blocks import RowBlocks
 from perceptive.training.checkpoint import Checkpoint
+from perceptive.training.classifiers import classifier_for
 from perceptive.training.loop import Run, hash_seed, train
-from perceptive.training.source import FileSource, classifier_for
+from perceptive.training.source import FileSource
+from perceptive.training.windows import windows
 
 pytestmark = pytest.mark.core
 
@@ -47,19 +49,33 @@ def file(tmp_path, small_blocks):
     return made(tmp_path / "made.svm")
 
 
+MEMORY, WINDOWS = 32 << 20, 20_000  # bytes: of the second `file` fills several windows
+
+
 def trained(
-    path, *, epochs=3, threads=1, cache=None, holdout=0.0, classes=None, skip="stop", shuffle=True, **parameters
+    path,
+    *,
+    epochs=3,
+    threads=1,
+    cache=None,
+    holdout=0.0,
+    classes=None,
+    skip="stop",
+    shuffle=True,
+    memory=MEMORY,
+    **parameters,
 ):
     stream = streams.open(path, dtype="float32", threads=threads, on_error=skip)
     training = TrainingParameters(epochs=epochs, validation_fraction=holdout, shuffle=shuffle)
-    with FileSource(stream, RowBlocks(), epochs=epochs, cache=cache, holdout=holdout, shuffle=shuffle) as source:
+    how = {"epochs": epochs, "cache": cache, "holdout": holdout, "shuffle": shuffle, "memory": memory}
+    with FileSource(stream, RowBlocks(), **how) as source:
         run = started(source, training, classes, **parameters)
         train(run, source)
     return run, source
 
 
 def started(source, training, classes=None, **parameters):
-    return Run.of(classifier_for(source, classes, **parameters), training)
+    return Run.of(classifier_for(source, classes, **{"hypothesis": "averaged", **parameters}), training)
 
 
 def state(learner):
@@ -73,45 +89,68 @@ def state(learner):
 # ---------------------------------------------------------------- what it computes
 
 
-def by_hand(path, epochs, random_state=0):
-    """Block by block, in the order that is promised."""
-    texts = [bytes(block.text) for block in blocks.blocks(str(path))]
-    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state)
+def examples_of(path):
+    """The rows and labels of each block."""
+    found = []
+    for block in blocks.blocks(str(path)):
+        labels, which, _, _, indptr, indices, data, *_ = _core.Svmlight(False, None, None).parse(
+            bytes(block.text), True, False
+        )
+        found.append((sp.csr_array((data, indices, indptr), shape=(len(which), 40)), np.array(labels)[which]))
+    return found
+
+
+def by_hand(path, epochs, memory, random_state=0):
+    """Window by window, in the order that is promised."""
+    parts = examples_of(path)
+    sizes = [8 * X.nnz + 8 * len(y) + 4 + 32 * len(y) for X, y in parts]
+    learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state, hypothesis="averaged")
     for epoch in range(epochs):
-        order = np.arange(len(texts))
-        if epoch:
-            _core.shuffle(order, hash_seed(random_state, epoch))
-        for number in order.tolist():
-            labels, which, _, _, indptr, indices, data, *_ = _core.Svmlight(False, None, None).parse(
-                texts[number], True, False
-            )
-            X = sp.csr_array((data, indices, indptr), shape=(len(which), 40))
-            within = np.arange(len(which))
-            _core.shuffle(within, hash_seed(hash_seed(random_state, epoch), number))
-            y = np.array(labels)[which]
+        seed = hash_seed(random_state, epoch)
+        for number, window in enumerate(windows(sizes, memory // 2, seed)):
+            X, y = sp.vstack([parts[i][0] for i in window], "csr"), np.concatenate([parts[i][1] for i in window])
+            within = np.arange(len(y))
+            _core.shuffle(within, hash_seed(seed, number) if number else seed)
             learner.learn_many(X[within], y[within])
     return learner
 
 
-@pytest.mark.parametrize("epochs", [1, 3])
-def test_it_plays_the_blocks_in_the_promised_order(file, epochs):
-    run, source = trained(file, epochs=epochs)
-    expected = by_hand(file, epochs)
-    assert source.examples == 400
-    assert run.history.epochs == epochs
-    assert sum(run.history.mistakes) == expected.mistakes
+def same_weights(run, expected):
     mine, theirs = run.learner.vectors[()].snapshot(), expected.vectors[()].snapshot()
     assert mine["arrays"]["z"][:40].tobytes() == theirs["arrays"]["z"][:40].tobytes()
     assert mine["run"] == theirs["run"]
 
 
+def test_it_plays_windows_in_the_promised_order(file):
+    run, source = trained(file, memory=WINDOWS)
+    assert source.examples == 400
+    assert run.history.epochs == 3
+    expected = by_hand(file, 3, WINDOWS)
+    assert sum(run.history.mistakes) == expected.mistakes
+    same_weights(run, expected)
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_what_fits_in_memory_is_learned_as_arrays_are(file, epochs):
+    X, y = streams.load(file, dtype="float32")
+    for holdout in (0.0, 0.2):
+        run, _ = trained(file, epochs=epochs, holdout=holdout)
+        fitted = LinearClassifier(epochs=epochs, validation_fraction=holdout).fit(X, y)
+        for hypothesis, rounding in (("last", 0), ("averaged", 1e-6)):
+            mine, theirs = (one.vectors[()].vector(hypothesis) for one in (run.learner, fitted.learner_))
+            assert np.allclose(mine[0], theirs[0], rtol=rounding, atol=rounding)
+            assert np.allclose(mine[1], theirs[1], rtol=rounding, atol=rounding)
+        assert run.history == fitted._history
+
+
 @pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize("holdout", [0.0, 0.2])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_threads_change_nothing(tmp_path, small_blocks, threads, holdout, classes):
+@pytest.mark.parametrize(("epochs", "memory"), [(3, MEMORY), (3, WINDOWS), (1, WINDOWS)])
+def test_threads_change_nothing(tmp_path, small_blocks, threads, holdout, classes, epochs, memory):
     path = made(tmp_path / "a.svm", classes=classes)
-    alone, _ = trained(path, holdout=holdout)
-    together, _ = trained(path, holdout=holdout, threads=threads)
+    alone, _ = trained(path, holdout=holdout, epochs=epochs, memory=memory)
+    together, _ = trained(path, holdout=holdout, threads=threads, epochs=epochs, memory=memory)
     assert state(alone.learner) == state(together.learner)
     assert alone.history == together.history
     assert len(alone.history.held_out) == (alone.history.epochs if holdout else 0)
@@ -133,7 +172,7 @@ def test_two_classes_are_one_problem_until_a_third_is_met(tmp_path, small_blocks
 
 def test_held_out_examples_are_not_learned_from(file):
     run, source = trained(file, holdout=0.25, epochs=2)
-    held = sum(block[1] for block in source.held_out.blocks)
+    held = source.split.holdout.held
     assert 60 < held < 140
     assert run.learner.played == 2 * (400 - held)
     assert all(0.5 < a <= 1 for a in run.history.held_out)
@@ -309,7 +348,7 @@ def test_a_cache_gives_back_what_was_put_in(rows):
     examples = Examples(labels, which, np.arange(len(rows)) + 0.5, None, indptr, indices, data)
     cache.append(examples)
     cache.append(examples)
-    back, _ = cache.read(1, np.dtype(np.float32))
+    back, _ = cache.read([1], np.dtype(np.float32))
     assert [back.labels[i] for i in back.which] == [label for label, _ in rows]
     for name in ("weight", "indptr", "indices", "data"):
         assert np.array_equal(getattr(back, name), getattr(examples, name))
@@ -358,12 +397,14 @@ def test_a_run_can_be_resumed_anywhere(file, tmp_path, holdout, parameters, warm
     def source_of():
         stream = streams.open(file, dtype=parameters.get("dtype", "float32"), threads=1)
         cache = str(tmp_path / "kept.cache") if warm else None
-        return FileSource(stream, RowBlocks(), epochs=3, holdout=holdout, cache=cache)
+        return FileSource(stream, RowBlocks(), epochs=3, holdout=holdout, cache=cache, memory=WINDOWS)
 
     with source_of() as source:
         whole = started(source, training, **parameters)
-        train(whole, source)
-    total = 3 * sum(1 for _ in blocks.blocks(str(file)))
+        counted = KilledAfter(tmp_path / "none", 0)
+        train(whole, source, keeper=counted)
+    total = -counted.left
+    assert total > 9
     for stop in [1, 2, total // 3, total // 3 + 1, total // 2, total - 1]:
         run = killed_and_resumed(tmp_path / "run.checkpoint", stop, source_of, training, **parameters)
         assert state(run.learner) == state(whole.learner)
@@ -394,14 +435,14 @@ def test_a_run_is_resumed_also_where_files_have_one_example(tmp_path, warm):
         if i % 2:
             paths[-1].write_text(f"{i % 4 // 2} 1:1 2:{i}\n")
     cache = str(tmp_path / "kept.cache") if warm else None
-    whole, _ = trained(paths, epochs=4, holdout=0.4, cache=cache)
+    whole, _ = trained(paths, epochs=4, holdout=0.4, cache=cache, memory=8000)
     training = TrainingParameters(epochs=4, validation_fraction=0.4)
 
     def source_of():
         stream = streams.open(paths, dtype="float32", threads=1)
-        return FileSource(stream, RowBlocks(), epochs=4, cache=cache, holdout=0.4)
+        return FileSource(stream, RowBlocks(), epochs=4, cache=cache, holdout=0.4, memory=8000)
 
-    for stop in (3, 12, 15, 25, 38):
+    for stop in (3, 12, 15, 25):
         run = killed_and_resumed(tmp_path / "c", stop, source_of, training)
         assert state(run.learner) == state(whole.learner)
         assert run.history == whole.history
@@ -440,7 +481,7 @@ def test_what_was_left_out_is_known_also_from_the_cache(tmp_path):
     cache = str(tmp_path / "c")
     for _ in range(2):
         _, source = trained(path, cache=cache, skip="skip")
-        assert (source.examples, source.unanswered, source.skipped) == (6, 3, 3)
+        assert (source.examples, source.split.unanswered, source.skipped) == (6, 3, 3)
 
 
 def test_a_stream_must_be_what_the_estimator_says(file):
@@ -533,12 +574,10 @@ def test_labels_of_a_stream_are_plain(file):
 def test_the_cache_is_faster_than_parsing(tmp_path):
     path = made(tmp_path / "big.svm", n=20000, d=300)
     stream = streams.open(path, dtype="float32", threads=1)
-    with FileSource(stream, RowBlocks(), epochs=2) as source:
+    with FileSource(stream, RowBlocks(), epochs=2, memory=1 << 20) as source:
+        began = time.process_time()
         run = started(source, TrainingParameters(epochs=2))
-        seconds = []
-        for run.epoch in range(2):
-            began = time.process_time()
-            for _ in source.blocks(run):
-                pass
-            seconds.append(time.process_time() - began)
-        assert seconds[1] < seconds[0]
+        parsed = time.process_time()
+        for _ in source.blocks(run):
+            pass
+        assert time.process_time() - parsed < parsed - began

@@ -153,6 +153,9 @@ void bind_sequence(nb::module_& m) {
         .def_prop_ro("touched", [](Tagger& t) { return t.model().run.touched; })
         .def_prop_ro("criterion", [](Tagger& t) { return t.model().run.criterion; })
         .def_prop_ro("radius2", [](Tagger& t) { return t.model().run.radius2; })
+        .def_prop_rw(
+            "open", [](Tagger& t) { return t.model().run.open; },
+            [](Tagger& t, bool open) { t.model().run.open = open; })
         .def_prop_ro("clock", [](Tagger& t) { return t.model().run.clock; })
         .def_prop_ro("survival", [](Tagger& t) { return t.model().journal.survival; })
         .def_prop_ro("n_state_rows", [](Tagger& t) { return t.model().w.state.size(); })

@@ -54,7 +54,10 @@ void bind_learning(nb::module_& m) {
         .def_rw("radius2", &Progress::radius2)
         .def_rw("norm2", &Progress::norm2)
         .def_rw("scale", &Progress::scale)
-        .def_rw("clock", &Progress::clock);
+        .def_rw("clock", &Progress::clock)
+        .def_rw("open", &Progress::open)
+        .def("average_clock", &Progress::average_clock, "of_mistakes"_a,
+             "(clock, total) such that the average is (clock·z − sum)/total.");
     nb::class_<Problem>(m, "Problem", "One binary or joint problem: weights (NumPy arrays), options, run, journal.")
         .def(
             "__init__",

@@ -130,6 +130,7 @@ nb::object learn_named(const Lock& lock, Problem& problem, Tally& tally, i64 n_c
     else
         with_task<JointTask>(problem, 1, labels, play);
     problem.width = std::max(problem.width, named.width());
+    problem.run.open = true;
     tally.add(example_hash(row_hash(row), label_hash), 1, 1);
     return nb::bool_(problem.run.mistakes > mistakes);
 }
@@ -165,15 +166,11 @@ std::optional<std::vector<double>> named_scores(const Lock& lock, const Problem&
     const NamedRow named(indices, nb::list(), 0, x, skip_unknown ? Unknown::skip : Unknown::refuse);
     if (!named.plain() || problem.options.normalize || named.width() > problem.n_features) return std::nullopt;
     require(!averaged || problem.sum, "there is no average");
-    const Progress& run = problem.run;
-    double clock = 0.0, total = 0.0;
-    if (averaged && problem.options.average_mistakes)
-        clock = run.clock + run.scale, total = static_cast<double>(run.updates) + 1.0;
-    else if (averaged && run.rounds > 0)
-        clock = run.clock, total = static_cast<double>(run.rounds);
-    else if (averaged)
-        clock = run.scale, total = 1.0;
-    return with_dtype(problem, [&](auto w) { return scores_of<decltype(w)>(problem, named.row(), clock, total); });
+    std::pair<double, double> clock{0.0, 0.0};
+    if (averaged) clock = problem.run.average_clock(problem.options.average_mistakes);
+    return with_dtype(problem, [&](auto w) {
+        return scores_of<decltype(w)>(problem, named.row(), clock.first, clock.second);
+    });
 }
 
 }  // namespace

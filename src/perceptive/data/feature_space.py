@@ -225,8 +225,13 @@ class FeatureSpace:
         examples = read_raw(X, self.format, self.idf, self.header, dtype, index)
         return examples.narrow(self.n_features or 0)
 
-    def rows(self, X: Any, fingerprint: bool = False) -> _core.Rows:
-        """Rows to be predicted, by place; names and columns that were never met count for nothing."""
+    def rows(self, X: Any, fingerprint: bool = False, first: bool = False) -> _core.Rows:
+        """Rows to be predicted, by place; names and columns that were never met count for nothing.
+
+        ``first``: nothing was learned before, so that examples may be dicts where no columns are known.
+        """
+        if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
+            return as_rows(X, Vocabulary(), fingerprint=fingerprint)
         known = self.n_features
         if self.takes_raw(X):
             found = self.examples(X)

@@ -16,6 +16,7 @@ from perceptive.data.labels import Labels, is_missing
 from perceptive.data.raw import frame_dicts, has_words, is_frame
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
+from perceptive.sparse import inspected
 from perceptive.training.holdout import HoldOut
 
 
@@ -67,6 +68,14 @@ def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
     return space.vocabulary is not None or space.hasher is not None
 
 
+def validated(estimator: Any, X: Any, reset: bool, *, accept_sparse: Any = "csr", **how: Any) -> Any:
+    """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices."""
+    floats = [np.float64, np.float32]
+    return validate_data(
+        estimator, inspected(X), reset=reset, dtype=floats, accept_sparse=accept_sparse, accept_large_sparse=True, **how
+    )
+
+
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there."""
     if is_raw(estimator, X, reset):
@@ -78,10 +87,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
             forget_columns(estimator)
         return X
     try:  # the core looks at every value anyway: finiteness is checked there
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            ensure_all_finite=False, accept_large_sparse=True,
-        )  # fmt: skip
+        return validated(estimator, X, reset, order="C", ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" in str(error) or "inhomogeneous" in str(error):
             raise ValueError(

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.data import is_raw
+from perceptive.estimators.data import is_raw, validated
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
@@ -25,6 +24,7 @@ from perceptive.learners.dual_learner import ONE_SET
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, TrainingGroup
 from perceptive.parameters import KernelParameters
+from perceptive.sparse import inspected
 from perceptive.state import State, array_of
 
 
@@ -138,16 +138,11 @@ class KernelClassifier(
         if is_raw(self, X, reset):
             return X
         if not kernel.vectors and not kernel.pairwise:
-            if len(X) == 0:
+            if (inspected(X).shape[0] if hasattr(X, "shape") else len(X)) == 0:
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
             return X
         check_real(X)
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr" if kernel.vectors else False, dtype=[np.float64, np.float32],
-            order="C", accept_large_sparse=True,
-        )  # fmt: skip
-
-    # ------------------------------------------------------------ certificate
+        return validated(self, X, reset, accept_sparse="csr" if kernel.vectors else False, order="C")
 
     # ------------------------------------------------------------ files
 

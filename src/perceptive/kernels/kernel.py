@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from perceptive.kernels.content import digest, shown
 from perceptive.kernels.examples import listed
+from perceptive.sparse import inspected
 
 Values = NDArray[Any]
 
@@ -254,7 +255,7 @@ def _same(a: Any, b: Any) -> bool:
 
         if a.shape != b.shape:
             return False
-        apart: Any = sp.csr_array(a) != sp.csr_array(b)
+        apart: Any = sp.csr_array(inspected(a)) != sp.csr_array(inspected(b))
         return bool(apart.nnz == 0)
     if _is_number(a) and _is_number(b):
         return bool(a == b)

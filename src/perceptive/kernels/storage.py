@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptive.kernels import algebra, custom, rescaling, strings, trees, vectors, views
 from perceptive.kernels.examples import Dense, Objects, Parts, Sparse, as_list
 from perceptive.kernels.kernel import Kernel
-from perceptive.sparse import csr_from
+from perceptive.sparse import csr_from, inspected
 
 Arrays = dict[str, NDArray[Any]]
 Functions = Mapping[str, Callable[..., Any]]
@@ -57,7 +57,7 @@ def _centered_to_plain(kernel: rescaling.Centered, arrays: Arrays, named: dict[s
     """The reference as arrays: rows, sparse or not, as they are; texts, trees and other objects as examples are."""
     X, k = kernel.X_ref, _to_plain(kernel.k, arrays, named)
     if hasattr(X, "tocsr"):
-        reference: Any = Sparse(X.tocsr())
+        reference: Any = Sparse(inspected(X).tocsr())
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
         reference = Dense(X)
     else:

@@ -260,6 +260,7 @@ class RerankingLearner:
     loss: float = forwarded("ranker.loss", "The perceptron criterion of the mistakes as they happened.")
     played: int = forwarded("ranker.played", "Lists recorded by datasets.")
     fingerprint: int = forwarded("ranker.fingerprint", "The sum of the hashes of these lists.")
+    open: bool = forwarded("ranker.open", "Whether the ranker stands between two lists of a stream.")
     ids: int = forwarded("ranker.ids", "Id features that the Δ-trick has handed out.")
     first_epoch: tuple[int, int] | None = forwarded("ranker.first_epoch", "Rounds and mistakes of the first epoch.")
 
@@ -337,6 +338,7 @@ def fit_like(tagger: SequenceLearner, epochs: int) -> FitTagger:
         dataset = learner.dataset(X, y, epochs=epochs)
         for _ in range(epochs):
             learn_all(dataset)
+        learner.open = False  # it is trained
         return learner
 
     return fit

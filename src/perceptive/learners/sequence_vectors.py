@@ -12,7 +12,7 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import check_name, choose_voter
 from perceptive.parameters import SequenceParameters
 
-State = tuple[_core.SequenceModel, int, int]  # a model, its rounds and labels
+State = tuple[_core.SequenceModel, int, int, bool]  # a model, its rounds and labels, and whether it is open
 
 
 class Vectors:
@@ -29,7 +29,7 @@ class Vectors:
             return None
         if hypothesis == "voted":
             raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
-        now = core, core.rounds, core.n_labels  # read first: another thread may learn while a vector is made
+        now = core, core.rounds, core.n_labels, core.open  # read first: another thread may learn while a vector is made
         made = self._made.get(hypothesis)
         if made is not None and made[0] == now:
             return made[1]

@@ -179,6 +179,7 @@ PROGRESS: Record = {
     **dict.fromkeys(("rounds", "mistakes", "updates", "touched"), COUNT),
     **dict.fromkeys(("criterion", "norm2", "scale"), FINITE),
     **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
+    "open": Optional(FLAG),
 }
 PROBLEM: Record = {"run": PROGRESS, "started": FLAG}
 HISTORY: Record = {
@@ -232,6 +233,7 @@ KERNEL = Chosen(_of_kernel)
 DUAL: Record = {
     "n_outputs": whole(1),
     "rounds": COUNT,
+    "open": Optional(FLAG),
     "runs": Each({"updates": COUNT, "radius2": NOT_NEGATIVE}),
     "supports": Maybe(Chosen(_of_examples)),
     "forgetting": Maybe({"next": whole(0), "random": (digits(2**128), digits(2**128), digits(2), digits(2**32))}),
@@ -337,7 +339,7 @@ CHECKPOINT: Record = {
     "training": named,
     "history": HISTORY,
     "before": (COUNT, COUNT, any_number),
-    "in_file_order": Optional(FLAG),
+    "streamed": FLAG,
     **dict.fromkeys(("epoch", "block", "chunk", "best_epoch", "rounds_before"), COUNT),
     "learner": named,
     "best": Maybe(named),

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import STDIN, Paths, expand
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
-from perceptive.streams.file_format import FileFormat, Meaningless, check_meaning
+from perceptive.streams.file_format import FileFormat, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
 from perceptive.streams.tables import feature_columns
@@ -30,7 +31,7 @@ from perceptive.streams.tables import feature_columns
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["FileFormat", "Meaningless", "Stream", "from_dicts", "load", "open"]
+__all__ = ["FileFormat", "Stream", "from_dicts", "load", "open"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Stream:
         if not self.format.has_idf or self.known_idf is not None:
             return self.known_idf
         if STDIN in self.files:
-            raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
+            raise ParameterError("{} reads the files twice, a pipe gives them once; write it to a file", "text.idf")
         return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
 
     @property
@@ -151,12 +152,12 @@ def open(
     [((2, 5), [1, -1])]
     """
     if batch < 1:
-        raise ValueError(f"batch is {batch}; it must be at least 1")
+        raise ParameterError("{}: it must be at least 1", Parameter("batch", batch))
     if on_error not in ("stop", "skip"):
-        raise ValueError(f"on_error is {on_error!r}; choose 'stop' or 'skip'")
+        raise ParameterError("{}: it must be 'stop' or 'skip'", Parameter("on_error", on_error))
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {dtype}; choose float32 or float64")
+        raise ParameterError("{}: it must be float32 or float64", Parameter("dtype", str(dtype)))
     files = tuple(expand(path_or_paths))
     if not isinstance(format, FileFormat):
         format = FileFormat(name=guess(files) if format is None else format, **how)

@@ -21,11 +21,8 @@ def open(path: str, format: FileFormat, check: bool = True) -> tuple[Iterator[Bl
     """
     pa = _module("pyarrow", path)
     schema, batches = _table(path)
-    try:
-        if check:
-            format.check_columns(schema.names)
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}: {error}") from None
+    if check:
+        format.check_columns(schema.names, shown(path))
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
     kinds = zip(schema.names, format.kinds(schema.names), strict=True)

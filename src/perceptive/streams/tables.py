@@ -9,7 +9,7 @@ from itertools import chain
 
 from perceptive import _core
 from perceptive.streams import arrow
-from perceptive.streams.blocks import Block, blocks, peek, repeatable, shown
+from perceptive.streams.blocks import Block, blocks, check_json_lines, peek, repeatable, shown
 from perceptive.streams.file_format import FileFormat, Header
 
 FIRST = 100  # JSON lines, whose keys are looked at
@@ -33,6 +33,8 @@ def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[I
     """Blocks of a file below its header, if the format has one; the header; how many lines it takes."""
     if format.name == "arrow":
         return arrow.open(path, format)
+    if format.name == "json":
+        check_json_lines(path)
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
@@ -47,10 +49,7 @@ def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[I
         columns, end = _core.csv_header(first.text, delimiter)
     except ValueError as error:
         raise ValueError(f"{shown(path)}:{error}") from None
-    try:
-        format.check_columns(columns)
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}:1: {error}") from None
+    format.check_columns(columns, f"{shown(path)}:1")
     lines = bytes(first.text[:end]).count(b"\n")
     rest = first.text[end:]
     first.text.release()
@@ -64,7 +63,7 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
     start = peek(path)
     if format.name == "json":
         whole = start.split(b"\n")[:-1] or [start]
-        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line)))
+        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line) if key != "weight"))
     if format.name != "csv" or not start.strip():
         return None
     delimiter = format.delimiter or _core.csv_delimiter(start, True) or ","

@@ -64,10 +64,6 @@ class HoldOut:
         self.held += int(np.count_nonzero(chosen))
         return chosen
 
-    def choose_any(self, n: int) -> NDArray[np.bool_]:
-        """Which of the next n lists or sentences are held out."""
-        return self.choose(Labels([None], np.zeros(n, np.int64)))
-
     def _chosen(self, label: int, begin: int, end: int) -> NDArray[np.bool_]:
         """Of the examples of a class with these numbers, in the order of the file."""
         p, q = self._ratio

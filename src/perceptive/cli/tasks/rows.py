@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.options import given, option_of
+from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.blocks import expand, shown
 from perceptive.streams.examples import Examples
@@ -59,13 +61,10 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
             **common,
         )
     if options.text and options.format not in (None, "text", "fasttext"):
-        raise ValueError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
+        raise UsageError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
     format = "text" if options.text else options.format
     dtype = options.dtype or parameters.dtype  # type: ignore[attr-defined]
-    try:
-        return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
-    except streams.Meaningless as error:
-        raise ValueError(f"{', '.join(map(_format_option, error.names))}: {error.why}") from None
+    return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
 
 
 def _format_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -78,9 +77,8 @@ def _format_options(options: argparse.Namespace) -> dict[str, Any]:
     return {**format, "text": text} if text else format
 
 
-def _format_option(name: str) -> str:
-    """The option that gives this part of a format."""
-    return option_of({known: option for option, known in TEXT.items()}.get(name, name))
+def _of_text(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"text.{name}": value for name, value in values.items()}
 
 
 def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, names: bool = False) -> Stream:
@@ -124,6 +122,7 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
         text_column=format.text_column if format.text_column in there else None,
         categorical=tuple(name for name in format.categorical if name in there),
         ignore=tuple(name for name in format.ignore if name in there),
+        interactions=tuple(pair for pair in format.interactions if pair == "all" or {*pair.split(":")} <= {*there}),
     )
 
 
@@ -138,9 +137,9 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     if known is None:
         bits = getattr(learner.parameters, "bits", None)
         if bits is None and told not in (None, "svmlight", "libsvm"):
-            raise ValueError(f"the model has learned from columns, which {told} files do not number; give svmlight")
+            raise UsageError(f"the model has learned from columns, which {told} files do not number; give svmlight")
         if bits is not None and told is None:
-            raise ValueError(
+            raise UsageError(
                 "the model has learned from dicts in Python; say by --format which files hold such examples"
             )
         return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
@@ -188,13 +187,13 @@ def refuse_changes(
     chosen = given(options, parameters, leave_out)
     changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
     format = learner.space.format
-    known = {} if format is None else {**vars(format), **format.text}
+    known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)
-    asked |= asked.pop("text", {})
-    changed += [_format_option(name) for name, value in asked.items() if value != known.get(name)]
+    asked |= _of_text(asked.pop("text", {}))
+    changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
     if changed:
-        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+        raise UsageError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
 
 
 def known_rows(examples: Examples, width: int) -> _core.Rows:
