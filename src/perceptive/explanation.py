@@ -211,7 +211,7 @@ def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
             sign = float(pair[0] == k)
         if sign:
             total += sign * learner.space.by_column(w[:, output].astype(np.float64))
-            bias += sign * learner.parameters.bias * float(b[output])
+            bias += sign * vector.bias * float(b[output])
     return total, bias
 
 

@@ -27,7 +27,14 @@ def score_of(clf, x, k):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"multiclass": "ovr"}, {"rule": "arow"}, {"hypothesis": "last", "bias": 2.0}, {"normalize": True}],
+    [
+        {},
+        {"bias": "auto"},
+        {"multiclass": "ovr"},
+        {"rule": "arow"},
+        {"hypothesis": "last", "bias": 2.0},
+        {"normalize": True},
+    ],
     ids=str,
 )
 def test_linear(classes, parameters):
