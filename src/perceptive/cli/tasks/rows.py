@@ -143,7 +143,10 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
                 "the model has learned from dicts in Python; say by --format which files hold such examples"
             )
         return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
-    format = known if told is None else known.read_as(told)
+    try:
+        format = known if told is None else known.read_as(told)
+    except ValueError as error:
+        raise (UsageError if options.format else ValueError)(str(error)) from None
     if format.name == "json" != known.name and {"weight", "features"} & {*learner.space.header}:
         raise ValueError(
             "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
