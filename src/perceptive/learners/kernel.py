@@ -196,13 +196,8 @@ class KernelLearner(DualLearner):
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-<<<<<<< HEAD
         """The whole state, as plain values and arrays."""
-        more = {"announced": self.announced, "takes_objects": self.takes_objects}
-=======
-        """All that it is, as plain values and arrays."""
         more = {"announced": self.announced, "takes_objects": self.takes_objects, "temperature": self.temperature}
->>>>>>> words
         with self.lock.exclusive():
             meta, arrays = self._state()
             return State({**meta, "classes": check_labels(self.classes), **more}, arrays)

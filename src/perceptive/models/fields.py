@@ -332,7 +332,8 @@ ESTIMATORS["Reranker"] = {
     "folds": CANDIDATES,
     "target": one_of("f1", "exact"),
 }
-MODELS = LEARNERS | ESTIMATORS
+PIPELINE: Record = {"steps": (text, text), "text": named, "kind": one_of(*ESTIMATORS), "model": named}
+MODELS = LEARNERS | ESTIMATORS | {"Pipeline": PIPELINE}
 CHECKPOINT: Record = {
     "kind": one_of(*LEARNERS),
     "made_from": named,

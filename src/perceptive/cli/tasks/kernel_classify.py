@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from perceptive.cli.console import tell_log
 from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened, of_name
-from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
+from perceptive.cli.tasks.classify import (
+    NO_EXAMPLES,
+    Classify,
+    Then,
+    class_asked,
+    explained,
+    labels_given,
+    scored_rows,
+)
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
@@ -120,6 +128,31 @@ class KernelClassify(OfKernel, Classify):
             return learner.dataset(*taught, grow=False)
 
         return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
+
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions: the supports."""
+        from perceptive.explanation import explain_supports
+
+        label, width = class_asked(learner, options), learner.n_features or 0
+        how = (label, options.top, options.hypothesis)
+        if learner.kernel.vectors:
+            stream = stream_for(learner, options)
+
+            def rows() -> Iterator[tuple[int, bytes]]:
+                for examples in stream.blocks():
+                    found = explain_supports(learner, examples.narrow(width).X(width), *how)
+                    yield len(found), explained(options, found)
+
+            return Opened(stream.files, stream.log, rows())
+        objects = Objects(options, labelled=False)
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            lines = iter(objects)
+            while part := list(islice(lines, PART)):
+                kept, found = objects.sound(part, lambda X: explain_supports(learner, X, *how))
+                yield len(kept), explained(options, found or [])
+
+        return Opened(objects.files, objects.log, parts())
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples: of rows block by block, of objects some at a time."""
