@@ -136,7 +136,7 @@ def test_partial_fit_and_learn_one_are_one_pass():
         ones.learn_one(row, label)
     assert np.array_equal(whole.support_, parts.support_)
     assert np.array_equal(whole.alpha_, parts.alpha_)
-    assert np.array_equal(whole.predict(X[200:]), parts.predict(X[200:]))
+    assert np.array_equal(whole.predict(X[200:], hypothesis="last"), parts.predict(X[200:], hypothesis="last"))
     assert ones.classes_.tolist() == list(range(10))
     assert ones.predict_one(X[0]) == y[0]
     assert KernelClassifier().predict_one(X[0]) is None

@@ -83,6 +83,7 @@ def _play(
     training = TrainingParameters(**given(tried, TrainingParameters, {"progress"}))
     job = entry.adapter().open(tried, training, None)
     try:
+        job.prepare(lambda done: None)
         run = Run.of(job.learner, training)
         train(run, job.source)
         return max(run.history.held_out)
