@@ -28,6 +28,7 @@ from perceptive.learners.learner import learn_all
 from perceptive.learners.linear_state import restore_state, state_of
 from perceptive.learners.multiclass import (
     check_cost,
+    check_problems,
     combine_ovo,
     combine_ovr,
     criterion,
@@ -114,6 +115,7 @@ class LinearLearner(Recorded):
 
     def set_classes(self, labels: list[Any]) -> None:
         """Have these classes, in this order."""
+        check_problems(self.parameters.multiclass, len(labels))
         self.classes = labels
         self.index = dict(zip(labels, range(len(labels)), strict=True))
         reference = self.parameters.reference

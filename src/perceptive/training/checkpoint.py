@@ -77,10 +77,12 @@ class Checkpoint:
         try:
             self.save(run, dataset)
             self._failed = False
-        except OSError as error:
+        except (OSError, ModelFileError) as error:
             if not self._failed:  # once for all that fail in a row
                 how = f"going on without this checkpoint; the next is tried after {self.every:g} s"
-                warnings.warn(NotWritten(f"{told(error)}; {how}"), stacklevel=2)
+                warnings.warn(
+                    NotWritten(f"{told(error) if isinstance(error, OSError) else error}; {how}"), stacklevel=2
+                )
             self._failed = True
         self._last = time.monotonic()
 
