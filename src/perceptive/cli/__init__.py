@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -14,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from perceptive import __version__
-from perceptive.errors import NotWritten, ParameterError, told
+from perceptive.errors import CURES, NotWritten, ParameterError, told
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
@@ -135,6 +136,8 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
         return "there is not enough memory" + ("; hash the features into fewer with --bits" if linear else "")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return told(error)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # files are named
+        return f"standard output: cannot be written ({error.strerror}); {CURES[error.errno]}"
     if isinstance(error, ParameterError):
         from perceptive.cli.options import as_option
 

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     entry = _task_of(options, learner)
     check_paths(
         [options.output, options.cache, options.checkpoint],
-        [*options.data, options.dev, options.base, options.template],
+        [*options.data, options.dev, options.base, *_templates(options)],
         may_replace=options.model,
     )
     if options.follow:
@@ -100,6 +100,15 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.output}: the model is saved, but its certificate could not be made", file=sys.stderr)
         raise broken
     return 0
+
+
+def _templates(options: argparse.Namespace) -> list[str]:
+    """The files that a tagger's templates are read from, its dictionaries among them."""
+    if not options.template:
+        return []
+    from perceptive.features.templates import Templates
+
+    return Templates.files(options.template)
 
 
 def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
