@@ -130,12 +130,12 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     """Who keeps checkpoints."""
     if not options.checkpoint:
         return None
-    from perceptive.streams.blocks import expand, file_signature
+    from perceptive.streams.blocks import exact_signature, expand, file_signature
     from perceptive.training.checkpoint import Checkpoint
 
     chosen = {name: value for name, value in vars(options).items() if name not in FREE}
     read = [*expand(options.data), *filter(None, (options.dev, options.base))]
-    made_from = {"options": chosen, "files": list(map(file_signature, read)), "model": None}
+    made_from = {"options": chosen, "files": list(map(exact_signature, read)), "model": None}
     replaced = None
     if options.model:
         made_from["model"] = file_signature(options.model)

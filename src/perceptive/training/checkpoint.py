@@ -155,7 +155,8 @@ class Checkpoint:
         self.differs = self.replaced is not None and there[self.replaced] != here[self.replaced]
         if there != (here if self.replaced is None else here | {self.replaced: there[self.replaced]}):
             raise ModelFileError(
-                f"{self.path}: was made from other data or with other options; delete it to start anew"
+                f"{self.path}: was made from other data or with other options, or its files were touched since; "
+                "delete it to start anew"
             )
 
         def part(name: str) -> State | None:
