@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "rows.hpp"
 #include "rules.hpp"
@@ -32,6 +33,15 @@ struct Progress {
     double norm2 = 0.0;      // ‖v‖², where it is wanted
     double scale = 1.0;
     double clock = 0.0;
+    bool open = false;  // between two examples of a stream: the average credits v_K with the one it is about to predict
+
+    // (clock, total) such that the average is (clock·z − sum)/total: Σ m_k v_k/m, or while the run is open (as before
+    // the first example) (Σ m_k v_k + v_K)/(m + 1). The mean of v_0 … v_K (`of_mistakes`) has v_K anyhow.
+    std::pair<double, double> average_clock(bool of_mistakes) const {
+        if (of_mistakes) return {clock + scale, static_cast<double>(updates) + 1.0};
+        if (open || rounds == 0) return {clock + scale, static_cast<double>(rounds) + 1.0};
+        return {clock, static_cast<double>(rounds)};
+    }
 
     void mistake(double m) {
         ++mistakes;

@@ -40,7 +40,7 @@ inline RuleName additive_rule_by_name(const std::string& name) {
     return rule;
 }
 
-// A hinge loss below this is the rounding of float32 weights, not a lesson.
+// A hinge loss below this is the rounding of float32 weights, not a loss to learn from.
 constexpr double LOSS_FLOOR = 1e-6;
 // sin² of the angle below which v and δ count as collinear, for the same reason.
 constexpr double COLLINEAR = 1e-6;

@@ -172,6 +172,16 @@ def anything(value: Any) -> str | None:
     return None
 
 
+def or_word(word: str, otherwise: Check) -> Check:
+    """A word, or what passes another check."""
+
+    def check(value: Any) -> str | None:
+        wanted = None if isinstance(value, str) and value == word else otherwise(value)
+        return wanted and f"{wanted}, or {word!r}"
+
+    return check
+
+
 positive = number("a number > 0", lambda value: value > 0)
 not_negative = number("a number ≥ 0", lambda value: value >= 0)
 squarable = number("a number from 0 to 1e150", lambda value: 0 <= value <= 1e150)

@@ -17,6 +17,7 @@ from perceptive.declarations import (
     not_negative,
     number,
     one_of,
+    or_word,
     parameter,
     positive,
     squarable,
@@ -98,7 +99,7 @@ class ClassGroup(Group):
     """How classes are told apart."""
 
     multiclass: str = parameter("joint", "how more than two classes are learned", one_of(*roles.multiclass("linear")))
-    bias: float = parameter(1.0, "value of the constant feature; 0 for none", squarable)
+    bias: float | str = parameter(1.0, "value of the constant feature; 0 for none", squarable)
     ties: str = parameter("mistake", "a score of 0 is a mistake, or predicts +1", one_of("mistake", "positive"))
 
 
@@ -209,7 +210,7 @@ class DecodingGroup(Group):
 
 
 class SeedGroup(Group):
-    """Chance."""
+    """The seed of all that is random."""
 
     random_state: int = parameter(0, "seed of the shuffling and of the random hypothesis", whole(0))
 
@@ -267,6 +268,13 @@ class LinearGroup(
 ):
     """Of linear classifiers."""
 
+    bias: float | str = parameter(
+        help="value of the constant feature; 0 for none, 'auto' for the root mean square length of the first rows",
+        check=or_word("auto", squarable),
+        doc='Value of the constant feature; 0 for none. "auto" is the root mean square length of the rows, frozen '
+        "before the first round: of all rows of a `fit`, of those of the first block of files, of the first row that a "
+        "learner meets one by one. A feature of value 1 learns slowly beside rows of length 20.",
+    )
     reference: Any = parameter(
         None,
         "ovr: the class that has no problem of its own and wins when no other does",

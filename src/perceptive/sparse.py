@@ -35,7 +35,7 @@ def inspected(X: Any) -> Any:
     if not isinstance(kind, str) or kind not in FORMATS:
         raise ValueError(f"X is sparse in a format that is not known here, {kind!r}; give scipy.sparse.csr_array(X)")
     if not FORMATS[kind](X):
-        raise ValueError(f"its places lie outside of it; {DAMAGED}")
+        raise ValueError(f"its indices lie outside of its shape; {DAMAGED}")
     return X
 
 

@@ -92,7 +92,7 @@ def test_special_files(data, model):
     assert len(reader.communicate()[0].splitlines()) == 300
     for wrong in (["-o", "pipe"], ["-o", "m", "--cache", "pipe"], ["-o", "m", "--checkpoint", "pipe"]):
         done = perceptive("train", "train.svm", *wrong, code=1, cwd=data)
-        assert "pipe: is no file that could be replaced; give another path" in done.stderr
+        assert "pipe: is not a file that can be replaced; give another path" in done.stderr
     for arguments in (["predict", str(model), str(data / "test.svm")], ["eval", str(model), str(data / "test.svm")]):
         done = subprocess.run(
             ["bash", "-c", f"{' '.join(PERCEPTIVE)} {' '.join(arguments)} >&-"], capture_output=True, text=True

@@ -7,6 +7,8 @@ from golden_models import HYPOTHESES, add, counters, one_by_one, partial
 
 import perceptive
 
+OF_OLD = {"bias": 1.0}  # defaults that were others when the models were made
+
 
 def about_rows(X, hypotheses=(None,), proba=False, keep=False):
     """Scores, labels and probabilities of examples."""
@@ -26,7 +28,7 @@ def about_rows(X, hypotheses=(None,), proba=False, keep=False):
 
 def linear(y=d.TWO, X=d.X, fit=None, **parameters):
     """A classifier of rows that has been fitted."""
-    parameters = {"epochs": 3, **parameters}
+    parameters = {"epochs": 3, **OF_OLD, **parameters}
     return lambda: perceptive.LinearClassifier(**parameters).fit(X, y, **(fit or {}))
 
 
@@ -72,12 +74,18 @@ for name, y in (("binary", d.TWO), ("joint", d.FOUR)):
 
 
 add(
-    "linear-partial-fit", lambda: partial(perceptive.LinearClassifier(rule="pa1", keep="all"), 3, d.ROWS, d.FOUR), EVERY
+    "linear-partial-fit",
+    lambda: partial(perceptive.LinearClassifier(rule="pa1", keep="all", **OF_OLD), 3, d.ROWS, d.FOUR),
+    EVERY,
 )
-add("linear-learn-one", lambda: one_by_one(perceptive.LinearClassifier(), d.DICTS, d.FOUR), about_rows(d.DICTS_TEST))
+add(
+    "linear-learn-one",
+    lambda: one_by_one(perceptive.LinearClassifier(**OF_OLD), d.DICTS, d.FOUR),
+    about_rows(d.DICTS_TEST),
+)
 add(
     "linear-learn-one-hashed",
-    lambda: one_by_one(perceptive.LinearClassifier(bits=6), d.DICTS, d.FOUR),
+    lambda: one_by_one(perceptive.LinearClassifier(bits=6, **OF_OLD), d.DICTS, d.FOUR),
     about_rows(d.DICTS_TEST),
 )
 
@@ -87,7 +95,7 @@ def from_file(name, **parameters):
 
     def make(folder):
         (folder / name).write_text(d.files()[name])
-        return perceptive.LinearClassifier(epochs=3, **parameters).fit_stream(folder / name)
+        return perceptive.LinearClassifier(epochs=3, **OF_OLD, **parameters).fit_stream(folder / name)
 
     return make
 
@@ -96,13 +104,13 @@ def from_parts(folder):
     """Several files, each a block: from the second pass on they come in another order."""
     for name, text in d.parts("two.svm", 4).items():
         (folder / name).write_text(text)
-    return perceptive.LinearClassifier(epochs=3, rule="pa1").fit_stream(str(folder / "two.*.svm"))
+    return perceptive.LinearClassifier(epochs=3, rule="pa1", **OF_OLD).fit_stream(str(folder / "two.*.svm"))
 
 
 def from_blocks(folder):
     """A file of several blocks."""
     (folder / "large.svm").write_text(d.large_rows())
-    return perceptive.LinearClassifier(epochs=2, rule="pa1", C=0.001).fit_stream(folder / "large.svm")
+    return perceptive.LinearClassifier(epochs=2, rule="pa1", C=0.001, **OF_OLD).fit_stream(folder / "large.svm")
 
 
 add("linear-stream-parts", from_parts, ROWS)

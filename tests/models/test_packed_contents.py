@@ -22,7 +22,7 @@ def test_more_labels_than_a_header_holds(mmap, tmp_path):
     learner = LinearLearner(classes=labels)
     learner.learn_many([[1.0, 2.0], [2.0, 1.0]], labels[:2])
     perceptive.save(learner, tmp_path / "model")
-    again = perceptive.load(tmp_path / "model", mmap=mmap)
+    again = perceptive.load(tmp_path / "model", mmap=mmap).learner_
     assert again.classes == labels
     assert again.predict_many([[2.0, 1.0]]) == learner.predict_many([[2.0, 1.0]])
 
@@ -33,7 +33,7 @@ def test_more_problems_than_a_header_holds(tmp_path):
     X = np.random.default_rng(0).normal(size=(n, 3))
     learner.learn_many(X, list(range(n)))
     perceptive.save(learner, tmp_path / "model")
-    again = perceptive.load(tmp_path / "model")
+    again = perceptive.load(tmp_path / "model").learner_
     assert str(again.state().meta) == str(learner.state().meta)
     assert again.predict_many(X) == learner.predict_many(X)
 

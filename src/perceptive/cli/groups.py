@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import duration, option_of, span, whole, words
+from perceptive.cli.options import amount, duration, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     KernelParameters,
     KernelRankingParameters,
@@ -72,9 +72,9 @@ def _declared(f: Field[Any]) -> Declaration:
         return {"action": argparse.BooleanOptionalAction, "default": None, "help": f"{help} (default: {shown})"}
     choices = [c for c in f.metadata["choices"] or () if c is not None] or None
     return {
-        "type": {"float": float, "int": int}.get(kind, str),
+        "type": {"float": float, "int": int, "float | str": number_or_word}.get(kind, str),
         "choices": choices,
-        "metavar": None if choices else kind.upper(),
+        "metavar": None if choices else kind.removesuffix(" | str").upper(),
         "help": help if f.default is None else f"{help} (default: {f.default})",
     }
 
@@ -127,11 +127,7 @@ TEXT = Group(
         "words": {"type": span, "metavar": "N[-M]", "help": "n-grams of words, e.g. 1-2 (default: 1); 0 for none"},
         "chars": {"type": span, "metavar": "N[-M]", "help": "n-grams of characters within words, e.g. 3-5"},
         "weighting": {"choices": ["binary", "tf", "log-tf"], "help": "of repeated features (default: tf)"},
-        "idf": {
-            "action": "store_const",
-            "const": True,
-            "help": "rare features count more: reads the files once more",
-        },
+        "idf": _switch("rare features count more: reads the files once more"),
         "lowercase": _switch("fold upper case (default: yes)"),
         "normalize_text": _switch("scale texts to length 1 (default: yes)"),
     },
@@ -164,7 +160,17 @@ KERNEL = Group(
 )
 TRAINING = parameters("training", TrainingParameters, "progress")
 CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
-CACHE = Group("training", {"cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"}})
+CACHE = Group(
+    "training",
+    {
+        "cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"},
+        "memory": {
+            "type": amount,
+            "metavar": "SIZE",
+            "help": "that holds examples: if all fit, they are shuffled as one; e.g. 32M (default), 2G",
+        },
+    },
+)
 CHECKPOINT = Group(
     "training",
     {
@@ -177,6 +183,7 @@ CHECKPOINT = Group(
         },
     },
 )
+TUNE = Group("training", {"tune": _flag("try rules, and features of texts, on a held-out part, and take the best")})
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
 TAGGER = parameters("tagging (--task tag)", SequenceParameters)

@@ -162,9 +162,10 @@ COMMANDS = {
         ),
         Command(
             "eval", _evaluate,
-            "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area "
-            "under the ROC curve; for taggers and rerankers the table of conlleval; for rankers top-1, MRR, MAP and "
-            "NDCG. Labels that the model has never met count as mistakes; examples without an answer are left out.",
+            "Accuracy, macro F1, precision, recall and F1 of each class, the confusion matrix, for two classes the "
+            "area under the ROC curve, and log loss where the model has probabilities; for taggers and rerankers the "
+            "table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the model has never met count as "
+            "mistakes; examples without an answer are left out.",
             [
                 "perceptive eval a9a.model test.svm",
                 "perceptive eval a9a.model test.svm --json",

@@ -14,6 +14,7 @@ from perceptive.cached import cached
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.fingerprint import example_hashes
 from perceptive.data.labels import Labels
+from perceptive.data.rows import squared_lengths
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -69,7 +70,7 @@ class LabelledRows(Dataset):
             yield order[begin : begin + size]
 
     def play(self, order: Order) -> None:
-        """Play the rows in this order; a class that nobody announced joins when its first example is played."""
+        """Play the rows in this order; a class that was not announced joins when its first example is played."""
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
             self._play(learner, order)
@@ -141,11 +142,8 @@ class LabelledRows(Dataset):
 
     def _lengths2(self) -> NDArray[np.float64]:
         """‖x‖² of each row as the learner sees it, bias and id feature included."""
-        p, lengths2 = self.learner.parameters, np.empty(len(self))
-        _core.squared_norms(self.rows, lengths2)
-        if p.normalize:
-            lengths2 = np.where(lengths2 > 0, 1.0, 0.0)
-        return lengths2 + p.bias**2 + p.delta**2
+        p = self.learner.parameters
+        return squared_lengths(self.rows, p.normalize) + self.learner.bias**2 + p.delta**2
 
 
 def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:

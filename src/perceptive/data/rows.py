@@ -23,11 +23,18 @@ def is_dicts(X: Any) -> bool:
 
 def single_row(x: Any) -> Any:
     """A single example as a batch of one."""
-    if isinstance(x, Mapping):
+    if isinstance(x, Mapping | str):
         return [x]
     if hasattr(x, "tocsr"):
         return inspected(x).reshape(1, -1) if x.ndim == 1 else x
     return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
+
+
+def squared_lengths(rows: _core.Rows, normalize: bool) -> NDArray[np.float64]:
+    """‖x‖² of each row; of rows that are scaled to unit length 1, or 0 where a row is empty."""
+    lengths2 = np.empty(rows.n)
+    _core.squared_norms(rows, lengths2)
+    return np.where(lengths2 > 0, 1.0, 0.0) if normalize else lengths2
 
 
 def as_rows(

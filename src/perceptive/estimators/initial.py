@@ -30,7 +30,7 @@ def initial_vectors(
         return {} if previous is None else _last_vectors(previous, learner)
     if not (learner.binary or learner.joint):
         raise ParameterError("coef_init and intercept_init need two classes or {}", Parameter("multiclass", "joint"))
-    vector, bias = learner.vectors[ALL], learner.parameters.bias
+    vector, bias = learner.vectors[ALL], learner.bias
     shape = (vector.n_classes, learner.n_features or 0)
     w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
     b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
@@ -46,7 +46,7 @@ def initial_vectors(
 
 
 def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair, Vector]:
-    """The vectors that a learner ended with, for another one to start from."""
+    """The vectors that a learner ended with, for another one to start from, whose constant feature may differ."""
     shapes = [[(pair, v.stride) for pair, v in one.vectors.items()] for one in (previous, learner)]
     missing = (learner.n_features or 0) - (previous.n_features or 0)
     if (
@@ -61,5 +61,6 @@ def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair,
     vectors = {}
     for pair, vector in previous.vectors.items():
         w, b = vector.vector("last")
-        vectors[pair] = np.concatenate([previous.space.by_column(w), np.zeros((missing, vector.stride), w.dtype)]), b
+        w = np.concatenate([previous.space.by_column(w), np.zeros((missing, vector.stride), w.dtype)])
+        vectors[pair] = w, b if previous.bias == learner.bias else b * (previous.bias / (learner.bias or 1.0))
     return vectors

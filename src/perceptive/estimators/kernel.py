@@ -13,7 +13,7 @@ from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.data import validated
+from perceptive.estimators.data import is_raw, validated
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
@@ -135,6 +135,8 @@ class KernelClassifier(
 
     def _check_examples(self, X: Any, reset: bool) -> Any:
         kernel, X = as_kernel(self.kernel), listed(X)
+        if is_raw(self, X, reset):
+            return X
         if not kernel.vectors and not kernel.pairwise:
             if (inspected(X).shape[0] if hasattr(X, "shape") else len(X)) == 0:
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
@@ -145,7 +147,7 @@ class KernelClassifier(
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         meta, arrays = super().state()
         return State(meta, arrays if self._held is None else {**arrays, "held_out": self._held})
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
 from perceptive.data.rows import is_dicts
+from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
@@ -33,8 +34,10 @@ from perceptive.streams import Stream
 from perceptive.streams import open as open_stream
 from perceptive.streams.blocks import Paths
 from perceptive.training.blocks import RowBlocks
+from perceptive.training.classifiers import calibrate, classifier_for
 from perceptive.training.loop import Run, train
-from perceptive.training.source import FileSource, calibrate, classifier_for
+from perceptive.training.source import FileSource
+from perceptive.training.windows import MEMORY
 
 HELD_OUT = 0.1  # of files, for calibration, where nothing is held out for early stopping
 
@@ -76,6 +79,8 @@ class LinearClassifier(
     True
     """
 
+    bias: float | str = parameter("auto")
+
     _supervised = _multiclass = True  # what River asks of a classifier
 
     _learner = LinearLearner
@@ -105,7 +110,9 @@ class LinearClassifier(
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
+        X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
+            A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
+            ``size``, ``colour=red``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -144,12 +151,12 @@ class LinearClassifier(
         return self.probability and self.hypothesis != "voted"
 
     @nothing_half_learned
-    def fit_stream(self, source: Stream | Paths, *, cache: str | None = None) -> LinearClassifier:
-        """Learn from files, however large: memory holds the weights and a few blocks.
+    def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:
+        """Learn from files, however large: memory holds the weights and a part of the examples.
 
-        The first epoch parses the files and writes a binary cache, from which later ones read. Examples are shuffled
-        within blocks, and the blocks from the second epoch on. Two classes that are all the first block has are one
-        binary problem until a third one is met.
+        Examples that fit in ``memory`` are learned from as `fit` does. Others are parsed into a binary cache, and every
+        epoch plays windows of examples from all over it; one epoch without a hold-out mixes the files while it parses
+        them, and takes two classes that are all the first block has for one binary problem until a third one is met.
 
         Parameters
         ----------
@@ -157,6 +164,8 @@ class LinearClassifier(
             From `streams.open`, or what that takes.
         cache : path or None
             Keep the cache there, for later calls.
+        memory : int
+            Bytes that hold examples.
 
         Examples
         --------
@@ -189,13 +198,14 @@ class LinearClassifier(
             "holdout": held_out,
             "seed": self.random_state,
             "shuffle": training.shuffle,
+            "memory": memory,
         }
         with FileSource(source, RowBlocks(), epochs=self.epochs, **how) as examples:
             run = Run.of(classifier_for(examples, None, **parameters), training)
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)
             learner = cast(LinearLearner, run.learner)
-            learner.space.remember(source.log.names)
+            learner.space.remember(source.log.names, source.columns)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None
@@ -218,6 +228,8 @@ class LinearClassifier(
         return self
 
     def _check_unchanged(self, parameters: dict[str, Any], learner: LinearLearner) -> None:
+        if parameters["bias"] == "auto":
+            parameters = {**parameters, "bias": learner.parameters.bias}  # what it has become
         if repr(LinearParameters(**parameters)) != repr(learner.parameters):
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
 
@@ -263,7 +275,7 @@ class LinearClassifier(
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """bias × weight of the constant feature."""
-        return np.concatenate([self.learner_.parameters.bias * b for _, b in self._vectors()])
+        return np.concatenate([self.learner_.bias * b for _, b in self._vectors()])
 
     # ------------------------------------------------------------ certificate and file
 

@@ -162,7 +162,7 @@ class RunMixin(Generic[Learner]):
         return hasattr(self, "learner_")
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
         known = dict(self.__dict__)  # another thread may fit it anew
@@ -190,6 +190,22 @@ class RunMixin(Generic[Learner]):
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
         return parameters
+
+    @classmethod
+    def from_learner(cls, learner: Any) -> Self:
+        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        model: Any = cls(**cls._learned_parameters(learner))
+        model.learner_, model._history = learner, History()
+        return model  # type: ignore[no-any-return]
+
+    @classmethod
+    def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
+        """The parameters of an estimator whose learner is given; those of training are not known."""
+        names = cls._get_param_names()  # type: ignore[attr-defined]
+        own = {name: getattr(learner.parameters, name) for name in names if hasattr(learner.parameters, name)}
+        if "probability" in names and learner.temperature is not None:
+            own["probability"] = True
+        return own
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:

@@ -190,7 +190,7 @@ class Kernel:
                 changes[name] = value
         for name in inner:
             if not isinstance(changes.get(name, getattr(self, name)), Kernel):
-                raise ValueError(f"{name} of {type(self).__name__} is no kernel and has no parameters")
+                raise ValueError(f"{name} of {type(self).__name__} is not a kernel and has no parameters")
         return changes, inner
 
     def set_params(self, **parameters: Any) -> Self:
@@ -280,7 +280,7 @@ def _are_numbers(values: Any) -> bool:
 
 
 def number(value: Any) -> float:
-    """A parameter as a float; NaN, which is in no range, where it is none or too large for one."""
+    """A parameter as a float; NaN, which is in no range, where it is not a number or too large."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:

@@ -14,7 +14,7 @@ SCORES, EXAMPLES = 2**17, 2**12  # where there are more of both, some do
 
 
 def thinning(n: int, n_classes: int) -> int:
-    """Every how manieth of n held-out examples is looked at: the one number is known well before they are many.
+    """k, where every k-th of n held-out examples is used: one temperature needs no more of them.
 
     Examples
     --------

@@ -48,5 +48,6 @@ def restore_state(learner: LinearLearner, state: State) -> None:
         learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
             vector, learner.space.placed, n_classes, learner.parameters
         )
+        learner._open = facts["run"].get("open", False)
     learner.restore_recorded(meta)
     learner.temperature = meta.get("temperature")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.weight_vector import WeightVector
 
 Scores = NDArray[np.float64]
@@ -24,17 +21,6 @@ def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
     return v.linear(rows, *v.vector(hypothesis))
 
 
-def score_dict(
-    v: WeightVector, lock: _core.Lock, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str
-) -> list[float] | None:
-    """`score_rows` of one plain dict, while v learns; None if x is not plain, or the hypothesis wants a vector."""
-    if v.finished or hypothesis not in ("last", "averaged") or (hypothesis == "averaged" and "sum" not in v.arrays):
-        return None
-    indices, _, _ = vocabulary.names_met()
-    all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here
-    return _core.named_scores(lock, v.core, indices, all_met, x, hypothesis == "averaged")
-
-
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:
     """Shares of the votes for the best of each list; ``which`` says of which list each row is."""
     votes = np.empty(rows.n, np.int64)
@@ -46,7 +32,7 @@ def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) 
 def _score_as_it_learns(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
     """Without writing out a vector: between two examples of a stream that would cost O(dimension)."""
     v.settle()
-    run, bias = v.run, v.parameters.bias
+    run, bias = v.run, v.bias
     z = v.dots(rows, v.arrays["z"]) + bias * v.biases["z_bias"]
     if hypothesis == "last":
         return run.scale * z
@@ -65,5 +51,5 @@ def _vote(v: WeightVector, rows: _core.Rows) -> Scores:
         start = v.linear(rows, np.ascontiguousarray(w, dtype=v.dtype), bias)
     votes = np.empty((rows.n, v.n_classes), np.int64)
     survival = v.survivals()
-    _core.votes(rows, v.journal, survival, start, v.parameters.bias, v.parameters.normalize, votes)
+    _core.votes(rows, v.journal, survival, start, v.bias, v.parameters.normalize, votes)
     return votes / max(1, int(survival.sum()))

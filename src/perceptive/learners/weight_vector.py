@@ -19,12 +19,12 @@ Teaching = tuple[_core.Lock, _core.Tally, int]
 Names = tuple[dict[str, int], list[str], int, bool]
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
-OVERFLOW = "the weights have overflowed; rescale X, or use {}", Parameter("dtype", "float64")
+OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
     "vector_start", "index", "value",
 )  # fmt: skip
-RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock")
+RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock", "open")
 
 
 def stride_of(n_classes: int | None) -> int:
@@ -58,8 +58,9 @@ class WeightVector:
         self.initial = initial
         p = parameters
         self.dtype = np.dtype(p.dtype)
+        self.bias = float(p.bias)
         self.options = _core.Options(
-            p.rule, p.learning_rate, p.margin, p.C, p.r, p.bias, p.delta, p.normalize,
+            p.rule, p.learning_rate, p.margin, p.C, p.r, self.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
         self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
@@ -102,7 +103,7 @@ class WeightVector:
 
     def _bind(self, run: _core.Progress, n_features: int) -> None:
         """Give the core the arrays as they are now."""
-        core = _core.Problem(
+        core = _core.LinearModel(
             self.arrays["z"],
             self.arrays.get("sum"),
             self.arrays.get("sigma"),
@@ -279,10 +280,11 @@ class WeightVector:
 
     def average_clock(self) -> tuple[float, float]:
         """(clock, total) such that the average is (clock·z − sum)/total."""
-        run = self.run
-        if self.parameters.average == "mistakes":
-            return run.clock + run.scale, run.updates + 1.0
-        return (run.clock, float(run.rounds)) if run.rounds else (run.scale, 1.0)
+        return self.run.average_clock(self.parameters.average == "mistakes")
+
+    def set_open(self, open: bool) -> None:
+        """Whether the average credits v_K with the example that it is about to predict."""
+        self.run.open, self._vectors = open, {}
 
     def vector(self, hypothesis: str) -> Vector:
         """The weights that this hypothesis predicts with (none for ``voted``)."""
@@ -322,7 +324,7 @@ class WeightVector:
 
     def linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
-        return self.dots(rows, w) + self.parameters.bias * bias
+        return self.dots(rows, w) + self.bias * bias
 
     # ------------------------------------------------------------ state
 
@@ -388,7 +390,7 @@ class WeightVector:
         self.biases = {name: np.array(biases[name]) for name in self.biases}
         run, width = _core.Progress(), self.n_features
         for name in RUN:
-            setattr(run, name, numbers[name])
+            setattr(run, name, numbers.get(name, False) if name == "open" else numbers[name])  # older files lack it
         if self.journal is not None:
             self.journal = self._journal_type.from_arrays(
                 self.parameters.max_voters or 0, **journal or {}, n_features=width, n_classes=self.n_classes

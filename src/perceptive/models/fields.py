@@ -88,7 +88,7 @@ def _in_list(field: Any, value: Any, where: str) -> Iterator[tuple[Any, Any, str
 
 def _in_record(fields: Record, value: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{where or 'the header'} must be values by name")
+        raise ValueError(f"{where or 'the header'} must be an object with named values")
     prefix = where and where + "."
     for name, field in fields.items():
         if name in value:
@@ -179,6 +179,7 @@ PROGRESS: Record = {
     **dict.fromkeys(("rounds", "mistakes", "updates", "touched"), COUNT),
     **dict.fromkeys(("criterion", "norm2", "scale"), FINITE),
     **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
+    "open": Optional(FLAG),
 }
 PROBLEM: Record = {"run": PROGRESS, "started": FLAG}
 HISTORY: Record = {
@@ -232,6 +233,7 @@ KERNEL = Chosen(_of_kernel)
 DUAL: Record = {
     "n_outputs": whole(1),
     "rounds": COUNT,
+    "open": Optional(FLAG),
     "runs": Each({"updates": COUNT, "radius2": NOT_NEGATIVE}),
     "supports": Maybe(Chosen(_of_examples)),
     "forgetting": Maybe({"next": whole(0), "random": (digits(2**128), digits(2**128), digits(2), digits(2**32))}),
@@ -240,7 +242,11 @@ DUAL: Record = {
 # ---------------------------------------------------------------- learners
 
 RUN: Record = {"fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
-SPACE: Record = {"n_features": Maybe(whole(0)), "reading": Optional(Maybe(READING))}
+SPACE: Record = {
+    "n_features": Maybe(whole(0)),
+    "reading": Optional(Maybe(READING)),
+    "header": Optional(TEXTS),
+}
 CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
 KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}
@@ -332,7 +338,7 @@ CHECKPOINT: Record = {
     "training": named,
     "history": HISTORY,
     "before": (COUNT, COUNT, any_number),
-    "in_file_order": Optional(FLAG),
+    "streamed": FLAG,
     **dict.fromkeys(("epoch", "block", "chunk", "best_epoch", "rounds_before"), COUNT),
     "learner": named,
     "best": Maybe(named),

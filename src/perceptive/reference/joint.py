@@ -66,7 +66,7 @@ class Joint:
         self.rounds += 1
         self.survival[-1] += 1
         if self.n_classes < 2:
-            return False  # nobody to lose to, nothing to learn
+            return False  # no rival, nothing to learn
         scores = self.scores(x)
         if self.delta:
             ids = self.id_weights.get(identity, [0.0] * self.n_classes)

@@ -18,10 +18,7 @@ def open(path: str, format: FileFormat) -> tuple[Iterator[Block], Header, int]:
     """The rows as blocks of comma-separated values; their columns; how many lines of header there are: none."""
     pa = _module("pyarrow", path)
     schema, batches = _table(path)
-    try:
-        format.check_columns(schema.names)
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}: {error}") from None
+    format.check_columns(schema.names, shown(path))
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
     kinds = zip(schema.names, format.kinds(schema.names), strict=True)

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from perceptive.streams.blocks import STDIN, peek, shown
+from perceptive.errors import ParameterError, literal
+from perceptive.streams.blocks import STDIN, UnknownFormat, peek, shown
 
 ENDINGS = {
     "svm": "svmlight",
@@ -24,7 +25,6 @@ ENDINGS = {
     "feather": "arrow",
     "conll": "conll",
 }
-CURE = "say which with format= (--format)"
 ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
 SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
@@ -39,13 +39,13 @@ def guess(files: Sequence[str]) -> str:
     'svmlight'
     >>> guess(["train.svm", "test.csv"])
     Traceback (most recent call last):
-    ValueError: train.svm looks like svmlight, test.csv like csv; read them apart, or say which with format= (--format)
+    perceptive.errors.ParameterError: train.svm looks like svmlight, test.csv like csv; read them apart, or give format
     """
     found = [(path, guess_one(path)) for path in files]
     for path, format in found[1:]:
         if format != found[0][1]:
-            first = f"{shown(found[0][0])} looks like {found[0][1]}"
-            raise ValueError(f"{first}, {shown(path)} like {format}; read them apart, or {CURE}")
+            differ = f"{shown(found[0][0])} looks like {found[0][1]}, {shown(path)} like {format}"
+            raise ParameterError(literal(differ) + "; read them apart, or give {}", "format")
     return found[0][1]
 
 
@@ -58,8 +58,8 @@ def guess_one(path: str) -> str:
         return ENDINGS[endings[-1]]
     try:
         return guess_text(peek(path))
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}: {error}") from None
+    except UnknownFormat as error:
+        raise ParameterError(literal(f"{shown(path)}: {error}") + "; give {}", "format") from None
 
 
 def guess_text(start: bytes) -> str:
@@ -73,7 +73,7 @@ def guess_text(start: bytes) -> str:
     'csv'
     >>> guess_text(b"to be or not to be\n")
     Traceback (most recent call last):
-    ValueError: the format cannot be told from the first lines; say which with format= (--format)
+    perceptive.streams.blocks.UnknownFormat: the format cannot be told from the first lines
     """
     if start.startswith((b"PAR1", b"ARROW1")):
         return "arrow"
@@ -86,7 +86,7 @@ def guess_text(start: bytes) -> str:
         found = _by_delimiter(lines)
     if len(found) != 1:
         may_be = f"may be {' or '.join(found)}" if found else "cannot be told from the first lines"
-        raise ValueError(f"the format {may_be}; {CURE}")
+        raise UnknownFormat(f"the format {may_be}")
     return found[0]
 
 

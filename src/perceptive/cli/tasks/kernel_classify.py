@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import tell_log
-from perceptive.cli.options import given
+from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened, of_name
 from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
 from perceptive.cli.tasks.memory import MemoryJob, held_out
@@ -25,6 +25,7 @@ from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameters import KernelParameters, TrainingParameters
@@ -35,7 +36,7 @@ from perceptive.streams.parsing import Log
 from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
-OWN = {"kernel", "normalized", "cache_size"}  # parameters that are no options, or not as they are there
+OWN = {"kernel", "normalized", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Labelled(NamedTuple):
@@ -148,9 +149,12 @@ class KernelClassify(OfKernel, Classify):
 
 def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
     """The kernel of a training run, which files can serve; raises for options that go with rows only."""
-    kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    try:
+        kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None  # it begins with "kernel", and says where it is wrong
     if kernel.one_way:
-        raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+        raise UsageError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
     if not kernel.vectors:
         entry = of_name(options.task, kernel=True)
         entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
@@ -170,16 +174,17 @@ def check_width(stream: Stream, known: int | None, width: int) -> None:
 def check_idf(stream: Stream) -> None:
     """Raise where texts are weighed by idf, which kernels do not keep."""
     if stream.format.has_idf:
-        raise ValueError("--idf does not go with --kernel; leave it out")
+        raise UsageError("--idf does not go with --kernel; leave it out")
 
 
 def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stream: Stream | None) -> KernelLearner:
     classes = labels_given(options, stream)[0] or in_order_of_labels(dict.fromkeys(y))
     if len(classes) < 2:
         raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
-    learner = KernelLearner(classes=classes, kernel=kernel, **given(options, KernelParameters, OWN))
+    learner = KernelLearner(classes=classes, kernel=kernel, **given_to_learner(options, KernelParameters, OWN))
     if stream is not None:
         learner.space.reads(stream.format, None)
+        learner.space.remember(None, stream.columns)
     learner.takes_objects = stream is None
     return learner
 
@@ -206,7 +211,7 @@ def _rows(stream: Stream, learner: Any) -> Labelled:
 def _objects(
     options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
 ) -> tuple[Kernel, Labelled]:
-    """Objects and their labels; a new kernel becomes one of their numbers, where it sees these."""
+    """Objects, their labels and the kernel; a new kernel learns here which numbers of the objects it compares."""
     objects = Objects(options, labelled=True)
     lines = list(objects)
     kernel = with_numbers(kernel, lines) if new else kernel

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.options import given, option_of
+from perceptive.cli.tasks import of_learner
+from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.examples import Examples
 from perceptive.streams.parsing import Log
@@ -17,6 +20,7 @@ from perceptive.streams.parsing import Log
 # The options of how features become columns that are not called as `FileFormat` calls them.
 TEXT = {name: "normalize" if name == "normalize_text" else name for name in g.TEXT.without("text").options}
 FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
+KEEPS = "keeps the parameters that it was trained with"
 NOTHING = "{}: this model has learned nothing; train it first"
 FROM_DICTS = "{}: learned from dicts in Python, and cannot read files; use it from Python"
 
@@ -30,7 +34,7 @@ def size_of(path: str) -> int:
 
 
 def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> Stream:
-    """The files of a training run; a learner that goes on reads as it has begun.
+    """The files of a training run; a learner that goes on reads them as before.
 
     Parameters
     ----------
@@ -53,13 +57,10 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
             **common,
         )
     if options.text and options.format not in (None, "text", "fasttext"):
-        raise ValueError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
+        raise UsageError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
     format = "text" if options.text else options.format
     dtype = options.dtype or parameters.dtype  # type: ignore[attr-defined]
-    try:
-        return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
-    except streams.Meaningless as error:
-        raise ValueError(f"{', '.join(map(_format_option, error.names))}: {error.why}") from None
+    return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
 
 
 def _format_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -72,9 +73,8 @@ def _format_options(options: argparse.Namespace) -> dict[str, Any]:
     return {**format, "text": text} if text else format
 
 
-def _format_option(name: str) -> str:
-    """The option that gives this part of a format."""
-    return option_of({known: option for option, known in TEXT.items()}.get(name, name))
+def _of_text(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"text.{name}": value for name, value in values.items()}
 
 
 def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -> Stream:
@@ -82,7 +82,7 @@ def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -
     return streams.open(
         options.data,
         format=format_of(learner, options, fixed),
-        dtype=learner.parameters.dtype if hasattr(learner, "kernel") else "float32",
+        dtype=learner.parameters.dtype if of_learner(learner).kernel else "float32",
         threads=options.threads,
         on_error=options.on_error,
         idf=learner.space.idf,
@@ -100,14 +100,12 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     if known is None:
         bits = getattr(learner.parameters, "bits", None)
         if bits is None and told not in (None, "svmlight", "libsvm"):
-            raise ValueError(f"the model has learned from columns, which {told} files do not number; give svmlight")
+            raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:
-            raise ValueError(
-                "the model has learned from dicts in Python; say by --format which files hold such examples"
-            )
+            raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
         return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
     if told is not None and FileFormat(name=told).name != known.name:
-        raise ValueError(f"the model has learned from {known.name} files; it cannot read {told}")
+        raise UsageError(f"the model has learned from {known.name} files; it cannot read {told}")
     return replace(known, labelled=False) if getattr(options, "unlabelled", False) else known
 
 
@@ -133,13 +131,13 @@ def refuse_changes(
     chosen = given(options, parameters, leave_out)
     changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
     format = learner.space.format
-    known = {} if format is None else {**vars(format), **format.text}
+    known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)
-    asked |= asked.pop("text", {})
-    changed += [_format_option(name) for name, value in asked.items() if value != known.get(name)]
+    asked |= _of_text(asked.pop("text", {}))
+    changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
     if changed:
-        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+        raise UsageError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
 
 
 def known_rows(examples: Examples, width: int) -> _core.Rows:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from perceptive.cli.options import as_json
+from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
 from perceptive.streams.conll import Place, label_at
 
@@ -71,7 +72,7 @@ def _spans(
 ) -> list[tuple[int, int, str, str]]:
     """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
     if learner.scheme is None:
-        raise ValueError("the labels of this model are no segments; leave out --spans")
+        raise UsageError("the labels of this model do not mark segments; leave out --spans")
     found = []
     for begin, end, kind in spans(labels, learner.given or learner.scheme):
         words = [row[0] for row in sentence[begin:end]]

@@ -1,0 +1,41 @@
+"""The constant feature: as large as rows are long, where its value is to come from the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.rows import squared_lengths
+from perceptive.parameters import LinearParameters
+
+
+def typical_length(lengths2: NDArray[np.float64]) -> float:
+    """The root mean square of lengths, given squared; 1 where all are 0.
+
+    Examples
+    --------
+    >>> typical_length(np.array([25.0, 1.0]))
+    3.605551275463989
+    """
+    if not lengths2.any():
+        return 1.0
+    total = np.cumsum(lengths2)[-1]  # one after the other: the same bits on all machines
+    return float(np.sqrt(total / len(lengths2)))
+
+
+def frozen(
+    p: LinearParameters, rows: _core.Rows, weights: NDArray[np.float64] | None, first: bool = False
+) -> LinearParameters:
+    """Parameters with the value that ``bias="auto"`` becomes before any of these rows is played.
+
+    Rows without a weight do not count. With ``first`` the first row alone does: examples that come one by one must
+    make the same learner as many at once.
+    """
+    if p.bias != "auto":
+        return p
+    lengths2 = squared_lengths(rows, p.normalize)
+    lengths2 = lengths2[:1] if first else lengths2 if weights is None else lengths2[weights > 0]
+    return replace(p, bias=typical_length(lengths2))
