@@ -195,7 +195,7 @@ class RowCombination {
 // δ of a list: the shares of its candidates in δ, and δ as one row.
 template <bool Averaged, class W, class Rows>
 struct ListDelta {
-    static constexpr bool has_sigma = false, keeps_norm = true;
+    static constexpr bool has_sigma = false, keeps_norm = true, has_romma = false;
 
     const Weights<W>& w;
     const Options& options;

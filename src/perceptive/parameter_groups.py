@@ -107,7 +107,12 @@ class VectorGroup(Group):
     """What examples are trained as, and in which precision."""
 
     delta: float = parameter(0.0, "Δ-trick: train on [X | ΔI]", squarable)
-    dtype: str = parameter("float32", "of the weights", one_of("float32", "float64"))
+    dtype: str = parameter(
+        "float32",
+        "of the weights",
+        one_of("float32", "float64"),
+        doc="Of the weights; those of ROMMA, and of runs beyond 2²³ updates, are float64.",
+    )
 
 
 class ColumnGroup(Group):

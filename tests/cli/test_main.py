@@ -47,11 +47,12 @@ def test_help_imports_next_to_nothing(arguments):
     assert done.stderr.strip() == "set()"
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "eval", "inspect", "certify"])
+@pytest.mark.parametrize("command", ["train", "predict", "explain", "eval", "inspect", "certify"])
 def test_commands_import_neither_scipy_nor_scikit_learn(data, model, command):
     arguments = {
         "train": ["train", str(data / "train.svm"), "-o", str(data / "b.model")],
         "inspect": ["inspect", str(model)],
+        "explain": ["explain", str(model), str(data / "test.svm"), "-o", str(data / "why.txt")],
     }.get(command, [command, str(model), str(data / "test.svm")])
     program = f"import sys, perceptive.cli\nperceptive.cli.main({arguments})\n" \
         "print({'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip

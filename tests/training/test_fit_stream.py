@@ -72,7 +72,7 @@ def test_interactions_are_products(tmp_path):
     assert dict(zip(X.indices.tolist(), X.data.tolist(), strict=True)) == {
         b: s * v for b, s, v in zip(buckets.tolist(), signs.tolist(), expected.values(), strict=True)
     }
-    with pytest.raises(ValueError, match="interactions need hashed features; give bits"):
+    with pytest.raises(ValueError, match="interactions needs hashed features; give bits"):
         streams.open(path, interactions=("all",))
 
 

@@ -53,6 +53,7 @@ void bind_learning(nb::module_& m) {
         .def_rw("criterion", &Progress::criterion)
         .def_rw("radius2", &Progress::radius2)
         .def_rw("norm2", &Progress::norm2)
+        .def_rw("norm2_error", &Progress::norm2_error)
         .def_rw("scale", &Progress::scale)
         .def_rw("clock", &Progress::clock)
         .def_rw("open", &Progress::open)

@@ -112,6 +112,7 @@ nb::object learn_named(const Lock& lock, LinearModel& model, Tally& tally, i64 n
                        std::uint64_t label_hash) {
     if (!lock.of_model->teachable() || model.ids || model.pending) return nb::none();
     if (model.stride > 1 && model.n_classes != n_classes) return nb::none();
+    if (model.run.updates >= FLOAT32_UPDATES && model.z.dtype() == nb::dtype<float>()) return nb::none();  // widen
     NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
     if (!named.plain()) return nb::none();
     if (named.width() > model.n_features) {
@@ -175,6 +176,7 @@ std::optional<std::vector<double>> named_scores(const Lock& lock, const LinearMo
 }  // namespace
 
 void bind_stream(nb::module_& m) {
+    m.attr("FLOAT32_UPDATES") = FLOAT32_UPDATES;
     m.def("learn_named", &learn_named, "lock"_a, "model"_a, "tally"_a, "n_classes"_a, "indices"_a, "added"_a,
           "n_stored"_a, "may_add"_a, "x"_a, "target"_a, "label_hash"_a,
           nb::sig("def learn_named(lock: Lock, model: LinearModel, tally: Tally, n_classes: int, indices: dict, "

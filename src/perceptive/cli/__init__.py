@@ -24,13 +24,14 @@ COMMANDS = {
     "rank": "order the candidates of lists in files",
     "tag": "label the tokens of sentences, in files or in a text",
     "eval": "compare predictions with the answers of files",
+    "explain": "show what made each prediction: the features, and what they add to the score",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
     "roles": "show which rules and hypotheses each task takes, and why not the others",
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",
 }
-USE_MODELS = {"predict", "rank", "tag", "eval", "inspect", "certify"}  # are one module
+USE_MODELS = {"predict", "rank", "tag", "explain", "eval", "inspect", "certify"}  # are one module
 CODES = (
     "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable file), 2 wrong usage (an option or its "
     "value, options that do not go together or with the model), 130 interrupted"

@@ -240,6 +240,10 @@ CLASS_TABLE = Group(
         "header": _flag("a first line that names the fields: label, and the classes of scores"),
     },
 )
+PARTS = Group(
+    "prediction",
+    {"top": {"type": whole(1), "default": 10, "metavar": "K", "help": "features to show for each (default: 10)"}},
+)
 PATHS = Group(
     "prediction",
     {

@@ -137,12 +137,14 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     """Who keeps checkpoints."""
     if not options.checkpoint:
         return None
-    from perceptive.streams.blocks import exact_signature, expand, file_signature
+    from perceptive.streams.blocks import exact_signature, expand, file_signature, repeatable
     from perceptive.training.checkpoint import Checkpoint
 
     chosen = {name: value for name, value in vars(options).items() if name not in FREE}
     read = [*expand(options.data), *filter(None, (options.dev, options.base))]
-    made_from = {"options": chosen, "files": list(map(exact_signature, read)), "model": None}
+    # a pipe has to be given again, from its start
+    files = [exact_signature(path) if repeatable(path) else path for path in read]
+    made_from = {"options": chosen, "files": files, "model": None}
     replaced = None
     if options.model:
         made_from["model"] = file_signature(options.model)

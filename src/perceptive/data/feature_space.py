@@ -7,7 +7,8 @@ is saved with the model and reads new data in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -194,17 +195,34 @@ class FeatureSpace:
             return False
         return is_dicts(X) or is_frame(X) or self._is_table(X)
 
+    def missing(self, columns: Iterable[str]) -> list[str]:
+        """Which columns of those that were learned from are not there; raises ValueError where none is."""
+        there = set(columns)
+        lost = [name for name in self.header if name not in there]
+        if lost and len(lost) == len(self.header):
+            raise ValueError(
+                f"there is none of the columns that the model has learned from, {_some(self.header)}; there are "
+                f"{_some(sorted(there)) or 'none'}; check the data"
+            )
+        return lost
+
     def _is_table(self, X: Any) -> bool:
         """Whether X has a value for each column of the tables that were learned from."""
+        if self.format is None or self.format.name == "json":
+            return False
         if isinstance(X, list) and X and isinstance(X[0], list | tuple):
             return len(X[0]) == len(self.header) > 0
         shape: tuple[int, ...] = getattr(X, "shape", ())
         return len(shape) == 2 and not hasattr(X, "tocsr") and shape[1] == len(self.header) > 0
 
-    def examples(self, X: Any, dtype: Any = np.float32) -> Examples:
-        """Raw examples, with the columns that are known."""
+    def examples(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
+        """Raw examples, with the columns that are known; an index is told the names of those that are hashed."""
         assert self.format is not None
-        examples = read_raw(X, self.format, self.idf, self.header, dtype)
+        if is_frame(X):
+            lost = self.missing(getattr(X, "column_names", None) or map(str, X.columns))
+            if lost:
+                warnings.warn(f"X lacks columns that the model has learned from: {_some(lost)}", stacklevel=2)
+        examples = read_raw(X, self.format, self.idf, self.header, dtype, index)
         return examples.narrow(self.n_features or 0)
 
     def rows(self, X: Any, fingerprint: bool = False, first: bool = False) -> _core.Rows:
@@ -306,3 +324,8 @@ class FeatureSpace:
             met = array_of(arrays, "places", np.int32, (len(arrays["places"]),))
             self.places = _core.Places.from_features(self.n_features or 0, np.ascontiguousarray(met))
         return self
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names."""
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

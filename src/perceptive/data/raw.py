@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.data.labels import is_missing
 from perceptive.data.rows import is_dicts
 from perceptive.streams.dicts import as_line
@@ -100,7 +101,12 @@ def frame_dicts(X: Any) -> list[dict[str, Any]]:
 
 
 def read_raw(
-    X: Any, format: FileFormat, idf: NDArray[np.float32] | None, columns: Sequence[str], dtype: Any
+    X: Any,
+    format: FileFormat,
+    idf: NDArray[np.float32] | None,
+    columns: Sequence[str],
+    dtype: Any,
+    index: _core.InvertedIndex | None = None,
 ) -> Examples:
     """Examples of raw input.
 
@@ -114,13 +120,16 @@ def read_raw(
     columns : sequence of str
         Those of the tables that it learned from, as far as it knows them.
     dtype : float32 or float64
+    index : InvertedIndex or None
+        Takes the names of hashed features.
     """
     single = np.dtype(dtype) == np.float32
     if format.name in LINES:
-        return _parsed(format.parser(), [str(line).encode() for line in X], single)
+        return _parsed(format.parser(index is not None), [str(line).encode() for line in X], single, index)
     if format.name == "json" and not is_texts(X):
         rows = X if is_dicts(X) else frame_dicts(X)
-        return _parsed(format.parser(idf=idf), [as_line(i, row, format.label) for i, row in enumerate(rows)], single)
+        lines = [as_line(i, row, format.label) for i, row in enumerate(rows)]
+        return _parsed(format.parser(index is not None, idf=idf), lines, single, index)
     if is_texts(X):
         text_column = format.text_column or "text"
         if not format.has_text:
@@ -129,7 +138,7 @@ def read_raw(
     else:
         table = _columns(X, columns)
         text_column = format.text_column or ("text" if format.name == "text" else "")
-    return _read_table(table, replace(format, text_column=text_column or None), idf, single)
+    return _read_table(table, replace(format, text_column=text_column or None), idf, single, index)
 
 
 def _columns(X: Any, columns: Sequence[str]) -> Columns:
@@ -141,7 +150,13 @@ def _columns(X: Any, columns: Sequence[str]) -> Columns:
     return {name: [row[i] for row in X] for i, name in enumerate(columns)}
 
 
-def _read_table(table: Columns, format: FileFormat, idf: NDArray[np.float32] | None, single: bool) -> Examples:
+def _read_table(
+    table: Columns,
+    format: FileFormat,
+    idf: NDArray[np.float32] | None,
+    single: bool,
+    index: _core.InvertedIndex | None,
+) -> Examples:
     """A table as comma-separated values. Unless it is to be as in CSV files, numbers and words stand in two columns."""
     columns: list[tuple[str, str]] = []
     cells: list[list[str]] = []
@@ -161,7 +176,7 @@ def _read_table(table: Columns, format: FileFormat, idf: NDArray[np.float32] | N
     columns.append(("", "ignored"))  # so that no line is empty
     cells.append(['"."'] * len(next(iter(table.values()), [])))
     lines = [",".join(row).encode() for row in zip(*cells, strict=True)]
-    return _parsed(format.table_parser(columns, idf=idf), lines, single)
+    return _parsed(format.table_parser(columns, remember=index is not None, idf=idf), lines, single, index)
 
 
 def _plain(name: str, row: int, value: Any, format: FileFormat) -> str | int | float:
@@ -185,8 +200,10 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _parsed(parser: Any, lines: list[bytes], single: bool) -> Examples:
-    *arrays, _, _, complaints, _ = parser.parse(b"\n".join(lines), single, False)
+def _parsed(parser: Any, lines: list[bytes], single: bool, index: _core.InvertedIndex | None) -> Examples:
+    *arrays, _, _, complaints, names = parser.parse(b"\n".join(lines), single, False)
     for line, _, _, message in complaints:
         raise ValueError(f"row {line}: {message}")
+    if index is not None and names is not None:
+        index.merge(names)
     return Examples(*arrays)

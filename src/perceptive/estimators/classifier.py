@@ -50,7 +50,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
     classes_: NDArray[Any]
     class_weight: Any
     random_state: int
-    _calibrates = False  # whether scores become probabilities
+    _calibrates: Any  # whether scores become probabilities, as `ProbabilityMixin` has it
 
     @classmethod
     def from_learner(cls, learner: Any) -> Self:

@@ -15,14 +15,16 @@ from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import is_raw, validated
 from perceptive.estimators.kernel_state import KernelStateMixin
+from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.estimators.supports import SupportVectorsMixin
 from perceptive.kernels import as_kernel
 from perceptive.kernels.examples import check_real, listed
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.dual_learner import ONE_SET
 from perceptive.learners.kernel import KernelLearner
-from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, TrainingGroup
+from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, ProbabilityGroup, TrainingGroup
 from perceptive.parameters import KernelParameters
 from perceptive.sparse import inspected
 from perceptive.state import State, array_of
@@ -42,9 +44,11 @@ class KernelClassifier(
     DualGroup,
     TrainingGroup,
     ClassWeightGroup,
+    ProbabilityGroup,
     CertifyGroup,
     KernelStateMixin[KernelLearner],
     ClassifierRunMixin[KernelLearner],
+    ProbabilityMixin,
     SupportVectorsMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -108,11 +112,11 @@ class KernelClassifier(
             Signed coefficients to start from.
         """
         parameters, training = self._check_parameters()
-        if training.validation_fraction and as_kernel(self.kernel).one_way:
+        if (training.validation_fraction or self._calibrates) and as_kernel(self.kernel).one_way:
             raise ParameterError(
                 "{} does not go with a precomputed Gram matrix, which has a column for every example that is learned "
                 "from; give the kernel itself",
-                "validation_fraction",
+                "validation_fraction" if training.validation_fraction else "probability",
             )
         classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)
         if held is not None and alpha_init is not None:
@@ -123,8 +127,10 @@ class KernelClassifier(
             assert held is not None
             return float(np.mean(learner.decide(learner.scores(held.X)) == held.which))
 
-        score, rows = (None, None) if held is None else (accuracy, held.rows)
-        self._train(learner, training, dataset, score, classes_=classes, _held=rows)
+        score = accuracy if training.validation_fraction else None
+        self._train(learner, training, dataset, score, classes_=classes, _held=None if held is None else held.rows)
+        if held is not None and self._calibrates:
+            learner.temperature = fit_temperature(learner.scores(held.X), held.which)
         self._keep_supports(taught[0], taught[1].which)
         if self.certify:
             self.certificate_ = certify(learner, *taught)

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
@@ -19,12 +18,13 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
+from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.calibration import fit_temperature, probabilities
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.weight_vector import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
@@ -42,12 +42,6 @@ from perceptive.training.windows import MEMORY
 HELD_OUT = 0.1  # of files, for calibration, where nothing is held out for early stopping
 
 
-def _has_probabilities(self: LinearClassifier) -> bool:
-    if self.probability or self.hypothesis == "voted":
-        return True
-    raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
-
-
 @with_parameters
 class LinearClassifier(
     LinearGroup,
@@ -55,6 +49,7 @@ class LinearClassifier(
     EstimatorGroup,
     PruneMixin,
     ClassifierRunMixin[LinearLearner],
+    ProbabilityMixin,
     ClassifierMixin,
     BaseEstimator,
 ):
@@ -146,10 +141,6 @@ class LinearClassifier(
             self.certificate_ = certify(learner, *taught)
         return self
 
-    @property
-    def _calibrates(self) -> bool:  # type: ignore[override]
-        return self.probability and self.hypothesis != "voted"
-
     @nothing_half_learned
     def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:
         """Learn from files, however large: memory holds the weights and a part of the examples.
@@ -234,22 +225,6 @@ class LinearClassifier(
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
 
     # ------------------------------------------------------------ predicting
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities, in the order of the scores.
-
-        Under ``voted`` the shares of the votes, an abstention counting for all classes alike. Otherwise
-        softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out
-        labels likeliest.
-        """
-        scores = self.decision_function(X)
-        voted = self.learner_.parameters.hypothesis == "voted"
-        if not voted and self.learner_.temperature is None:
-            raise ParameterError(
-                "the probabilities were not calibrated; fit with {} (not partial_fit)", Parameter("probability", True)
-            )
-        return probabilities(scores, None if voted else self.learner_.temperature)
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
         """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""

@@ -19,6 +19,7 @@ from perceptive.declarations import Checked
 from perceptive.estimators.data import roomy
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
+from perceptive.explanation import Explanation, explain
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
@@ -147,6 +148,29 @@ class RunMixin(Generic[Learner]):
         check_is_fitted(self)
         rounds: int = self.learner_.rounds
         return rounds
+
+    def explain(
+        self, x: Any, *, label: Any = None, top: int | None = None, hypothesis: str | None = None
+    ) -> Explanation | list[Explanation]:
+        """What made the prediction for one example: the features, or the supports, and what each adds to the score.
+
+        Parameters
+        ----------
+        x : an example
+            Of a tagger, a sentence: there is an explanation for each token. Of a ranker, a candidate.
+        label : label or None
+            Explain the score of this class instead of the predicted one; not for sentences.
+        top : int or None
+            How many features are listed; the others are the ``rest``.
+        hypothesis : str or None
+            Another one than the model's own.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        told: Explanation | list[Explanation] = explain(
+            self.learner_, x, label=label, top=top, hypothesis=hypothesis, names=names
+        )
+        return told
 
     # ------------------------------------------------------------ state
 

@@ -61,7 +61,7 @@ class KernelLearner(DualLearner):
         self.announced = classes is not None
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
-        self.temperature: float | None = None  # scores are not calibrated
+        self.temperature: float | None = None  # of the probabilities, once calibrated
         self.takes_objects = False  # whether the files that it learned from were JSON lines
         if classes is not None:
             self._set_classes(announced_classes(classes))
@@ -197,7 +197,7 @@ class KernelLearner(DualLearner):
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
-        more = {"announced": self.announced, "takes_objects": self.takes_objects}
+        more = {"announced": self.announced, "takes_objects": self.takes_objects, "temperature": self.temperature}
         with self.lock.exclusive():
             meta, arrays = self._state()
             return State({**meta, "classes": check_labels(self.classes), **more}, arrays)
@@ -212,7 +212,7 @@ class KernelLearner(DualLearner):
         kernel = kernel_from_plain(meta["kernel"], state.arrays, functions or {})
         learner = cls(classes if announced else None, kernel=kernel, **meta["parameters"])
         learner._set_classes(classes)
-        learner.takes_objects = takes_objects
+        learner.takes_objects, learner.temperature = takes_objects, meta.get("temperature")
         learner._read_state(state, learner.task, learner._n_outputs)
         return learner
 

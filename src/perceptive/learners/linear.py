@@ -76,10 +76,10 @@ class LinearLearner(Recorded):
     >>> L = LinearLearner(classes=["loss", "profit"])
     >>> L.score((1, 1)), L.predict((1, 1))
     (0.0, 'loss')
-    >>> for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit"), ((2, 3), "loss")]:
-    ...     mistake = L.learn(x, y)
-    >>> L.predict((4, 4)), L.mistakes
-    ('profit', 3)
+    >>> [L.learn(x, y) for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit")]]
+    [True, True, False]
+    >>> L.score((4, 4)), L.predict((4, 4))
+    (12.0, 'profit')
     """
 
     def __init__(self, classes: Sequence[Any] | None = None, *, provisional: bool = False, **parameters: Any) -> None:
@@ -280,10 +280,9 @@ class LinearLearner(Recorded):
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """The label of x."""
-        if type(x) is dict:
-            found = predict_dict(self, x, hypothesis or self.parameters.hypothesis)
-            if found is not None:
-                return found[0]
+        found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
+        if found is not None:
+            return found[0]
         return self.predict_many(single_row(x), hypothesis)[0]
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:

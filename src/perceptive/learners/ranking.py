@@ -24,6 +24,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows, votes_in_lists
+from perceptive.learners.vector_state import state_of_vector, vector_from_state
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
@@ -227,7 +228,7 @@ class RankingLearner(ListLearner):
     def _state(self) -> State:
         self.check_finite()
         space = self.space.state()
-        vector = State({}, {}) if self._vector is None else self._vector.state()
+        vector = State({}, {}) if self._vector is None else state_of_vector(self._vector)
         meta = {
             **space.meta,
             "parameters": plain_values(asdict(self.parameters)),
@@ -244,6 +245,6 @@ class RankingLearner(ListLearner):
         learner.space.restore(state)
         if meta["problem"] is not None:
             vector = State(meta["problem"], arrays)
-            learner._vector = WeightVector.from_state(vector, meta["n_features"], None, learner.parameters)
+            learner._vector = vector_from_state(vector, meta["n_features"], None, learner.parameters)
         learner.restore_recorded(meta)
         return learner

@@ -234,7 +234,6 @@ class SequenceLearner(SequenceRun):
     def open(self, open: bool) -> None:
         if self.model is not None:
             self.model.open = open
-            self._vectors.clear()
 
     def finish(self) -> None:
         """Nothing has to be done: vectors are made when they are first asked for, and kept until learning goes on."""
@@ -269,11 +268,10 @@ class SequenceLearner(SequenceRun):
             need_journal(self.parameters, "voted")
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
-            hypothesis = hypothesis if core.rounds else "last"  # before the first sentence v₀ is all that there is
-        if hypothesis == "voted":
+        if hypothesis == "voted" and core.rounds:
             found = self._ask(lambda X, _: core.vote(X, names), X)
-        else:
-            vector = self.vector(hypothesis)
+        else:  # before the first sentence there is v₀ alone to vote
+            vector = None if hypothesis == "voted" else self.vector(hypothesis)
             found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
         return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 

@@ -179,9 +179,10 @@ PROGRESS: Record = {
     **dict.fromkeys(("rounds", "mistakes", "updates", "touched"), COUNT),
     **dict.fromkeys(("criterion", "norm2", "scale"), FINITE),
     **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
+    "norm2_error": Optional(NOT_NEGATIVE),
     "open": Optional(FLAG),
 }
-PROBLEM: Record = {"run": PROGRESS, "started": FLAG}
+PROBLEM: Record = {"run": PROGRESS, "started": FLAG, "dtype": Optional(one_of("float32", "float64"))}
 HISTORY: Record = {
     "mistakes": Optional(Each(COUNT)),
     "updates": Optional(Each(COUNT)),
@@ -331,7 +332,8 @@ ESTIMATORS["Reranker"] = {
     "folds": CANDIDATES,
     "target": one_of("f1", "exact"),
 }
-MODELS = LEARNERS | ESTIMATORS
+PIPELINE: Record = {"steps": (text, text), "text": named, "kind": one_of(*ESTIMATORS), "model": named}
+MODELS = LEARNERS | ESTIMATORS | {"Pipeline": PIPELINE}
 CHECKPOINT: Record = {
     "kind": one_of(*LEARNERS),
     "made_from": named,

@@ -14,6 +14,8 @@ from typing import Any
 from perceptive import model_file
 from perceptive.model_file import ModelFileError
 from perceptive.models import fields
+from perceptive.models.pipeline import KIND as PIPELINE
+from perceptive.models.pipeline import TextPipeline
 from perceptive.state import FileArrays, State
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -60,11 +62,20 @@ def _checked(kind: str, state: State) -> State:
 
 def _learner_of(kind: str, state: State, functions: Functions | None) -> Any:
     """The learner of a state, without scikit-learn."""
+    if kind == PIPELINE:
+        parts = TextPipeline.split(_checked(kind, state))
+        learner = _learner_of(parts.kind, parts.state, functions)
+        parts.teach_reading(learner)
+        return learner
     return class_of(ESTIMATORS.get(kind, kind)).from_state(_checked(kind, state), functions or {})
 
 
 def _estimator_of(kind: str, state: State, functions: Functions | None) -> Any:
     """The estimator of a state, also of that of a learner."""
+    if kind == PIPELINE:
+        parts = TextPipeline.split(_checked(kind, state))
+        model = _estimator_of(parts.kind, parts.state, functions)
+        return import_module("perceptive.estimators.pipeline").from_parts(parts, model)
     model = from_state(kind, state, functions)
     return model if kind in ESTIMATORS else class_of(OF_LEARNERS[kind]).from_learner(model)
 
@@ -77,7 +88,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator or learner of perceptive
+    model : estimator or learner of perceptive, or a pipeline of `HashedText` and an estimator
     path : path
 
     Examples
@@ -90,6 +101,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     [False, False, False, True]
     """
     kind = type(model).__name__
+    if kind == PIPELINE and hasattr(model, "steps"):
+        return model_file.write(path, kind, *import_module("perceptive.estimators.pipeline").state_of(model))
     if not hasattr(model, "state") or (kind not in (*LEARNERS, *ESTIMATORS) and kind != "JointClassifier"):
         raise TypeError(f"cannot save a {kind}; give an estimator or a learner of perceptive")
     model_file.write(path, kind, *model.state())
@@ -151,7 +164,7 @@ def _load(
     kind, meta, arrays = model_file.read(path, **how)
     if kind == "Checkpoint":
         raise ModelFileError(f"{where}: is a checkpoint of a run; let the run end: perceptive train --checkpoint")
-    if kind not in (*LEARNERS, *ESTIMATORS):
+    if kind not in (*LEARNERS, *ESTIMATORS, PIPELINE):
         raise ModelFileError(f"{where}: holds a {kind!r}, which this version does not know; upgrade perceptive")
     try:
         return made(kind, State(meta, arrays), functions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ ALIASES = {
     "ndjson": "json",
     "parquet": "arrow",
 }
+NAMED_FEATURES = ("csv", "arrow", "json")  # whose features have the same names
 FEATURES = ("any", "categorical")  # kinds of columns that become features with names
 BITS = 20  # of formats with named features, where none are given
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
@@ -59,7 +60,7 @@ class FileFormat:
     label : str
         csv, json, arrow: the column or key of the label. Where there is none, examples have no label.
     text_column : str or None
-        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text".
+        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text"; "" is no key.
     categorical, ignore : tuple of str
         csv, arrow: columns whose numbers are names; columns that are left out.
     delimiter : str or None
@@ -171,7 +172,8 @@ class FileFormat:
         if self.name == "text":
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
-            return _core.JsonLines(features, self._texts(idf), self.label, self.text_column or "text", only_text)
+            key = "text" if self.text_column is None else self.text_column
+            return _core.JsonLines(features, self._texts(idf), self.label, key, only_text)
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
@@ -196,6 +198,35 @@ class FileFormat:
         known |= {} if self.text_column is None else {self.text_column: "text"}
         known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
         return [known.get(column, "any") for column in columns]
+
+    def read_as(self, told: str) -> FileFormat:
+        """How files of another format give the same features; raises where they cannot.
+
+        Examples
+        --------
+        >>> FileFormat(name="csv", text_column="body").read_as("jsonl").text_column
+        'body'
+        >>> FileFormat(name="csv").read_as("svmlight")
+        Traceback (most recent call last):
+        ValueError: the model has learned from csv files, and cannot read svmlight; give csv, arrow or json files
+        """
+        name = ALIASES.get(told, told)
+        if name == self.name:
+            tabs = {"tsv": "\t", "csv": None}  # another delimiter was asked for, and stays
+            return replace(self, delimiter=tabs.get(told)) if self.delimiter in tabs.values() else self
+        alike = ("csv", "arrow", "json") if self.name != "text" else ("text", "csv", "arrow", "json")
+        if self.name not in (*NAMED_FEATURES, "text") or name not in NAMED_FEATURES:
+            can = ", ".join(alike[:-1]) + f" or {alike[-1]}" if self.name in (*NAMED_FEATURES, "text") else self.name
+            raise ValueError(f"the model has learned from {self.name} files, and cannot read {told}; give {can} files")
+        if name == "json" and (self.categorical or self.ignore):
+            raise ValueError(
+                "the model has learned from a table with columns that are categorical or ignored, which JSON lines do "
+                "not know; give csv or arrow files"
+            )
+        text = self.text_column or ("text" if self.name in ("text", "json") else None)
+        if name == "json" and text is None:
+            text = ""  # no key is a text
+        return replace(self, name=name, text_column=text, labelled=True, delimiter="\t" if told == "tsv" else None)
 
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Raise where an option names a column that is not there. The label may be missing.

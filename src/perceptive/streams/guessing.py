@@ -27,6 +27,8 @@ ENDINGS = {
 }
 ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
 SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
+ENTRIES = re.compile(rb"[ \t]%s" % ENTRY)
+MAGIC = (b"PAR1", b"ARROW1")
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
 
 
@@ -49,13 +51,34 @@ def guess(files: Sequence[str]) -> str:
     return found[0][1]
 
 
-def guess_one(path: str) -> str:
-    """The format of a file: by the end of its name, else by its first bytes; .txt says only that it is text."""
+def by_name(path: str) -> str | None:
+    """The format that the end of a file's name tells; .txt says only that it is text."""
     endings = [ending.lower().lstrip(".") for ending in PurePath(path).suffixes]
     if endings and endings[-1] in ("gz", "zst"):
         endings.pop()
-    if path != STDIN and endings and endings[-1] in ENDINGS:
-        return ENDINGS[endings[-1]]
+    return ENDINGS.get(endings[-1]) if path != STDIN and endings else None
+
+
+def told_by(path: str) -> str | None:
+    """The format of a file where its name or its first bytes leave no doubt; None where a model knows better."""
+    named = by_name(path)
+    if named is not None:
+        return named
+    start = peek(path)
+    if start.startswith(MAGIC):
+        return "arrow"
+    lines = [line for line in start.split(b"\n")[:100] if line.strip()]
+    if lines and all(map(_is_object, lines[:-1] or lines)):
+        return "json"
+    entries = sum(_is_svmlight(line) and ENTRIES.search(line) is not None for line in lines)
+    return "svmlight" if 2 * entries > len(lines) else None
+
+
+def guess_one(path: str) -> str:
+    """The format of a file: by the end of its name, else by its first bytes."""
+    named = by_name(path)
+    if named is not None:
+        return named
     try:
         return guess_text(peek(path))
     except UnknownFormat as error:
@@ -75,7 +98,7 @@ def guess_text(start: bytes) -> str:
     Traceback (most recent call last):
     perceptive.streams.blocks.UnknownFormat: the format cannot be told from the first lines
     """
-    if start.startswith((b"PAR1", b"ARROW1")):
+    if start.startswith(MAGIC):
         return "arrow"
     *whole, last = start.split(b"\n")
     lines = [line.rstrip(b"\r") for line in (whole or [last])[:100] if line.strip()]

@@ -62,7 +62,7 @@ def take_turns(sources: Sequence[Source], length: Callable[[Any], int]) -> Itera
     --------
     >>> sources = [Source(size, lambda text=text: iter(text)) for size, text in ((2, "ab"), (4, "wxyz"))]
     >>> "".join(take_turns(sources, len))
-    'waxybz'
+    'awxbyz'
     """
     order = np.arange(len(sources))
     _core.shuffle(order, 1)

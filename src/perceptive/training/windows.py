@@ -53,7 +53,7 @@ def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
     Examples
     --------
     >>> windows([10] * 6, 20, seed=0)
-    [[0, 5], [1, 4], [2, 3]]
+    [[0, 4], [2, 5], [1, 3]]
     """
     count = min(max(1, -(-sum(sizes) // max(1, min(memory, MOST)))), max(1, len(sizes)))
     found: list[list[int]] = [[] for _ in range(count)]

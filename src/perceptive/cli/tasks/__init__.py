@@ -135,6 +135,9 @@ class Task(Protocol):
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """The lines of predictions, as bytes."""
 
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions, as bytes."""
+
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Compare predictions with the answers of files."""
 
@@ -237,6 +240,7 @@ TASKS = [
                 g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
             ),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
         },
     ),
@@ -244,7 +248,8 @@ TASKS = [
         "classify", "kernel_classify", "KernelLearner", "kernel classifier",
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
             "inspect": (g.HYPOTHESIS,),
         },
@@ -266,6 +271,7 @@ TASKS = [
         {
             "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE),
             **_TAG,
+            "explain": (g.PARTS, g.LABEL_COLUMN, g.HYPOTHESIS),
             "certify": (g.LABEL_COLUMN,),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },

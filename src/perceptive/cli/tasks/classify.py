@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
 from perceptive.cli.labels import in_line
-from perceptive.cli.options import given_to_learner, label
+from perceptive.cli.options import as_json, given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.predictions import Predictions, probabilities_of
 from perceptive.cli.tasks.rows import (
@@ -32,6 +32,7 @@ from perceptive.evaluation.metrics import Confusion, LogLoss, auc
 from perceptive.learners.linear import LinearLearner
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
+from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, Examples
 
 if TYPE_CHECKING:
@@ -109,13 +110,23 @@ class Classify:
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples; the parsing threads compute them, and do ``then`` with them."""
-        width = learner.n_features or 0
-        learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)  # vectors are made once
+        width, stream = learner.n_features or 0, stream_for(learner, options)
+        # Of an example without features; vectors are made once.
+        empty = learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)
+        voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
+        asks = not (learner.space.header or learner.space.format is None or voted) and learner.updates > 0
 
         def score(examples: Examples) -> Any:
             return learner.scores(known_rows(examples, width), options.hypothesis)
 
-        return scored_rows(stream_for(learner, options), score, then)
+        def strange(examples: Examples, scores: Any) -> bool:
+            """Whether there are features, and all of them are new to the model."""
+            hashed = asks and stream.format.bits is not None
+            return bool(np.any(examples.data)) and (
+                examples.indices.min() >= width or (hashed and bool((scores == empty).all()))
+            )
+
+        return scored_rows(stream, score, then, strange)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each line of the files: the label first."""
@@ -128,6 +139,21 @@ class Classify:
         if not options.header:
             return opened
         return opened._replace(parts=chain([(0, made.header())], opened.parts))
+
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions: the features of each example."""
+        from perceptive.explanation import explain_rows, file_names
+
+        stream, width = stream_for(learner, options, names=True), learner.n_features or 0
+        label = class_asked(learner, options)
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            for examples in stream.blocks():
+                name = file_names(stream.format, stream.log.names, learner.space.names)
+                found = explain_rows(learner, examples.narrow(width), name, label, options.top, options.hypothesis)
+                yield len(found), explained(options, found)
+
+        return Opened(stream.files, stream.log, parts())
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Accuracy, macro F1, log loss; and precision, recall and F1 of each class."""
@@ -202,13 +228,48 @@ def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[li
     return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
 
 
-def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) -> Opened:
-    """Examples of files with their scores, block by block."""
+def class_asked(learner: Any, options: argparse.Namespace) -> Any:
+    """The class that an option names; None where there is no such option."""
+    wanted = getattr(options, "class")
+    if wanted is None:
+        return None
+    found = [one for one in learner.classes if str(one) == wanted]
+    if not found:
+        raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
+    return found[0]
 
-    def prepare(examples: Examples, number: int, file: int) -> tuple[int, Any]:
-        return len(examples), then(examples.labels, examples.which, score(examples), examples.gaps)
 
-    return Opened(stream.files, stream.log, stream.blocks(prepare=prepare))
+def explained(options: argparse.Namespace, found: list[Any]) -> bytes:
+    """How explanations are written."""
+    texts = (as_json(one.to_dict()) if options.json else f"{one}\n" for one in found)
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def scored_rows(
+    stream: Stream,
+    score: Callable[[Examples], Any],
+    then: Then,
+    strange: Callable[[Examples, Any], bool] = lambda examples, scores: False,
+) -> Opened:
+    """Examples of files with their scores, block by block; raises where a file begins with none but new features."""
+
+    def prepare(examples: Examples, number: int, file: int) -> tuple[int, int, bool, Any]:
+        scores = score(examples)
+        odd = strange(examples, scores)
+        return file, len(examples), odd, then(examples.labels, examples.which, scores, examples.gaps)
+
+    def parts() -> Iterator[tuple[int, Any]]:
+        latest = -1
+        for file, n, odd, part in stream.blocks(prepare=prepare):
+            if odd and file != latest:
+                said = f"{shown(stream.files[file])}: the model knows none of the features"
+                if stream.format.name != "text":
+                    raise ValueError(f"{said}; check that it was trained on such files")
+                stream.log.remark("strange", f"{said}, and predicts the same for all")
+            latest = file
+            yield n, part
+
+    return Opened(stream.files, stream.log, parts())
 
 
 def examined(source: FileSource, learner: Any) -> Opened:

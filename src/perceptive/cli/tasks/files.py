@@ -62,7 +62,7 @@ class FileJob:
 
     def finished(self, learner: Any) -> Any:
         """The learner, with the names of hashed features that were met."""
-        learner.space.remember(self.log.names, self.stream.columns)
+        learner.space.remember(self.log.names)
         return learner
 
     def datasets(self, learner: Any) -> Any:
@@ -91,9 +91,10 @@ class RowsJob(FileJob):
         return self.source.cached
 
     def finished(self, learner: Any) -> Any:
-        """With probabilities from the held-out part."""
+        """With probabilities from the held-out part, and the columns of its tables."""
         if self.source.fraction and learner.parameters.hypothesis != "voted":
             calibrate(learner, self.source)
+        learner.space.remember(None, self.stream.columns)
         return super().finished(learner)
 
 

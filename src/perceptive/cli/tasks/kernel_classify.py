@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -19,7 +20,15 @@ from numpy.typing import NDArray
 from perceptive.cli.console import tell_log
 from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened, of_name
-from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
+from perceptive.cli.tasks.classify import (
+    NO_EXAMPLES,
+    Classify,
+    Then,
+    class_asked,
+    explained,
+    labels_given,
+    scored_rows,
+)
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
@@ -27,6 +36,7 @@ from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels, in_order_of_labels
 from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameters import KernelParameters, TrainingParameters
 from perceptive.streams import Stream
@@ -56,6 +66,21 @@ class Labelled(NamedTuple):
         return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
 
 
+@dataclass
+class KernelJob(MemoryJob):
+    """Training of a kernel classifier."""
+
+    kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
+
+    def finished(self, learner: Any) -> Any:
+        """With probabilities from the held-out part."""
+        X, y, _ = self.kept
+        if y and learner.parameters.hypothesis != "voted":
+            truth = np.array([learner.index[label] for label in y], np.int64)
+            learner.temperature = fit_temperature(learner.scores(X), truth)
+        return learner
+
+
 class OfKernel:
     """What the models of kernels share: they have supports, and no weights of features."""
 
@@ -74,10 +99,11 @@ class OfKernel:
 class KernelClassify(OfKernel, Classify):
     """The adapter."""
 
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
         """Read the files."""
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
+            learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
         dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
@@ -101,12 +127,32 @@ class KernelClassify(OfKernel, Classify):
         def look(learner: Any) -> Any:
             return learner.dataset(*taught, grow=False)
 
-        return MemoryJob(learner, source, "accuracy", read.files, read.log, counts, look)
+        return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
 
-    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """A line for each example: the label first."""
-        options.proba = False
-        return super().predict(learner, options)
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions: the supports."""
+        from perceptive.explanation import explain_supports
+
+        label, width = class_asked(learner, options), learner.n_features or 0
+        how = (label, options.top, options.hypothesis)
+        if learner.kernel.vectors:
+            stream = stream_for(learner, options)
+
+            def rows() -> Iterator[tuple[int, bytes]]:
+                for examples in stream.blocks():
+                    found = explain_supports(learner, examples.narrow(width).X(width), *how)
+                    yield len(found), explained(options, found)
+
+            return Opened(stream.files, stream.log, rows())
+        objects = Objects(options, labelled=False)
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            lines = iter(objects)
+            while part := list(islice(lines, PART)):
+                kept, found = objects.sound(part, lambda X: explain_supports(learner, X, *how))
+                yield len(kept), explained(options, found or [])
+
+        return Opened(objects.files, objects.log, parts())
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples: of rows block by block, of objects some at a time."""

@@ -19,7 +19,7 @@ from perceptive.cli.options import as_option, given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
-from perceptive.cli.tasks.tagged import tagged
+from perceptive.cli.tasks.tagged import explained, tagged, tokens_of
 from perceptive.data.dataset import Dataset
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
 from perceptive.features.tokens import tokenise
@@ -148,6 +148,22 @@ class Tag:
                 yield len(batch), lines.encode()
 
         return Opened(expand(options.data) if options.data else [], Log(), parts())
+
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the label of each token."""
+        from perceptive.explanation import explain_tokens
+
+        options.text = None
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            for batch, places, _ in _batches(options):
+                with located(places):
+                    X = [tokens_of(options, learner, x, place) for x, place in zip(batch, places, strict=True)]
+                    found = explain_tokens(learner, X, options.top, options.hypothesis)
+                texts = [explained(x, one, options.json) for x, one in zip(X, found, strict=True)]
+                yield len(batch), "".join(texts).encode()
+
+        return Opened(expand(options.data), Log(), parts())
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts."""
