@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from perceptive.cached import cached
 from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import STDIN, Paths, expand
 from perceptive.streams.dicts import from_dicts
@@ -62,7 +62,7 @@ class Stream:
             width = max(width, examples.width())
             yield examples.X(width), examples.y()
 
-    @cached_property
+    @cached
     def idf(self) -> NDArray[np.float32] | None:
         """How rare the features of the texts are, where that is asked for: the files are read for it once."""
         if not self.format.has_idf or self.known_idf is not None:
