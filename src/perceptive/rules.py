@@ -19,6 +19,8 @@ class Rule(NamedTuple):
         Which bound a run is certified by (see `certificate`); empty where none is known.
     takes_weights, takes_delta : bool
         Whether sample weights and the Δ-trick are defined for it.
+    heeds : tuple of str
+        Which of the parameters learning_rate, margin, C and r it heeds.
     needs_float64 : bool
         Whether weights in float32 are too coarse for its steps: those of ROMMA meet two constraints that may nearly
         contradict each other.
@@ -28,16 +30,21 @@ class Rule(NamedTuple):
     theorem: str
     takes_weights: bool = True
     takes_delta: bool = True
+    heeds: tuple[str, ...] = ()
     needs_float64: bool = False
 
 
 RULES = {
-    "perceptron": Rule("Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999", "perceptron"),
+    "perceptron": Rule(
+        "Rosenblatt 1958; bound: Block 1962, Novikoff 1962, Freund & Schapire 1999",
+        "perceptron",
+        heeds=("learning_rate", "margin"),
+    ),
     "pa": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa", takes_weights=False),
-    "pa1": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa1"),
-    "pa2": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa2"),
-    "mira": Rule("Crammer & Singer 2003", "pa", takes_weights=False),
+    "pa1": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa1", heeds=("C",)),
+    "pa2": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa2", heeds=("C",)),
+    "mira": Rule("Crammer & Singer 2003", "pa", takes_weights=False, heeds=("C",)),  # C: of sequences
     "romma": Rule("Li & Long 2002", "romma", takes_weights=False, needs_float64=True),
     "aggressive-romma": Rule("Li & Long 2002", "romma", takes_weights=False, needs_float64=True),
-    "arow": Rule("Crammer, Kulesza & Dredze 2009", "", takes_delta=False),
+    "arow": Rule("Crammer, Kulesza & Dredze 2009", "", takes_delta=False, heeds=("r",)),
 }

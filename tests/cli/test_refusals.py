@@ -69,3 +69,17 @@ def test_what_would_be_passed_over_is_refused(chunks, data, model):
     told = perceptive("train", data / "train.svm", "-o", data / "b.model", "--continue", model, "--certify", code=2)
     assert "--certify needs all examples of a run" in told.stderr
     assert "is a classifier; give --task classify" in perceptive(*rank, "--continue", model, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--C", 0.1], "--C has no effect with --rule perceptron; it is for pa1, pa2, mira"),
+        (["--rule", "pa1", "--r", 2], "--r has no effect with --rule pa1; it is for arow"),
+        (["--rule", "arow", "--margin", 1], "--margin has no effect with --rule arow; it is for perceptron"),
+        (["--rule", "pa", "--learning-rate", 1], "--learning-rate has no effect with --rule pa"),
+    ],
+)
+def test_what_the_rule_does_not_heed_is_refused(data, options, told):
+    assert told in perceptive("train", data / "train.svm", "-o", data / "x", *options, code=2).stderr
+    assert not (data / "x").exists()

@@ -10,11 +10,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
-from perceptive.cli.options import add_data, add_json, given
+from perceptive.cli.options import add_data, add_json, given, option_of
 from perceptive.cli.paths import check_paths, same_file
 from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
 from perceptive.errors import UsageError
-from perceptive.parameters import TrainingParameters
+from perceptive.parameters import LinearParameters, TrainingParameters
+from perceptive.rules import RULES
 
 if TYPE_CHECKING:
     from perceptive.certificates import Certificate
@@ -130,7 +131,18 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
         if options.certify:
             raise UsageError("--certify needs all examples of a run, and those of before are not given; leave it out")
     entry.refuse(options)
+    if learner is None and not (options.tune and options.rule is None):
+        _refuse_unheeded(options)
     return entry
+
+
+def _refuse_unheeded(options: argparse.Namespace) -> None:
+    """Raise where a parameter was given that the rule does not heed."""
+    rule = options.rule or LinearParameters.rule
+    for name in dict.fromkeys(name for known in RULES.values() for name in known.heeds):
+        if getattr(options, name) is not None and name not in RULES[rule].heeds:
+            others = ", ".join(other for other, known in RULES.items() if name in known.heeds)
+            raise UsageError(f"{option_of(name)} has no effect with --rule {rule}; it is for {others}")
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:

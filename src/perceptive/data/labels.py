@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptive.errors import Parameter, ParameterError
 
 NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
+MOST_BROKEN = 100  # labels that are no whole numbers: more look like those of a regression
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
@@ -87,6 +88,31 @@ def in_order_of_labels(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return labels
+
+
+def check_classes(labels: list[Any], complete: bool) -> None:
+    """Raise where labels cannot be classes; ``complete`` says whether there are no others.
+
+    Examples
+    --------
+    >>> check_classes([1, "1"], complete=False)
+    Traceback (most recent call last):
+    ValueError: the labels 1 and '1' are written alike, as a number and as a text; write all of them as one
+    """
+    if complete and len(labels) == 1:
+        raise ValueError(f"all examples have the label {labels[0]!r}: a classifier needs two classes at least")
+    broken = [label for label in labels if isinstance(label, float) and not label.is_integer()]
+    if len(broken) > MOST_BROKEN:
+        raise ValueError(
+            f"this looks like regression: there are {len(labels):,} different labels, such as {broken[0]!r}; name the "
+            "column of the classes, or make classes of the numbers"
+        )
+    alike: dict[str, Any] = {}
+    for label in labels:
+        other = alike.setdefault(str(label), label)
+        if type(other) is not type(label):
+            said = f"the labels {other!r} and {label!r} are written alike, as a number and as a text"
+            raise ValueError(f"{said}; write all of them as one")
 
 
 def check_known(labels: Iterable[Any], index: dict[Any, int]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptive.data.labels import in_order_of_labels
+from perceptive.data.labels import check_classes, in_order_of_labels
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
 from perceptive.training.blocks import held_out_scores
@@ -22,6 +22,8 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
     """
     source.prepare()
     format, guessed, known = source.stream.format, None, source.labels or []
+    if classes is None:
+        check_classes(known, source.complete)
     if classes is None and len(known) == 2 and (source.complete or source.repeatable):
         guessed = in_order_of_labels(known)
     parameters["n_features"] = format.width
