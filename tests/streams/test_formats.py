@@ -27,6 +27,8 @@ def features(options, remember=False):
         remember,
         options.get("all_pairs", False),
         [(a.decode(), b.decode()) for a, b in options.get("pairs", ())],
+        [(name.decode(), *how) for name, how in options.get("scaling", {}).items()],
+        options.get("missing", False),
     )
 
 
@@ -76,9 +78,10 @@ def core_csv(text, columns, single=False, delimiter=b",", text_options=None, **o
     return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds), text, single)
 
 
-def core_json(text, single=False, text_options=None, label=b"label", text_key=b"text", **options):
+def core_json(text, single=False, text_options=None, label=b"label", text_key=b"text", weight_key=b"weight", **options):
     reading = texts({**options, **(text_options or {})})
-    parser = _core.JsonLines(features(options), reading, label.decode(), text_key.decode(), False)
+    keys = label.decode(), text_key.decode()
+    parser = _core.JsonLines(features(options), reading, *keys, False, weight_key.decode())
     return examples(parser, text, single)
 
 
@@ -117,6 +120,16 @@ HASHED = st.fixed_dictionaries(
         "pairs": st.sampled_from([(), ((b"a", b"b"),), ((b"b", b"a"), (b"", b"a"))]),
     }
 )
+SCALED = st.fixed_dictionaries(
+    {
+        "scaling": st.dictionaries(
+            st.sampled_from([b"a", b"b", b"a^a", b"x", b"a.b", b"label"]),
+            st.tuples(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3)),
+            max_size=3,
+        ),
+    }
+)
+MISSING = st.fixed_dictionaries({"missing": st.booleans()})
 NUMBERS = st.one_of(
     st.integers(-20, 20).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -148,9 +161,9 @@ VW_FILES = st.builds(
 )
 
 
-@given(VW_FILES, st.data(), HASHED)
-def test_vw_and_its_twin_agree(text, data, options):
-    agree(core_vw, vw.parse, mutated(data.draw, text, b"0123:|.-+eE \t\r\n\0'xa\xff"), **options)
+@given(VW_FILES, st.data(), HASHED, SCALED)
+def test_vw_and_its_twin_agree(text, data, options, scaled):
+    agree(core_vw, vw.parse, mutated(data.draw, text, b"0123:|.-+eE \t\r\n\0'xa\xff"), **options, **scaled)
 
 
 @given(st.binary(max_size=80) | st.text("01:|.-e \t\r\n'a", max_size=80).map(str.encode), HASHED)
@@ -272,17 +285,17 @@ CELLS = (
 @st.composite
 def csv_files(draw):
     delimiter = draw(st.sampled_from([",", "\t", ";"]))
-    width = draw(st.integers(1, 6))
+    width = draw(st.integers(1, 7))
     rows = draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=4))
     text = "\n".join(delimiter.join(quoted(cell, delimiter) for cell in row) for row in rows)
-    return text.encode(), COLUMNS[:width], delimiter.encode()
+    return text.encode(), [*COLUMNS, (b"w", "weight")][:width], delimiter.encode()
 
 
-@given(csv_files(), st.data(), HASHED)
-def test_csv_and_its_twin_agree(file, data, options):
+@given(csv_files(), st.data(), HASHED, SCALED, MISSING)
+def test_csv_and_its_twin_agree(file, data, options, scaled, missing):
     text, columns, delimiter = file
     text = mutated(data.draw, text, b'0a,;\t"""\n\r\0.\xff ')
-    agree(core_csv, csv.parse, text, columns, delimiter=delimiter, text_options=TEXT, **options)
+    agree(core_csv, csv.parse, text, columns, delimiter=delimiter, text_options=TEXT, **options, **scaled, **missing)
 
 
 @given(st.text('ab1,"\n\r ', max_size=60).map(str.encode), st.integers(1, 6))
@@ -377,9 +390,10 @@ JSON_FILES = st.lists(st.builds(lambda o, a: json.dumps(o, ensure_ascii=a), OBJE
 JUNK = b'{}[]:,"\\u0d8tfn1.-eE \t\r\n\0a\xff\xc3\xa9'
 
 
-@given(JSON_FILES, st.data(), HASHED)
-def test_json_and_its_twin_agree(text, data, options):
-    agree(core_json, json_lines.parse, mutated(data.draw, text, JUNK), text_options=TEXT, **options)
+@given(JSON_FILES, st.data(), HASHED, SCALED, MISSING)
+def test_json_and_its_twin_agree(text, data, options, scaled, missing):
+    text = mutated(data.draw, text, JUNK)
+    agree(core_json, json_lines.parse, text, text_options=TEXT, **options, **scaled, **missing)
 
 
 @given(st.text('{}[]:,"\\u0d8truefalsn1.-eE \t\n', max_size=40).map(lambda s: b'{"a":' + s.encode()))

@@ -7,7 +7,7 @@ from itertools import chain
 
 from perceptive import _core
 from perceptive.streams import arrow
-from perceptive.streams.blocks import Block, blocks, shown
+from perceptive.streams.blocks import Block, blocks, first_block, last_line, shown
 from perceptive.streams.file_format import FileFormat, Header
 
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
@@ -26,16 +26,21 @@ class Cutter:
             return 0 if self.delimiter is None else _core.csv_whole(text, self.delimiter)
 
 
-def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[Iterator[Block], Header | None, int]:
-    """Blocks of a file below its header, if the format has one; the header; how many lines it takes."""
+def open(
+    path: str, format: FileFormat, size: int | None, live: bool, ahead: bool = False
+) -> tuple[Iterator[Block], Header | None, int]:
+    """Blocks of a file below its header, if the format has one; the header; how many lines it takes.
+
+    With ``ahead`` the first block alone, of what comes but once and stays there to be read.
+    """
     if format.name == "arrow":
         return arrow.open(path, format)
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
-        return blocks(path, size, live=live), None, 0
+        return first_block(path, last_line) if ahead else blocks(path, size, live=live), None, 0
     cutter = Cutter(format.delimiter)
-    source = blocks(path, size, cutter, live)
+    source = first_block(path, cutter) if ahead else blocks(path, size, cutter, live)
     first = next(source, None)
     if first is None:
         return iter(()), Header((), ","), 0

@@ -90,6 +90,7 @@ class RowBlocks:
     """Blocks of labelled rows, for classifiers."""
 
     unit, answered, shuffles_blocks = "examples", "labelled examples", True
+    class_weight: dict[Any, float] | None = None  # of classes that do not weigh 1
 
     def parse(self, stream: Stream, then: Callable[[Read], Any]) -> Iterator[Any]:
         """Examples that have a label."""
@@ -117,7 +118,11 @@ class RowBlocks:
 
     def ready(self, block: Examples, width: int | None) -> Any:
         """Rows, labels and weights."""
-        return checked_rows(block, width), Labels(block.labels, block.which.astype(np.int64)), block.weight
+        labels, weights = Labels(block.labels, block.which.astype(np.int64)), block.weight
+        if self.class_weight is not None:
+            of_class = np.array([self.class_weight.get(label, 1.0) for label in labels.values])[labels.which]
+            weights = of_class if weights is None else weights * of_class
+        return checked_rows(block, width), labels, weights
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
         """Labelled rows."""

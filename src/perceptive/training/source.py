@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
-from perceptive.data.labels import in_order_of_labels
-from perceptive.errors import NotWritten, Parameter, ParameterError, told
+from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.errors import NotWritten, Parameter, ParameterError, literal, told
 from perceptive.file_lock import FileLock
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
@@ -172,7 +172,11 @@ class FileSource:
 
     def first_labels(self) -> list[Any]:
         """The labels of the first block that has some."""
-        return next((ready[1].values for _, ready, _ in self._first() if ready is not None), [])
+        return next((labels.values for labels in self.labels()), [])
+
+    def labels(self) -> Iterator[Labels]:
+        """The labels of all that is to be learned from, block by block."""
+        return (ready[1] for _, ready, _ in self._first() if ready is not None)
 
     # ------------------------------------------------------------ reading
 
@@ -334,11 +338,12 @@ class FileSource:
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""
         format, columns = self.stream.format, self.stream.log.columns
-        if self.examples == 0 and columns and format.label not in columns:
-            there = ", ".join(map(repr, columns))
-            raise ParameterError(
-                f"there is no column {format.label!r} for the label but {there}; say which with " + "{}", "label"
-            )
+        wanted = {"label": format.label if self.examples == 0 else None, "weight": format.weight}
+        for what, name in wanted.items():
+            if columns and name is not None and name not in columns:
+                there = ", ".join(map(repr, columns))
+                said = literal(f"there is no column {name!r} for the {what} but {there}; say which with ")
+                raise ParameterError(said + "{}", what)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.holdout.check(self.kind.unit)

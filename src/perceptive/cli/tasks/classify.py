@@ -54,12 +54,14 @@ class Classify:
         """Open the files."""
         from perceptive.cli.tasks.files import RowsJob
         from perceptive.training.blocks import RowBlocks
+        from perceptive.training.class_weights import weigh_classes
         from perceptive.training.source import classifier_for
 
         parameters = given(options, LinearParameters, OWN)
         LinearParameters(**parameters)  # raises for what cannot be, before anything is read
         stream = self._stream(options, learner)
         job = RowsJob(stream, RowBlocks(), options, training, learner)
+        weigh_classes(job.source, weights_given(options, stream))
         if learner is None:
             classes, reference = labels_given(options, stream)
             job.learner = classifier_for(job.source, classes, **parameters, **reference)
@@ -69,13 +71,16 @@ class Classify:
         if options.model:
             refuse_changes(options, learner, LinearParameters, OWN, "classes", "reference")
             learner.temperature = None  # it was that of other weights
-        return open_stream(options, learner, LinearParameters)
+        return open_stream(options, learner, LinearParameters).to_learn_from(options.follow)
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Rows as they arrive."""
         from perceptive.training.blocks import MAX_FEATURES, RowBlocks
 
+        if options.class_weight == "balanced":
+            raise ValueError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
         stream, kind = self._stream(options, learner), RowBlocks()
+        kind.class_weight = weights_given(options, stream)
         if learner is None:
             classes, reference = labels_given(options, stream)
             parameters = {**given(options, LinearParameters, OWN), **reference, "n_features": stream.format.width}
@@ -199,6 +204,12 @@ def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[li
     format = "json" if stream is None else stream.format.name
     classes = None if options.classes is None else [label(word, format) for word in options.classes]
     return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
+
+
+def weights_given(options: argparse.Namespace, stream: Stream) -> Any:
+    """The weights of classes, as the files have labels."""
+    asked = options.class_weight
+    return {label(k, stream.format.name): v for k, v in asked.items()} if isinstance(asked, dict) else asked
 
 
 def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) -> Opened:
