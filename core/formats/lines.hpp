@@ -41,6 +41,7 @@ inline Complaint complain(const BadLine& bad, const char* block, i64 line, const
 struct Report {
     i64 lines = 0, skipped = 0;
     std::vector<Complaint> complaints;  // the first few
+    std::vector<i64> gaps;              // of each line that gave no example, the number of examples before it
 };
 
 constexpr std::size_t MOST_COMPLAINTS = 10;
@@ -141,6 +142,7 @@ Report parse_lines(std::string_view text, Parser& parser, bool skip) {
         const char* const newline = parser.line_end(p, end);
         const char *const next = newline ? newline : end, *stop = next;
         if (stop > p && stop[-1] == '\r') --stop;
+        const std::size_t before = parser.examples.which.size();
         try {
             parser.line(p, stop);
         } catch (const BadLine& bad) {
@@ -150,6 +152,7 @@ Report parse_lines(std::string_view text, Parser& parser, bool skip) {
                 report.complaints.push_back(complain(bad, begin, report.lines, p));
             if (!skip) return report;
         }
+        if (parser.examples.which.size() == before) report.gaps.push_back(static_cast<i64>(before));
         report.lines += 1 + (Parser::many_lines ? std::count(p, next, '\n') : 0);
         p = newline ? newline + 1 : end;
     }

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.features.hashing import HashKernel
+from perceptive.learners.learner import Learner
 from perceptive.learners.weight_vector import WeightVector
 
-PARAMETERS = ("rule", "hypothesis", "pairs", "budget")  # that tell learners apart
 COUNTS = ("played", "rounds", "mistakes", "updates")
 
 
@@ -28,7 +26,7 @@ class Feature(NamedTuple):
     sharing: int = 1
 
 
-def describe(learner: Any) -> dict[str, Any]:
+def describe(learner: Learner) -> dict[str, Any]:
     """A few facts about a learner of any kind, as plain values; those that it does not have are left out.
 
     Examples
@@ -39,45 +37,7 @@ def describe(learner: Any) -> dict[str, Any]:
     >>> describe(L)["mistakes"], describe(L)["features"]
     (2, 2)
     """
-    if hasattr(learner, "ranker"):  # a reranker is its ranker, and what it chooses among
-        own = {"k": learner.k, "oracle": learner.oracle, "classes": learner.tagger.classes}
-        return {**own, **describe(learner.ranker)}
-    p = learner.parameters
-    facts: dict[str, Any] = {"kernel": repr(learner.kernel)} if hasattr(learner, "kernel") else {}
-    declared = {f.name for f in fields(p)}
-    facts |= {name: getattr(p, name) for name in PARAMETERS if name in declared}
-    if "pairs" in declared:
-        facts["cost"] = p.cost
-    if hasattr(learner, "classes"):
-        facts["classes"] = learner.classes
-    if hasattr(learner, "scheme"):
-        facts |= {"scheme": learner.given or learner.scheme, "label_column": learner.label_column}
-    facts["features"] = _count_features(learner)
-    if hasattr(learner, "dual"):
-        facts["supports"] = 0 if learner.dual is None else len(learner.dual)
-    if hasattr(learner, "space"):
-        facts |= _of_space(learner.space, p)
-    return {**facts, **{name: getattr(learner, name) for name in COUNTS}}
-
-
-def _count_features(learner: Any) -> int | None:
-    """Columns; of a tagger the features that have weights."""
-    if hasattr(learner, "n_features"):
-        n: int | None = learner.n_features
-        return n
-    model = learner.model
-    return 0 if model is None else int(model.n_state_rows + model.n_edge_rows)
-
-
-def _of_space(space: FeatureSpace, parameters: Any) -> dict[str, Any]:
-    """How features become columns."""
-    format, names = space.format, space.names
-    return {
-        "format": None if format is None else format.name,
-        "bits": getattr(parameters, "bits", None) if format is None else format.bits,
-        "names": None if names is None else sum(len(names.names(bucket)) for bucket in names.buckets(1)),
-        "collisions": None if names is None else len(names.buckets(2)),
-    }
+    return {**learner.facts(), **{name: getattr(learner, name) for name in COUNTS}}
 
 
 def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
@@ -94,22 +54,7 @@ def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any,
     [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
     hypothesis = hypothesis or learner.parameters.hypothesis
-    return {name: _heaviest(learner.space, vector, k, top, hypothesis) for name, vector, k in _outputs(learner)}
-
-
-def _outputs(learner: Any) -> Iterator[tuple[Any, WeightVector, int]]:
-    """Each score of a linear learner: its name, and where its weights are."""
-    if not hasattr(learner, "vectors"):
-        yield "score", learner.vector, 0
-        return
-    for pair, vector in learner.vectors.items():
-        for k in range(vector.n_classes):
-            if not vector.binary:
-                yield learner.classes[k], vector, k
-            elif len(pair) == 2:
-                yield f"{learner.classes[pair[1]]} against {learner.classes[pair[0]]}", vector, k
-            else:
-                yield learner.classes[pair[0] if pair else 1], vector, k
+    return {name: _heaviest(learner.space, vector, k, top, hypothesis) for name, vector, k in learner.outputs()}
 
 
 def _heaviest(space: FeatureSpace, vector: WeightVector, k: int, top: int, hypothesis: str) -> list[Feature]:

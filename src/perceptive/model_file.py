@@ -47,7 +47,7 @@ Layout: TypeAlias = dict[str, tuple[str, tuple[int, ...]]]  # name → dtype, sh
 VERSION = 2  # 1: all weights of a linear model, one after the other
 PREFIX = re.compile(rb'\{"__metadata__":\{"format":"perceptive","version":"([0-9]{1,9})",')
 DTYPES = {
-    "F64": "<f8", "F32": "<f4", "BOOL": "|b1",
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BOOL": "|b1",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1",
 }  # fmt: skip

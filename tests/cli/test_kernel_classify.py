@@ -64,7 +64,7 @@ def test_strings_come_as_json_lines(tmp_path):
     assert certificate["holds"]
     assert not certificate["hypothetical"]
     train.write_text('{"text": "ab", "label": "x"}\nnonsense\n')
-    assert "no JSON" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
+    assert "not JSON" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
     train.write_text('{"text": 7, "label": "x"}\n{"text": 8, "label": "y"}\n')
     assert "takes strings" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
     train.write_text('{"text": "ab"}\n')
@@ -126,10 +126,10 @@ def test_broken_lines_are_skipped_where_asked(tmp_path):
     data, model = write(tmp_path / "a.jsonl", TREES), tmp_path / "a.model"
     data.write_text(data.read_text() + "nonsense\n" + json.dumps({"tree": "(A b)", "label": [1]}) + "\n")
     kernel = ["--kernel", "subsettree@tree", "-o", model]
-    assert "a.jsonl:5: no JSON" in perceptive("train", data, *kernel, code=1).stderr
+    assert "a.jsonl:5: this is not JSON" in perceptive("train", data, *kernel, code=1).stderr
     done = perceptive("train", data, *kernel, "--on-error", "skip", "--quiet")
     assert "skipped" in done.stderr
-    assert "a.jsonl:6: the label [1] is no label" in done.stderr
+    assert "a.jsonl:6: [1] cannot be a label" in done.stderr
     report = json.loads(perceptive("eval", model, data, "--on-error", "skip", "--json").stdout)
     assert (report["data"]["skipped"], report["data"]["examples"]) == (2, 4)
     assert len(perceptive("predict", model, data, "--on-error", "skip").stdout.split()) == 4
@@ -238,7 +238,7 @@ def test_bad_objects_are_named_by_their_lines_or_skipped(kernel, good, bad, says
     assert "a.jsonl:3: " in told
     done = perceptive("predict", model, path, "--on-error", "skip")
     assert "a.jsonl:3: " in done.stderr
-    assert len(done.stdout.splitlines()) == 3
+    assert [bool(line) for line in done.stdout.splitlines()] == [True, True, False, True]
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", "2*precomputed"])

@@ -8,6 +8,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labelled_dicts import dicts_of
 from perceptive import LinearClassifier, _core, load, save
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.rows import as_rows
@@ -19,18 +20,6 @@ pytestmark = pytest.mark.core
 
 def hashed_rows(X, bits):
     return HashedFeatures(bits=bits).fit_transform(X)
-
-
-def dicts_of(seed: int, n: int, names: int) -> tuple[list[dict[str, float]], list[str]]:
-    """Examples whose label is told by one of their names."""
-    rng = np.random.default_rng(seed)
-    X, y = [], []
-    for _ in range(n):
-        label = int(rng.integers(5))
-        told = {f"of {label}": 1.0}
-        X.append(told | {f"n{rng.integers(names)}": float(rng.integers(1, 4)) for _ in range(4)})
-        y.append(f"class {label}")
-    return X, y
 
 
 @given(

@@ -297,7 +297,7 @@ def test_rerankers_are_not_mixed_up(files, capsys):
     base, model, train = files / "ner.model", files / "rerank.model", files / "train.conll"
     assert run(capsys, "train", train, "--task", "rerank", "--base", base, "--folds", 2, "-o", model, "--quiet")[0] == 0
     assert "is a reranker" in run(capsys, "predict", model, train)[2]
-    assert "is no tagger" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
+    assert "is not a tagger" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
     assert "is a reranker; use perceptive tag" in run(capsys, "rank", model, train)[2]
     assert "no margins" in run(capsys, "tag", model, train, "--margin", "--label-column", -1)[2]
     assert "20 at most" in run(capsys, "tag", model, train, "--kbest", 21, "--label-column", -1)[2]

@@ -97,6 +97,7 @@ def test_estimators_take_and_describe_what_is_declared(estimator, kinds):
             assert getattr(made, f.name) == getattr(estimator, f.name) == default
             assert f"\n    {f.name} : " in estimator.__doc__
     assert "{parameters}" not in estimator.__doc__
+    assert "{run}" not in estimator.__doc__
     assert estimator.__init__.__qualname__ == f"{estimator.__name__}.__init__"
     with pytest.raises(TypeError, match="nonsense"):
         estimator(nonsense=1)

@@ -40,7 +40,7 @@ def texts(options, idf=None):
 
 def examples(parser, text, single):
     """What the core makes of a text, as the twins say it."""
-    labels, which, weight, qid, indptr, indices, data, n_lines, skipped, complaints, _ = parser.parse(
+    labels, which, weight, qid, indptr, indices, data, gaps, n_lines, skipped, complaints, _ = parser.parse(
         text, single, False
     )
     for line, byte, column, message in complaints:
@@ -50,6 +50,8 @@ def examples(parser, text, single):
         raise ValueError(f"<bytes>:{1 + line}:{column}: {message}")
     assert n_lines == text.count(b"\n") + (not text.endswith(b"\n") and text != b"")
     assert qid is None
+    assert gaps.tolist() == sorted(gaps.tolist())
+    assert 0 <= gaps.min(initial=0) <= gaps.max(initial=0) <= len(which)
     assert len(indptr) == len(which) + 1
     entries = list(zip(indices.tolist(), data.tolist(), strict=True))
     rows = [tuple(entries[a:b]) for a, b in zip(indptr.tolist(), indptr.tolist()[1:], strict=False)]

@@ -398,7 +398,8 @@ def test_unknown_keys_are_named(tmp_path):
     path = tmp_path / "keys.jsonl"
     path.write_text('{"candidates": [{"a": 1}], "grade": [1]}\n' * 3)
     _, _, stream = read(path)
-    assert list(stream.log.remarks.values()) == [f'{path}:1: "grade": heeded are only candidates, best, grades, qid']
+    said = f'{path}:1: "grade": ignored; a list has only candidates, best, grades, qid'
+    assert list(stream.log.remarks.values()) == [said]
 
 
 def test_a_feature_may_be_called_label(tmp_path):

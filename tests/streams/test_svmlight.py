@@ -24,7 +24,7 @@ SMALL = b"+1 qid:3 1:0.5 3:2e-1 # first\r\n\n-1 2:1\t4:-.5\n# only a comment\n  
 
 def core(text, *, name="<bytes>", first_line=1, zero_based=False, n_features=None, single=False, queries=False):
     parser = _core.Svmlight(zero_based, n_features, None, queries)
-    labels, which, weight, qid, indptr, indices, data, _, _, complaints, _ = parser.parse(text, single, False)
+    labels, which, weight, qid, indptr, indices, data, gaps, *_, complaints, _ = parser.parse(text, single, False)
     for line, byte, column, message in complaints:
         assert text.rfind(b"\n", 0, byte) + column == byte
         raise ValueError(f"{name}:{first_line + line}:{column}: {message}")
@@ -32,6 +32,7 @@ def core(text, *, name="<bytes>", first_line=1, zero_based=False, n_features=Non
     assert data.dtype == (np.float32 if single else np.float64)
     assert weight is None
     assert len(indptr) == len(which) + 1
+    assert len(which) + len(gaps) == text.count(b"\n") + (not text.endswith(b"\n") and text != b"")
     entries = list(zip(indices.tolist(), data.tolist(), strict=True))
     bounds = zip(indptr.tolist(), indptr.tolist()[1:], strict=False)
     rows = [tuple(entries[begin:end]) for begin, end in bounds]

@@ -12,7 +12,7 @@ from importlib import import_module
 TASKS = ("classify", "kernel_classify", "kernel_rank", "rank", "rerank", "tag", "files")
 MODULES = [
     "perceptive.cli.train",
-    "perceptive.cli.predict",
+    "perceptive.cli.model_commands",
     "perceptive.training.checkpoint",
     "perceptive.certificates",
 ]

@@ -38,9 +38,9 @@ inline nb::object plain_label(const LabelTable::Value& value) {
     return decoded(std::get<std::string>(value));
 }
 
-// (labels, which, weight, qid, indptr, indices, data, lines, skipped, complaints, names)
+// (labels, which, weight, qid, indptr, indices, data, gaps, lines, skipped, complaints, names)
 template <class V>
-nb::tuple to_python(Examples<V>& examples, const Report& report, InvertedIndex& index) {
+nb::tuple to_python(Examples<V>& examples, Report& report, InvertedIndex& index) {
     nb::list labels, complaints;
     for (const LabelTable::Value& value : examples.labels.values()) labels.append(plain_label(value));
     for (const Complaint& c : report.complaints) complaints.append(nb::make_tuple(c.line, c.byte, c.column, c.message));
@@ -51,7 +51,8 @@ nb::tuple to_python(Examples<V>& examples, const Report& report, InvertedIndex& 
     if (!index.empty()) names = nb::cast(std::move(index));
     return nb::make_tuple(labels, to_numpy(std::move(examples.which)), maybe(examples.weight), maybe(examples.qid),
                           to_numpy(std::move(examples.indptr)), to_numpy(std::move(examples.indices)),
-                          to_numpy(std::move(examples.data)), report.lines, report.skipped, complaints, names);
+                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), report.lines,
+                          report.skipped, complaints, names);
 }
 
 inline void require_same_kernel(const FeatureOptions& features, const TextReading& text) {

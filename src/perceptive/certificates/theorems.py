@@ -95,7 +95,7 @@ def _largest_k(q: Any, deviation: Any, radius: float, length: float, along: floa
 
     The right-hand side is concave in k, so that Newton's steps fall to it from any k that is too large.
     """
-    slope = deviation + q * radius
+    slope, along = deviation + q * radius, min(along, length)  # v₀·u ≤ ‖v₀‖, also where u is v₀ and both are rounded
     k = ((slope + np.sqrt(slope**2 + 4 * q * (length - along))) / 2) ** 2  # as √(‖v₀‖² + kR²) ≤ ‖v₀‖ + √k·R
     for _ in range(100):
         k = np.maximum(k, 1e-300)
@@ -131,27 +131,22 @@ def _pa(game: Game) -> Bound:
 
 
 def _pa1(game: Game) -> Bound:
-    C = game.problem.C
-    short = game.margins.shortfall()
-
-    def sum_of(q: Any) -> Any:
-        return q * q + 2 * C * game.epochs * short.first(q)
-
-    q = game.margins.minimise(sum_of)
-    bound = max(game.radius**2, 1 / C) * float(sum_of(q))
-    return Bound(PA1, bound, q, _unscale(game.epochs * short.second(q), q))
+    return _bounded_steps(PA1, game, game.margins.shortfall().first, max(game.radius**2, 1 / game.problem.C))
 
 
 def _pa2(game: Game) -> Bound:
-    C = game.problem.C
-    short = game.margins.shortfall()
+    return _bounded_steps(PA2, game, game.margins.shortfall().second, game.radius**2 + 1 / (2 * game.problem.C))
+
+
+def _bounded_steps(name: str, game: Game, shortfall: Callable[[Any], Any], factor: float) -> Bound:
+    """The bound of the rules whose steps C bounds: factor·(q² + 2C Σ shortfall)."""
 
     def sum_of(q: Any) -> Any:
-        return q * q + 2 * C * game.epochs * short.second(q)
+        return q * q + 2 * game.problem.C * game.epochs * shortfall(q)
 
     q = game.margins.minimise(sum_of)
-    bound = (game.radius**2 + 1 / (2 * C)) * float(sum_of(q))
-    return Bound(PA2, bound, q, _unscale(game.epochs * short.second(q), q))
+    deviation2 = game.epochs * game.margins.shortfall().second(q)
+    return Bound(name, factor * float(sum_of(q)), q, _unscale(deviation2, q))
 
 
 def _romma(game: Game) -> Bound:

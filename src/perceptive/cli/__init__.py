@@ -29,7 +29,7 @@ COMMANDS = {
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",
 }
-MODULES = {"eval": "evaluate"}
+USE_MODELS = {"predict", "rank", "tag", "eval", "inspect", "certify"}  # are one module
 CODES = "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable file), 2 wrong usage, 130 interrupted"
 
 
@@ -124,7 +124,9 @@ def _say_no_more(program: bool) -> None:
 
 
 def _module(command: str) -> Any:
-    return import_module(f"perceptive.cli.{MODULES.get(command, command)}")
+    if command in USE_MODELS:
+        return import_module("perceptive.cli.model_commands").COMMANDS[command]
+    return import_module(f"perceptive.cli.{command}")
 
 
 def _message(error: BaseException, options: argparse.Namespace | None = None) -> str:

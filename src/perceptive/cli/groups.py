@@ -238,6 +238,13 @@ PROBABILITIES = Group(
         "unlabelled": _flag("text: lines are texts, without a label before them"),
     },
 )
+CLASS_TABLE = Group(
+    "prediction",
+    {
+        "top": {"type": whole(1), "metavar": "K", "help": "the K best classes, each with its score or probability"},
+        "header": _flag("a first line that names the fields: label, and the classes of scores"),
+    },
+)
 PATHS = Group(
     "prediction",
     {

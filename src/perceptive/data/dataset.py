@@ -9,10 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from perceptive.learners.learner import Learner
 
 Order = NDArray[np.int64]
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -121,7 +124,7 @@ class Dataset(ABC):
             dataset.play(chunk)       # between two chunks Ctrl-C is answered, and others predict
     """
 
-    learner: Any
+    learner: Learner
     revisited: bool = False  # whether an epoch before has recorded the examples
     _recorded: tuple[int, int, int] = (0, 0, 0)  # fingerprint, examples and id features that an epoch has recorded
     resumable: bool = True  # whether a run can be resumed between two of its chunks
@@ -167,13 +170,13 @@ class Dataset(ABC):
         """Note in the learner that every example is played (or was to be) once more."""
         n = self.n_played
         self._recorded = self.fingerprint(), n, 0 if self.revisited else n  # later epochs meet the same id features
-        self.learner.tally.add(*self._recorded)
+        self.learner.record(*self._recorded)
         self.revisited = True
 
     def take_back(self) -> None:
         """Take back what was recorded: an error has kept the examples from being played."""
         fingerprint, n, ids = self._recorded
-        self.learner.tally.add(-fingerprint % 2**64, -n, -ids)
+        self.learner.record(-fingerprint % 2**64, -n, -ids)
         self.revisited = ids == 0
 
     def check(self) -> None:  # noqa: B027 (most datasets find all before)
@@ -229,7 +232,7 @@ class Shard(Dataset):
 
     whole: Dataset
     members: Order
-    learner: Any = field(init=False)
+    learner: Learner = field(init=False)
 
     def __post_init__(self) -> None:
         self.learner = self.whole.learner

@@ -148,6 +148,15 @@ class FeatureSpace:
         placed[1:] = w[self.places.features[1:]]
         return placed
 
+    def keep_places(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Give up the other places, where hashed columns have some; returns which are left, place 0 always."""
+        if self.places is None:
+            return np.ones(len(kept), bool)
+        kept[0] = True
+        left = np.ascontiguousarray(self.places.features[kept][1:])
+        self.places = _core.Places.from_features(self.places.n_features, left)
+        return kept
+
     def meet_columns(self, columns: NDArray[np.int64]) -> None:
         """Have places for these columns."""
         if self.places is not None:

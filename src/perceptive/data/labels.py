@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,14 @@ _FIRST = np.zeros(1, dtype=np.int64)
 
 
 class NewClass(ValueError):
-    """A label came that is none of the two classes that a learner took for all: training from files starts over."""
+    """A label came that is none of the two classes that a learner took for all: training from files starts over.
+
+    ``again()`` is the learner to start over with.
+    """
+
+    def __init__(self, message: str, again: Callable[[], Any]) -> None:
+        super().__init__(message)
+        self.again = again
 
 
 class Labels(NamedTuple):

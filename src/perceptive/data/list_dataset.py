@@ -83,6 +83,7 @@ class ListDataset(Dataset):
 class RankedRows(ListDataset):
     """Lists whose candidates are rows, ready to be played by a `RankingLearner`."""
 
+    learner: RankingLearner
     resumable = False  # a run over files is resumed between two blocks
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem, Shard
 from perceptive.errors import ExampleError, ExampleTypeError
+
+if TYPE_CHECKING:
+    from perceptive.learners.sequence import SequenceLearner
 
 CHUNK = 20_000  # tokens that one call into the core plays
 LARGEST = float(np.finfo(np.float32).max)
@@ -32,7 +35,11 @@ class SentenceDataset(Dataset):
         Encodes the sentence of a number by itself.
     """
 
-    def __init__(self, learner: Any, sentences: _core.Sentences, encode_one: Callable[[int], _core.Sentences]) -> None:
+    learner: SequenceLearner
+
+    def __init__(
+        self, learner: SequenceLearner, sentences: _core.Sentences, encode_one: Callable[[int], _core.Sentences]
+    ) -> None:
         self.learner, self.sentences, self._encode_one = learner, sentences, encode_one
 
     def __len__(self) -> int:
@@ -47,12 +54,6 @@ class SentenceDataset(Dataset):
     def play(self, order: Order) -> None:
         """Learn from these sentences, in this order."""
         self.learner.play(self.sentences, order)
-
-    def record(self) -> None:
-        """Nothing is to be noted: the core counts what is played."""
-
-    def take_back(self) -> None:
-        """Nothing was noted."""
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -92,12 +93,6 @@ class SentenceShard(Shard):
     """Some sentences of a dataset."""
 
     whole: SentenceDataset
-
-    def record(self) -> None:
-        """Nothing is to be noted: the core counts what is played."""
-
-    def take_back(self) -> None:
-        """Nothing was noted."""
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """Those of the members."""

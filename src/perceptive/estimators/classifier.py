@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.certificates import Certificate, certify
 from perceptive.data.labels import Labels
 from perceptive.estimators.data import (
     check_labels,
@@ -159,3 +160,12 @@ class ClassifierRunMixin(RunMixin[Learner]):
         if not hasattr(self, "learner_") or not self.learner_.classes:
             return None
         return self.learner_.predict(x)
+
+    def certificate(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None
+    ) -> Certificate:
+        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        check_is_fitted(self)
+        X, y = self._check_data(X, y, reset=False)
+        weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
+        return certify(self.learner_, X, y, weights, witness=witness)

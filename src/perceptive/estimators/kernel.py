@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from perceptive.certificates import Certificate, certify
+from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.data import example_weights
 from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
@@ -66,12 +65,7 @@ class KernelClassifier(
         Signed coefficients of the last vector; ``alpha_counts_`` has them beside y, as counts ≥ 0.
     kernel_ : Kernel
         The kernel as it was used, "scale" replaced by a number.
-    n_iter_, mistakes_, updates_, loss_, converged_, rounds_, held_out_
-        Of the run, as in `LinearClassifier`.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : KernelLearner
-        The learner itself.
+    {run}
 
     Examples
     --------
@@ -151,13 +145,6 @@ class KernelClassifier(
         )  # fmt: skip
 
     # ------------------------------------------------------------ certificate
-
-    def certificate(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Certificate:
-        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
-        check_is_fitted(self)
-        X, y = self._check_data(X, y, reset=False)
-        weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
-        return certify(self.learner_, X, y, weights)
 
     # ------------------------------------------------------------ files
 

@@ -43,12 +43,7 @@ class KernelRanker(
         Their signed coefficients in the last vector.
     kernel_ : Kernel
         The kernel as it was used, "scale" replaced by a number.
-    n_iter_, mistakes_, updates_, loss_, converged_, rounds_, held_out_
-        Of the run, as in `LinearRanker`.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : KernelRankingLearner
-        The learner itself.
+    {run}
 
     Examples
     --------

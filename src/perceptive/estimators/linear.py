@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.certificates import Certificate, certify, certify_datasets
+from perceptive.certificates import certify, certify_datasets
 from perceptive.data.column_sizes import odd_sizes
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError, ScaleWarning
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.data import check_rows, example_weights, label_array, unchanged_if_it_fails
+from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.progress import progress_bar
+from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
@@ -50,7 +51,13 @@ def _has_probabilities(self: LinearClassifier) -> bool:
 
 @with_parameters
 class LinearClassifier(
-    LinearGroup, TrainingGroup, EstimatorGroup, ClassifierRunMixin[LinearLearner], ClassifierMixin, BaseEstimator
+    LinearGroup,
+    TrainingGroup,
+    EstimatorGroup,
+    PruneMixin,
+    ClassifierRunMixin[LinearLearner],
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Mistake-driven linear classifier: averaged, voted, last or best; perceptron, PA, MIRA, ROMMA or AROW.
 
@@ -61,21 +68,7 @@ class LinearClassifier(
     classes_ : array of labels
     coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
         Under ``hypothesis`` (not for voted, which has no single vector; ovo has a row per pair).
-    n_iter_ : int
-        Passes played.
-    mistakes_, updates_, loss_ : arrays
-        Per pass of `fit` or call of `partial_fit`: mistakes, updates, and the perceptron criterion of the mistakes as
-        they happened. What `learn_one` did is in ``learner_.mistakes`` and ``learner_.updates``.
-    rounds_ : int
-        Examples played, over all passes and problems.
-    converged_ : bool
-        Whether a pass went by without a mistake or an update.
-    held_out_ : array
-        Accuracy on the validation part, per pass.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : LinearLearner
-        The learner itself.
+    {run}
 
     Examples
     --------
@@ -216,7 +209,7 @@ class LinearClassifier(
             run = Run.of(classifier_for(examples, None, **parameters), training)
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)
-            learner = run.learner
+            learner = cast(LinearLearner, run.learner)
             learner.space.remember(source.log.names)
             if self._calibrates:
                 calibrate(learner, examples)
@@ -290,15 +283,6 @@ class LinearClassifier(
         return np.concatenate([self.learner_.bias * b for _, b in self._vectors()])
 
     # ------------------------------------------------------------ certificate and file
-
-    def certificate(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None
-    ) -> Certificate:
-        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
-        check_is_fitted(self)
-        X, y = self._check_data(X, y, reset=False)
-        weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
-        return certify(self.learner_, X, y, weights, witness=witness)
 
     @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.estimators.lists import RankerMixin
+from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.ranking import RankingLearner
 from perceptive.parameter_groups import CertifyGroup, RankingGroup, TrainingGroup
@@ -16,7 +17,7 @@ from perceptive.parameters import RankingParameters
 
 
 @with_parameters
-class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, RankerMixin[RankingLearner], BaseEstimator):
+class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, PruneMixin, RankerMixin[RankingLearner], BaseEstimator):
     """Mistake-driven linear ranker: picks the best of a list, or orders it; averaged, voted, last or best.
 
     {parameters}
@@ -25,20 +26,7 @@ class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, RankerMixin[Rankin
     ----------
     coef_ : array of shape (n_features,)
         Under ``hypothesis`` (not for voted, which has no single vector).
-    n_iter_ : int
-        Passes played.
-    mistakes_, updates_, loss_ : arrays
-        Per pass of `fit` or call of `partial_fit`.
-    rounds_ : int
-        Lists played, over all passes; lists in which nobody is better than another are no rounds.
-    converged_ : bool
-        Whether a pass went by without a mistake or an update.
-    held_out_ : array
-        Share of the held-out lists whose best is on top, per pass.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : RankingLearner
-        The learner itself.
+    {run}
 
     Examples
     --------

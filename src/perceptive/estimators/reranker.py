@@ -128,8 +128,8 @@ class Reranker(BaseEstimator):
             check_is_fitted(fitted, "learner_")
         self._check_parameters()
         ranker = self._new_ranker()
-        tagger = SequenceLearner(**base._check_parameters()[0]) if fitted is None else fitted.learner_
-        learner = self._learner(tagger, ranker._learner(**ranker._check_parameters()[0]))
+        tagger = base.new_learner() if fitted is None else fitted.learner_
+        learner = self._learner(tagger, ranker.new_learner())
         learner.fit_tagger = lambda X, y: clone(base).fit(X, y).learner_
         lists = learner.lists(X, y)
         rows = lists.rows

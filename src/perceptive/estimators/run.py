@@ -58,6 +58,17 @@ def nothing_half_learned(fit: Fit) -> Fit:
     return one_at_a_time(fit_or_not)  # type: ignore[return-value]
 
 
+def _of_history(name: str, doc: str, dtype: Any = None) -> Any:
+    """A property of fitted estimators: what their history tells, as an array where it has a ``dtype``."""
+
+    def told(self: Any) -> Any:
+        check_is_fitted(self)
+        value = getattr(self._history, name)
+        return value if dtype is None else np.array(value, dtype)
+
+    return property(told, doc=doc)
+
+
 class RunMixin(Generic[Learner]):
     """How a learner is trained, its history as attributes with scikit-learn's names, and the estimator as a state."""
 
@@ -95,11 +106,14 @@ class RunMixin(Generic[Learner]):
         with progress_bar(self.progress, training.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report)
 
+    def new_learner(self) -> Learner:
+        """A learner of these parameters, which has learned nothing; raises for what cannot be."""
+        learner: Learner = self._learner(**self._check_parameters()[0])
+        return learner
+
     def _going_on(self) -> Learner:
         """The learner that goes on learning; a new one where there is none."""
-        known = hasattr(self, "learner_")
-        learner: Learner = self.learner_ if known else self._learner(**self._check_parameters()[0])
-        return learner
+        return self.learner_ if hasattr(self, "learner_") else self.new_learner()
 
     def _learn_all(
         self, learner: Learner, dataset: Dataset, known: Callable[[], dict[str, Any]] = dict[str, Any]
@@ -120,41 +134,12 @@ class RunMixin(Generic[Learner]):
         if broken is not None:
             raise broken
 
-    @property
-    def n_iter_(self) -> int:
-        """Epochs played."""
-        check_is_fitted(self)
-        return self._history.epochs
-
-    @property
-    def mistakes_(self) -> NDArray[np.int64]:
-        """Mistakes per epoch."""
-        check_is_fitted(self)
-        return np.array(self._history.mistakes, dtype=np.int64)
-
-    @property
-    def updates_(self) -> NDArray[np.int64]:
-        """Updates per epoch."""
-        check_is_fitted(self)
-        return np.array(self._history.updates, dtype=np.int64)
-
-    @property
-    def loss_(self) -> NDArray[np.float64]:
-        """Perceptron criterion of the mistakes as they happened, per epoch."""
-        check_is_fitted(self)
-        return np.array(self._history.loss)
-
-    @property
-    def held_out_(self) -> NDArray[np.float64]:
-        """Score on the held-out part, per epoch."""
-        check_is_fitted(self)
-        return np.array(self._history.held_out)
-
-    @property
-    def converged_(self) -> bool:
-        """Whether an epoch went by without a mistake or an update."""
-        check_is_fitted(self)
-        return self._history.converged
+    n_iter_: int = _of_history("epochs", "Epochs played.")
+    mistakes_: NDArray[np.int64] = _of_history("mistakes", "Mistakes per epoch.", np.int64)
+    updates_: NDArray[np.int64] = _of_history("updates", "Updates per epoch.", np.int64)
+    loss_: NDArray[np.float64] = _of_history("loss", "Perceptron criterion of the mistakes, per epoch.", np.float64)
+    held_out_: NDArray[np.float64] = _of_history("held_out", "Score on the held-out part, per epoch.", np.float64)
+    converged_: bool = _of_history("converged", "Whether an epoch went by without a mistake or an update.")
 
     @property
     def rounds_(self) -> int:

@@ -8,8 +8,25 @@ from typing import Any, TypeVar
 
 from perceptive.declarations import Checked, Declaration, declared
 
-MARK = "    {parameters}\n"
+PARAMETERS, RUN = "    {parameters}\n", "    {run}\n"  # stand in docstrings for what is told of all estimators
 WIDTH = 112
+ATTRIBUTES = """\
+    n_iter_ : int
+        Epochs played.
+    mistakes_, updates_, loss_ : arrays
+        Per epoch of `fit` or call of `partial_fit`: mistakes, updates, and the perceptron criterion of the mistakes as
+        they happened. What is learned one by one is in ``learner_.mistakes`` and ``learner_.updates``.
+    rounds_ : int
+        Examples played, over all epochs and problems.
+    converged_ : bool
+        Whether an epoch went by without a mistake or an update.
+    held_out_ : array
+        Score on the held-out part, per epoch.
+    certificate_ : Certificate
+        With ``certify=True``.
+    learner_ : {learner}
+        The learner itself.
+"""
 
 Estimator = TypeVar("Estimator", bound=type)
 Values = TypeVar("Values", bound=Checked)
@@ -18,7 +35,8 @@ Values = TypeVar("Values", bound=Checked)
 def with_parameters(cls: Estimator) -> Estimator:
     """Give an estimator the parameters of its groups, as keywords, and describe them where its docstring says so.
 
-    Where there is a ``__post_init__``, `__init__` ends with it.
+    A docstring may also ask for the attributes that tell of the run. Where there is a
+    ``__post_init__``, `__init__` ends with it.
 
     Examples
     --------
@@ -50,7 +68,10 @@ def with_parameters(cls: Estimator) -> Estimator:
     for name, one in parameters.items():
         setattr(cls, name, one.said["default"])
     section = "Parameters\n----------\n" + "".join(_described(name, one) for name, one in parameters.items())
-    cls.__doc__ = (cls.__doc__ or "").replace(MARK, textwrap.indent(section, "    "))
+    doc = (cls.__doc__ or "").replace(PARAMETERS, textwrap.indent(section, "    "))
+    if RUN in doc:
+        doc = doc.replace(RUN, ATTRIBUTES.format(learner=cls._learner.__name__))  # type: ignore[attr-defined]
+    cls.__doc__ = doc
     return cls
 
 

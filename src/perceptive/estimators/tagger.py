@@ -16,6 +16,7 @@ from perceptive.data.sentences import as_lists
 from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.data import hold_out, hold_out_for_calibration
 from perceptive.estimators.label_sequences import LabelSequences
+from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.calibration import probabilities
@@ -30,7 +31,7 @@ from perceptive.training.loop import History
 
 @with_parameters
 class SequenceTagger(
-    SequenceGroup, TrainingGroup, ProbabilityGroup, CertifyGroup, RunMixin[SequenceLearner], BaseEstimator
+    SequenceGroup, TrainingGroup, ProbabilityGroup, CertifyGroup, PruneMixin, RunMixin[SequenceLearner], BaseEstimator
 ):
     """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
 
@@ -44,19 +45,7 @@ class SequenceTagger(
     classes_ : list of labels
     scheme_ : str or None
         The scheme that predictions keep to.
-    n_iter_ : int
-        Passes played.
-    mistakes_, updates_, loss_ : arrays
-        Per pass of `fit` or call of `partial_fit`: sentences labelled wrongly, updates, and how far wrong sequences
-        were from losing.
-    held_out_ : array
-        Score on the held-out part, per pass.
-    converged_ : bool
-        Whether a pass went by without a mistake or an update.
-    certificate_ : Certificate
-        With ``certify=True``.
-    learner_ : SequenceLearner
-        The learner itself.
+    {run}
 
     Examples
     --------
@@ -141,15 +130,6 @@ class SequenceTagger(
         first, learner = not hasattr(self, "learner_"), self._going_on()
         learner.learn(x, y)
         self._take(learner, History() if first else None)
-        return self
-
-    def prune(self, threshold: float = 0.0) -> SequenceTagger:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
-
-        A tagger that keeps every update (``keep="all"``, best, voted) cannot be pruned.
-        """
-        check_is_fitted(self, "learner_")
-        self.learner_.prune(threshold)
         return self
 
     # ------------------------------------------------------------ predicting

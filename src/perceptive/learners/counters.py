@@ -6,6 +6,8 @@ from typing import Any
 
 from perceptive.learners.guarded import Guarded
 
+NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
+
 
 class Counters(Guarded):
     """A guarded learner that counts its rounds, its mistakes and its updates, over all its problems."""

@@ -15,6 +15,7 @@ from perceptive.kernels import Kernel
 from perceptive.kernels.examples import size_of
 from perceptive.learners.budget import Forgetting, Learn, forgetting
 from perceptive.learners.dual_journal import Counts, DualJournal, Floats, Updates
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.kernel_values import ROWS, KernelValues
 from perceptive.learners.supports import Supports
 from perceptive.parameters import KernelParameters, KernelRankingParameters
@@ -99,20 +100,9 @@ class Dual:
         """A dual of its own; the kernel, which nobody changes, is shared."""
         return copy.deepcopy(self, {id(self.kernel): self.kernel})
 
-    @property
-    def supports(self) -> Any:
-        """The prepared examples that were learned from, or None."""
-        return self.held.examples
-
-    @property
-    def ids(self) -> list[int]:
-        """Number of each support in the order of arrival."""
-        return self.held.ids
-
-    @property
-    def slot_of(self) -> dict[int, int]:
-        """From numbers of examples to supports."""
-        return self.held.slot_of
+    supports: Any = forwarded("held.examples", "The prepared examples that were learned from, or None.")
+    ids: list[int] = forwarded("held.ids", "Number of each support in the order of arrival.")
+    slot_of: dict[int, int] = forwarded("held.slot_of", "From numbers of examples to supports.")
 
     @property
     def alpha(self) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -15,12 +16,15 @@ from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
+from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.dual import Dual
+from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.recorded import Recorded
-from perceptive.state import Arrays, State, pair_or_none, plain_values
+from perceptive.learners.weight_vector import WeightVector
+from perceptive.state import Arrays, State, plain_values
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
-NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 WITNESSES = ("last", "averaged", "best")
 
 
@@ -41,6 +45,8 @@ class DualLearner(Recorded):
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
 
+    told: tuple[str, ...] = ()  # attributes that are facts of some such learners
+
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
         self.asked_kernel = as_kernel(parameters.kernel)
@@ -48,16 +54,8 @@ class DualLearner(Recorded):
         self.dual: Dual | None = None
         self.space = FeatureSpace()
         self.seen = 0
-        self.first_epoch: tuple[int, int] | None = None
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns of the rows, where the kernel is of vectors."""
-        return self.space.n_features
-
-    @n_features.setter
-    def n_features(self, n_features: int | None) -> None:
-        self.space.n_features = n_features
+    n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 
     # ------------------------------------------------------------ examples
 
@@ -108,6 +106,16 @@ class DualLearner(Recorded):
             return 0
         count = getattr(self.dual, name)
         return count * len(self.dual.journals) if name == "rounds" else np.sum(count)
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        p, answers = self.parameters, {name: getattr(self, name) for name in self.told}
+        supports = {"features": self.n_features, "supports": 0 if self.dual is None else len(self.dual)}
+        return {"kernel": repr(self.kernel), **parameter_facts(p), **answers, **supports, **space_facts(self.space, p)}
+
+    def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
+        """None: features have no weights."""
+        return iter(())
 
     def finish(self) -> None:
         """Learning is over for now; nothing is left to be done."""
@@ -164,11 +172,10 @@ class DualLearner(Recorded):
         meta: dict[str, Any] = {
             "parameters": plain_values({name: getattr(self.parameters, name) for name in names}),
             "kernel": kernel_to_plain(self.kernel, arrays),
-            "fingerprint": str(self.fingerprint),
-            "first_pass": self.first_epoch,
+            **self.recorded(),
             **self.space.state().meta,
             "dual": None,
-            **{name: getattr(self, name) for name in ("seen", "played", "ids")},
+            "seen": self.seen,
         }
         if self.dual is not None:
             meta["dual"], more = self.dual.state()
@@ -179,9 +186,8 @@ class DualLearner(Recorded):
         """Take over what `_state` wrote."""
         meta = state.meta
         self.space.restore(State(meta, {}))
-        self.fingerprint, self.first_epoch = int(meta["fingerprint"]), pair_or_none(meta.get("first_pass"))
-        self.seen, self.played = meta["seen"], meta["played"]
-        self.ids = meta.get("ids", self.seen)  # older files of classifiers lack it
+        self.restore_recorded(meta)
+        self.seen = meta["seen"]
         if meta["dual"] is not None:
             part = State(meta["dual"], state.arrays)
             self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)

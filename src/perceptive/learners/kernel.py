@@ -53,6 +53,8 @@ class KernelLearner(DualLearner):
 
     learned_names = (*DualLearner.learned_names, "classes", "index")
 
+    told = ("classes",)
+
     def __init__(self, classes: Sequence[Any] | None = None, **parameters: Any) -> None:
         super().__init__(KernelParameters(**parameters))
         self.announced = classes is not None

@@ -17,6 +17,7 @@ from perceptive.learners.dual_journal import Counts, Floats
 from perceptive.learners.kernel_dataset import LOOKED_AT, STALE
 from perceptive.learners.kernel_values import OVERFLOW, ROWS, tiles
 from perceptive.state import Arrays, State, array_of
+from perceptive.streams.lists import rows_of_lists
 
 if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -139,9 +140,7 @@ class KernelLists(ListDataset):
         delta = dual.parameters.delta
         if self._columns is not None and self._scores is None:
             self._scores = self._scored(self.X)
-        sizes = np.diff(self.starts)[order]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = np.arange(starts[-1]) + np.repeat(self.starts[order] - starts[:-1], sizes)
+        rows, starts = rows_of_lists(self.starts, order)
         X = self.X.take(rows)
         scores = self._scored(X) if self._scores is None else self._scores[rows]
         gains = None if self.gains is None else self.gains[rows]

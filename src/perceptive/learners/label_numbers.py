@@ -26,15 +26,6 @@ def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
     return found
 
 
-def in_order(labels: Iterable[Any]) -> list[Any]:
-    """Labels sorted, where they can be."""
-    labels = list(labels)
-    try:
-        return sorted(labels)
-    except TypeError:
-        return labels
-
-
 def only_labels(said: Iterable[Any]) -> list[Any]:
     """Labels without choices of some."""
     return [one for one in said if not isinstance(one, schemes.Choice)]

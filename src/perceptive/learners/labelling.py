@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from perceptive import _core
+from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import as_lists, check_length
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate, filled
 from perceptive.features import schemes
-from perceptive.learners.label_numbers import different_labels, in_order, numbered, only_labels
+from perceptive.learners.label_numbers import different_labels, numbered, only_labels
 from perceptive.state import Meta
 
 Labels = list[Any]
@@ -208,7 +209,7 @@ class Labelling:
             check_length(X[i], labels, i, FORCED)
             for t, label in enumerate(labels):
                 if label is not None and not self.knows(label, index):
-                    known = in_order(dict.fromkeys(self.names(within)))
+                    known = in_order_of_labels(dict.fromkeys(self.names(within)))
                     raise ExampleError(f"{label!r} is none of the labels {known!r}", i, t, about=FORCED)
         if self.given is not None:
             given = [self.choices(labels, within) for labels in given]

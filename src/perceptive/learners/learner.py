@@ -17,7 +17,8 @@ from perceptive.state import State
 class Learner(Protocol):
     """An on-line learner.
 
-    Several threads may use one: see `Guarded`, the base of those that we have.
+    Learners of lists also have ``find_best`` and ``rank``: see `ListLearner`. The vectors of the hypotheses are the
+    witnesses of `problems`. Several threads may use one: see `Guarded`, the base of those that we have.
 
     Attributes
     ----------
@@ -88,6 +89,15 @@ class Learner(Protocol):
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> Any:
         """The answer to each of many examples. Changes nothing."""
+
+    def score(self, x: Any, hypothesis: str | None = None) -> Any:
+        """What the answer to x is chosen by: a number, or one for each class or candidate; of a sentence the best."""
+
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Add to what datasets have recorded; negative numbers take it back."""
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name, for people to read."""
 
     def finish(self) -> None:
         """Learning is over for now: predictions may keep what they make."""

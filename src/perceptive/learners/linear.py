@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields
 from itertools import combinations
@@ -19,20 +19,25 @@ from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.fingerprint import hash_label
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
-from perceptive.data.labels import (
-    Labels,
-    NewClass,
-    announced_classes,
-    check_known,
-    check_lengths,
-    in_order_of_labels,
-)
+from perceptive.data.labels import Labels, NewClass, announced_classes, check_known, check_lengths, in_order_of_labels
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import learn_all
 from perceptive.learners.linear_state import restore_state, state_of
-from perceptive.learners.multiclass import check_cost, combine_ovo, combine_ovr, criterion, decide_argmax, decide_binary
+from perceptive.learners.multiclass import (
+    check_cost,
+    combine_ovo,
+    combine_ovr,
+    criterion,
+    decide_argmax,
+    decide_binary,
+    name_of_output,
+)
+from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_dict, score_rows
 from perceptive.learners.weight_vector import Vector, WeightVector
@@ -83,7 +88,6 @@ class LinearLearner(Recorded):
         self.index: dict[Any, int] = {}
         self.space = FeatureSpace.declared(p.bits, p.n_features)
         self.vectors: dict[Pair, WeightVector] = {}
-        self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None  # of the probabilities, once calibrated
         self.cost: NDArray[np.float64] | None = None
         if classes is not None:
@@ -98,10 +102,7 @@ class LinearLearner(Recorded):
 
     # ------------------------------------------------------------ shape
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns so far."""
-        return self.space.n_features
+    n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
     def bias(self) -> float:
@@ -150,14 +151,27 @@ class LinearLearner(Recorded):
     def start(self, initial: Mapping[Pair, Vector]) -> None:
         """Forget what was learned, and start from the given vectors."""
         with self.lock.learning(), self.lock.changing():
-            self.first_epoch, self.temperature, self.tally = None, None, _core.Tally()
             for w, _ in initial.values():
                 self.space.meet_columns(np.flatnonzero(w.any(axis=1)))
-            n_classes = len(self.classes) if self.joint else None
+            n_classes, p = len(self.classes) if self.joint else None, self.parameters
+            self.first_epoch, self.temperature, self.tally = None, None, _core.Tally()
             self.vectors = {
-                pair: WeightVector(self.space.placed, n_classes, self.parameters, (self.space.by_place(w), bias))
+                pair: WeightVector(self.space.placed, n_classes, p, (self.space.by_place(w), bias))
                 for pair, (w, bias) in initial.items()
             }
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
+        With ``precision`` "float16" or "int8" they are rounded: a file holds each in two bytes, or one.
+        """
+        check_prunable(self.parameters, threshold, precision)
+        with self.lock.learning(), self.lock.changing():
+            hypothesis = hypothesis or self.parameters.hypothesis
+            self.vectors = prune_vectors(self.vectors, self.space, threshold, precision, hypothesis)
+            self.first_epoch, self.tally = None, _core.Tally()
+            self.finish()
 
     def meet_class(self, label: Any) -> None:
         """Add a class that nobody announced; its weights start at zero.
@@ -223,7 +237,7 @@ class LinearLearner(Recorded):
         new = [label for label in labels if label not in self.index]
         if new and self.announced:
             said = f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none"
-            raise NewClass(said) if self.provisional else ValueError(said)
+            raise NewClass(said, self.with_open_classes) if self.provisional else ValueError(said)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
@@ -237,7 +251,7 @@ class LinearLearner(Recorded):
             return self.mistakes > before
 
     def _learn_dict(self, x: dict[str, Any], y: Any) -> bool | None:
-        """The short way for one plain dict of a known class: whether it was a mistake; None if it cannot be gone."""
+        """The short way for one plain dict of a known class: whether it was a mistake; None where there is none."""
         vector, vocabulary = self.vectors.get(ALL), self.space.vocabulary
         if vector is None or vocabulary is None or self.parameters.delta or self.cost is not None:
             return None
@@ -306,7 +320,7 @@ class LinearLearner(Recorded):
 
     def _check_learned(self) -> None:
         if not self.vectors:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
+            raise ValueError(NOTHING_LEARNED)
 
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         self._check_learned()
@@ -343,10 +357,20 @@ class LinearLearner(Recorded):
         """Weights written so far: grows with the updates, not with the dimension."""
         return int(self._counted("touched"))
 
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
+        return {**parameter_facts(p), **own, **space_facts(self.space, p)}
+
+    def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
+        """Each score: its name, and where its weights are."""
+        for pair, vector in self.vectors.items():
+            for k in range(vector.n_classes):
+                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
+
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""
-        if not self.vectors:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
+        self._check_learned()
         if witness is not None and not (self.binary or self.joint):
             raise ParameterError(
                 "{} is for two classes or {}; each problem of ovr and ovo has its own",

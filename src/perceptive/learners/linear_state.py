@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from perceptive.learners.weight_vector import WeightVector
-from perceptive.state import State, below, check_labels, pair_or_none, plain_values
+from perceptive.state import State, below, check_labels, plain_values
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -20,10 +20,7 @@ def state_of(learner: LinearLearner) -> State:
         "parameters": plain_values(asdict(learner.parameters)),
         "classes": check_labels(learner.classes),
         "announced": learner.announced,
-        "fingerprint": str(learner.fingerprint),
-        "played": learner.played,
-        "ids": learner.ids,
-        "first_pass": learner.first_epoch,
+        **learner.recorded(),
         "temperature": learner.temperature,
         "problems": [],
     }
@@ -50,5 +47,5 @@ def restore_state(learner: LinearLearner, state: State) -> None:
         learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
             vector, learner.space.placed, n_classes, learner.parameters
         )
-    learner.fingerprint, learner.played, learner.ids = int(meta["fingerprint"]), meta["played"], meta["ids"]
-    learner.first_epoch, learner.temperature = pair_or_none(meta.get("first_pass")), meta.get("temperature")
+    learner.restore_recorded(meta)
+    learner.temperature = meta.get("temperature")

@@ -19,9 +19,6 @@ class ListLearner(Recorded, ABC):
 
     parameters: Any
 
-    def __init__(self) -> None:
-        self.first_epoch: tuple[int, int] | None = None
-
     @abstractmethod
     def candidates(self, xs: Any) -> Any:
         """One list of candidates, checked for what it is made of."""
@@ -87,9 +84,13 @@ class ListLearner(Recorded, ABC):
 
     def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
         """The notes' ``findBest``, counted from 0; ties go to the lowest index."""
-        return int(np.argmax(self.scores(self.candidates(xs), None, hypothesis)))
+        return int(np.argmax(self.score(xs, hypothesis)))
 
     predict = find_best
+
+    def score(self, xs: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
+        """The score of each candidate of one list."""
+        return self.scores(self.candidates(xs), None, hypothesis)
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[int]:
         """The index of the best candidate of each of many lists."""
@@ -99,7 +100,7 @@ class ListLearner(Recorded, ABC):
 
     def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
         """The candidates from best to worst, each with its score; ties in the order given."""
-        scores = self.scores(self.candidates(xs), None, hypothesis)
+        scores = self.score(xs, hypothesis)
         return [(int(j), float(scores[j])) for j in np.argsort(-scores, kind="stable")]
 
 

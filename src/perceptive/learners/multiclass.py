@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,13 @@ def combine_ovo(parts: Mapping[tuple[int, ...], Scores], n: int, n_classes: int)
         scores[:, i] -= score
     votes += scores / (3 * (np.abs(scores) + 1))
     return votes
+
+
+def name_of_output(classes: Sequence[Any], pair: tuple[int, ...], k: int | None) -> Any:
+    """What a score speaks for: class k of a joint problem, the class of a binary one, or one class against another."""
+    if len(pair) == 2:
+        return f"{classes[pair[1]]} against {classes[pair[0]]}"
+    return classes[k if k is not None else pair[0] if pair else 1]
 
 
 def decide_binary(scores: Scores, ties: str) -> Decisions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any, Self
@@ -17,12 +18,16 @@ from perceptive.data.list_dataset import RankedRows
 from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
+from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
+from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
-from perceptive.state import State, pair_or_none, plain_values
+from perceptive.state import State, plain_values
 
 NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
@@ -54,21 +59,17 @@ class RankingLearner(ListLearner):
     takes_objects = False
 
     def __init__(self, **parameters: Any) -> None:
-        super().__init__()
         self.parameters = RankingParameters(**parameters)
         self.space = FeatureSpace.declared(self.parameters.bits, self.parameters.n_features)
         self._vector: WeightVector | None = None
 
-    @property
-    def n_features(self) -> int | None:
-        """Columns so far."""
-        return self.space.n_features
+    n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
     def vector(self) -> WeightVector:
         """The weights."""
         if self._vector is None:
-            raise ValueError("this learner has learned nothing yet; let it learn first")
+            raise ValueError(NOTHING_LEARNED)
         return self._vector
 
     @property
@@ -142,6 +143,15 @@ class RankingLearner(ListLearner):
 
     # ------------------------------------------------------------ the run so far
 
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        p = self.parameters
+        return {**parameter_facts(p), "features": self.n_features, **space_facts(self.space, p)}
+
+    def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
+        """Its only score, and where the weights are."""
+        yield "score", self.vector, 0
+
     def _count(self, name: str) -> Any:
         return getattr(self._vector.run, name) if self._vector is not None else 0
 
@@ -181,6 +191,15 @@ class RankingLearner(ListLearner):
                 self._vector.finish()
             self.check_growth()
 
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
+        """Keep only the weights above a threshold of the vector that predicts; see `LinearLearner.prune`."""
+        check_prunable(self.parameters, threshold, precision)
+        with self.lock.learning(), self.lock.changing():
+            hypothesis = hypothesis or self.parameters.hypothesis
+            self._vector = prune_vectors({0: self.vector}, self.space, threshold, precision, hypothesis)[0]
+            self.first_epoch, self.tally = None, _core.Tally()
+            self.finish()
+
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
@@ -206,11 +225,8 @@ class RankingLearner(ListLearner):
         meta = {
             **space.meta,
             "parameters": plain_values(asdict(self.parameters)),
-            "fingerprint": str(self.fingerprint),
-            "first_pass": self.first_epoch,
             "problem": vector.meta or None,
-            "played": self.played,
-            "ids": self.ids,
+            **self.recorded(),
         }
         return State(meta, {**vector.arrays, **space.arrays})
 
@@ -223,6 +239,5 @@ class RankingLearner(ListLearner):
         if meta["problem"] is not None:
             vector = State(meta["problem"], arrays)
             learner._vector = WeightVector.from_state(vector, meta["n_features"], None, learner.parameters)
-        learner.fingerprint, learner.first_epoch = int(meta["fingerprint"]), pair_or_none(meta.get("first_pass"))
-        learner.played, learner.ids = meta["played"], meta["ids"]
+        learner.restore_recorded(meta)
         return learner

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from perceptive import _core
 from perceptive.learners.counters import Counters
+from perceptive.learners.forwarding import forwarded
+from perceptive.state import Meta, pair_or_none
 
 
 class Recorded(Counters):
@@ -15,38 +17,33 @@ class Recorded(Counters):
     ----------
     tally : Tally
         The fingerprint of the examples, how many were played, and their id features: one step changes all three.
+    first_epoch : (int, int) or None
+        Rounds and mistakes of the first epoch, where training made more.
     """
 
     tally: _core.Tally
+    first_epoch: tuple[int, int] | None
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         learner = super().__new__(cls)
-        learner.tally = _core.Tally()
+        learner.tally, learner.first_epoch = _core.Tally(), None
         return learner
 
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of the examples that datasets recorded."""
-        return self.tally.fingerprint
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Add to what is recorded, in one step."""
+        self.tally.add(fingerprint, played, ids)
 
-    @fingerprint.setter
-    def fingerprint(self, value: int) -> None:
-        self.tally.fingerprint = value
+    def recorded(self) -> Meta:
+        """What is recorded, as plain values."""
+        counts = {"fingerprint": str(self.fingerprint), "played": self.played, "ids": self.ids}
+        return {**counts, "first_pass": self.first_epoch}
 
-    @property
-    def played(self) -> int:
-        """Examples recorded by datasets."""
-        return self.tally.played
+    def restore_recorded(self, meta: Meta) -> None:
+        """Take over what `recorded` gave."""
+        self.fingerprint, self.played = int(meta["fingerprint"]), meta["played"]
+        self.ids = meta["ids"] if "ids" in meta else meta["seen"]  # older files of kernel classifiers lack ids
+        self.first_epoch = pair_or_none(meta.get("first_pass"))
 
-    @played.setter
-    def played(self, value: int) -> None:
-        self.tally.played = value
-
-    @property
-    def ids(self) -> int:
-        """Id features that the Δ-trick has handed out."""
-        return self.tally.ids
-
-    @ids.setter
-    def ids(self, value: int) -> None:
-        self.tally.ids = value
+    fingerprint: int = forwarded("tally.fingerprint", "The sum of the hashes of the examples that datasets recorded.")
+    played: int = forwarded("tally.played", "Examples recorded by datasets.")
+    ids: int = forwarded("tally.ids", "Id features that the Δ-trick has handed out.")

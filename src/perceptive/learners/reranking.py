@@ -29,6 +29,7 @@ from perceptive.learners.candidates import (
     graded_lists,
     structure_of,
 )
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels
 from perceptive.learners.learner import learn_all
 from perceptive.learners.ranking import RankingLearner
@@ -230,6 +231,10 @@ class RerankingLearner:
         """The labels of each sentence; ``hypothesis`` is the ranker's."""
         return [found[0][0] for found in self.ranked(X, hypothesis)]
 
+    def score(self, x: Sequence[Any], hypothesis: str | None = None) -> float:
+        """The ranker's score of the best candidate of a sentence."""
+        return self.ranked([x], hypothesis)[0][0][1]
+
     def k_best(self, X: Sequence[Any], k: int, hypothesis: str | None = None) -> list[list[Candidate]]:
         """The k best of the candidates of each sentence and the ranker's scores."""
         if k > self.k:
@@ -240,92 +245,35 @@ class RerankingLearner:
         """Not here: a ranker looks at whole sequences."""
         raise ValueError("a reranker gives no margins of tokens; ask its tagger, or for the k best")
 
-    # ------------------------------------------------------------ the tagger's labels
+    # ------------------------------------------------------------ the tagger's labels, and the ranker's run
 
-    @property
-    def classes(self) -> list[Any]:
-        """The tagger's labels."""
-        return self.tagger.classes
-
-    @property
-    def scheme(self) -> str | None:
-        """Of the tagger's labels."""
-        return self.tagger.scheme
-
-    @property
-    def given(self) -> str | None:
-        """The scheme of the labels that the tagger was given, where it is another."""
-        return self.tagger.given
-
-    @property
-    def label_column(self) -> int | None:
-        """Of the files that the tagger learned from."""
-        return self.tagger.label_column
-
-    @property
-    def n_columns(self) -> int | None:
-        """Of the files that the tagger learned from."""
-        return self.tagger.n_columns
+    classes: list[Any] = forwarded("tagger.classes", "The tagger's labels.")
+    scheme: str | None = forwarded("tagger.scheme", "The scheme of the tagger's labels.")
+    given: str | None = forwarded("tagger.given", "The scheme of the labels that the tagger was given, if another.")
+    label_column: int | None = forwarded("tagger.label_column", "The column of labels in the tagger's files.")
+    n_columns: int | None = forwarded("tagger.n_columns", "The number of columns in the tagger's files.")
+    lock: _core.Lock = forwarded("ranker.lock", "The ranker's: it is what learns.")
+    parameters: Any = forwarded("ranker.parameters", "The ranker's: rule, hypothesis, …")
+    rounds: int = forwarded("ranker.rounds", "Lists played so far.")
+    mistakes: int = forwarded("ranker.mistakes", "Lists whose best did not win.")
+    updates: int = forwarded("ranker.updates", "Updates so far.")
+    loss: float = forwarded("ranker.loss", "The perceptron criterion of the mistakes as they happened.")
+    played: int = forwarded("ranker.played", "Lists recorded by datasets.")
+    fingerprint: int = forwarded("ranker.fingerprint", "The sum of the hashes of these lists.")
+    ids: int = forwarded("ranker.ids", "Id features that the Δ-trick has handed out.")
+    first_epoch: tuple[int, int] | None = forwarded("ranker.first_epoch", "Rounds and mistakes of the first epoch.")
 
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """What is right of what was predicted, as `conlleval` counts."""
         return self.tagger.compare(truth, predicted)
 
-    # ------------------------------------------------------------ the ranker's run
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Add to what the ranker's datasets have recorded."""
+        self.ranker.record(fingerprint, played, ids)
 
-    @property
-    def lock(self) -> _core.Lock:
-        """The ranker's: it is what learns."""
-        return self.ranker.lock
-
-    @property
-    def parameters(self) -> Any:
-        """The ranker's: rule, hypothesis, …"""
-        return self.ranker.parameters
-
-    @property
-    def rounds(self) -> int:
-        """Lists played so far."""
-        return self.ranker.rounds
-
-    @property
-    def mistakes(self) -> int:
-        """Lists whose best did not win."""
-        return self.ranker.mistakes
-
-    @property
-    def updates(self) -> int:
-        """Updates so far."""
-        return self.ranker.updates
-
-    @property
-    def loss(self) -> float:
-        """The perceptron criterion of the mistakes as they happened."""
-        return self.ranker.loss
-
-    @property
-    def played(self) -> int:
-        """Lists recorded by datasets."""
-        return self.ranker.played
-
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of these lists."""
-        return self.ranker.fingerprint
-
-    @property
-    def ids(self) -> int:
-        """Id features that the Δ-trick has handed out."""
-        return self.ranker.ids
-
-    @property
-    def first_epoch(self) -> tuple[int, int] | None:
-        """Rounds and mistakes of the first epoch, where training made more."""
-        return self.ranker.first_epoch
-
-    @first_epoch.setter
-    def first_epoch(self, value: tuple[int, int] | None) -> None:
-        self.ranker.first_epoch = value
+    def facts(self) -> dict[str, Any]:
+        """A reranker is its ranker, and what it chooses among."""
+        return {"k": self.k, "oracle": self.oracle, "classes": self.classes, **self.ranker.facts()}
 
     def finish(self) -> None:
         """Learning is over for now."""

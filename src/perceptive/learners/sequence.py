@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import Features, SentenceDataset, paired
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
-from perceptive.learners.label_numbers import different_labels, in_order, numbered
+from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.facts import parameter_facts
+from perceptive.learners.forwarding import forwarded
+from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import learn_all
 from perceptive.learners.margins import lost_by_others, merged
+from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
-from perceptive.learners.sequence_run import NOTHING_LEARNED, SequenceRun
+from perceptive.learners.sequence_run import SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_log
 from perceptive.learners.weight_names import weight_name
@@ -108,20 +112,13 @@ class SequenceLearner(SequenceRun):
         tell_labels(model, templates, self.labels, self.labelling)
         self._vectors.clear()
 
-    @property
-    def scheme(self) -> str | None:
-        """The scheme that labels within keep to."""
-        return self.labelling.scheme
-
-    @property
-    def given(self) -> str | None:
-        """The scheme of the user's labels, where those within are another's."""
-        return self.labelling.given
+    scheme: str | None = forwarded("labelling.scheme", "The scheme that labels within keep to.")
+    given: str | None = forwarded("labelling.given", "The scheme of the user's labels, where those within differ.")
 
     @property
     def classes(self) -> Labels:
         """The labels as the user knows them."""
-        return in_order(dict.fromkeys(self.labelling.names(self.labels)))
+        return in_order_of_labels(dict.fromkeys(self.labelling.names(self.labels)))
 
     # ------------------------------------------------------------ learning
 
@@ -160,7 +157,8 @@ class SequenceLearner(SequenceRun):
         if templates is None or model is None:
             templates, model = self._opened(Templates.of(guess_preset(X, y)))
         y, labels = labelling.meet(y, self.labels, whole, classes)
-        every = [*self.labels, *(new for new in (in_order(labels) if whole else labels) if new not in self.index)]
+        new = [label for label in labels if label not in self.index]
+        every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
         if not every:
             raise ValueError("no label is given: all are None; say some")
         index = {label: i for i, label in enumerate(every)}
@@ -276,6 +274,10 @@ class SequenceLearner(SequenceRun):
             found = self._ask(lambda X, forced: core.predict_kbest(X, int(k), names, vector, forced, beam), X, forced)
             return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
+    def score(self, x: Sequence[Any], hypothesis: str | None = None) -> float:
+        """The score of the best label sequence of a sentence."""
+        return self.k_best([x], 1, hypothesis)[0][0][1]
+
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
@@ -315,6 +317,12 @@ class SequenceLearner(SequenceRun):
         return reader.ask(ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels))
 
     # ------------------------------------------------------------ the model as a whole
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        scheme = {"scheme": self.given or self.scheme, "label_column": self.label_column}
+        features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
+        return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
 
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""
@@ -360,16 +368,14 @@ class SequenceLearner(SequenceRun):
         if pickled["learned"] is not None:
             self.restore(pickled["learned"])
 
-    def prune(self, threshold: float = 0.0, hypothesis: str | None = None) -> None:
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
         """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
 
         Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
         """
-        if isinstance(threshold, bool) or not isinstance(threshold, Real) or not threshold >= 0:
-            raise ValueError(f"threshold={threshold!r}: it must be a number ≥ 0")
-        if self.parameters.keeps_log:
-            why = "a learner that keeps every update ({}, or the {} best, voted or random) cannot be pruned; "
-            raise ParameterError(why + "train an averaged or last one", Parameter("keep", "all"), "hypothesis")
+        check_prunable(self.parameters, threshold)
+        if precision is not None:
+            raise ParameterError("{} is for linear classifiers and rankers; leave it out", "precision")
         with self.lock.learning():
             vector = self.vector(hypothesis) or self.core.last()
             self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))

@@ -6,11 +6,9 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.data.dataset import Problem
-from perceptive.learners.counters import Counters
+from perceptive.learners.counters import NOTHING_LEARNED, Counters
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
-
-NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 
 
 class SequenceRun(Counters):
@@ -46,6 +44,9 @@ class SequenceRun(Counters):
 
     played = Counters.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
+
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Nothing is to be noted: the core counts what is played."""
 
     @property
     def fingerprint(self) -> int:

@@ -343,7 +343,7 @@ class WeightVector:
         state = self.snapshot()
         used = {name: array[: self.n_features, : self.stride] for name, array in state["arrays"].items()}
         arrays = {**pack(used), **state["biases"], **(state["journal"] or {})}
-        if self.initial is not None:
+        if self.initial is not None and self.run.updates:
             arrays["initial"], arrays["initial_bias"] = self.initial
         return State({"run": state["run"], "started": self.initial is not None}, arrays)
 
@@ -354,20 +354,20 @@ class WeightVector:
         """What `state` gave; raises ValueError where it does not fit together."""
         meta, arrays = state
         shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
-        start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if meta["started"]]
-        initial = (start[0], start[1]) if start else None
-        vector = cls(n_features, n_classes, parameters, initial)
-        vector._allocate(n_features, vector.stride)
+        vector = cls(n_features, n_classes, parameters)
         unpack(arrays, vector.arrays)
         journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
         biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
         vector._go_on(biases, meta["run"], journal)
+        if meta["started"]:
+            start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if name in arrays]
+            vector.initial = (start[0], start[1]) if len(start) == 2 else vector.vector("last")
         vector.finish()
         return vector
 
     def __getstate__(self) -> dict[str, Any]:
-        n_classes = None if self.binary else self.n_classes
-        return {"made": (self.n_features, n_classes, self.parameters, self.initial), "state": self.snapshot()}
+        shape = self.n_features, None if self.binary else self.n_classes
+        return {"made": (*shape, self.parameters, self.initial), "state": self.snapshot()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(*pickled["made"])  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class Examples:
         Query of each example, -1 where it has none, where the format has it.
     indptr, indices, data : arrays
         The rows; indices rise strictly in each.
+    gaps : array of int64
+        Of a block as it was parsed: for each of its lines that holds no example, how many examples stand before it.
     """
 
     labels: list[Any]
@@ -40,6 +42,7 @@ class Examples:
     indptr: NDArray[Any]
     indices: NDArray[np.int32]
     data: NDArray[Any]
+    gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.which)

@@ -1,8 +1,5 @@
 r"""Lists of candidates from files: svmlight with ``qid:`` (SVM-rank, LETOR), or JSON lines of lists.
 
-A line of JSON is ``{"candidates": [{…}, {…}], "best": 0}``; ``best`` may be a list of those equally good, or
-``"grades"`` may say how good each is; without either the list has no answer. Candidates are read as JSON lines are.
-
 In svmlight the lines of a query stand together, and in one file; a list with a broken line is broken as a whole.
 Memory holds a few blocks and the list that is being read.
 
@@ -16,8 +13,6 @@ Memory holds a few blocks and the list that is being read.
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -29,7 +24,7 @@ from numpy.typing import NDArray
 
 from perceptive.streams.blocks import Block, blocks, located, shown
 from perceptive.streams.examples import UNLABELLED, Examples, join
-from perceptive.streams.parsing import BrokenLine, Log, in_order
+from perceptive.streams.parsing import BrokenLine, in_order
 
 if TYPE_CHECKING:
     from perceptive.streams import Stream
@@ -38,8 +33,7 @@ MAX_LIST = 2**20  # candidates: memory stays bounded also where all lines name o
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 MAX_SEEN = 2**14  # queries of a file that are remembered, to see whether they come back
 QUERY = re.compile(rb"(?:^|\s)qid:(\d{1,18})(?=\s|$)")
-KEYS = ("candidates", "best", "grades", "qid")
-NO_LABEL = "\0"  # no key of anybody: candidates have grades, and no labels
+NO_LABEL = "\0"  # not a key: candidates have grades, and no labels
 
 
 @dataclass(frozen=True)
@@ -48,26 +42,29 @@ class CandidateLists:
 
     Attributes
     ----------
-    examples : Examples
-        The candidates, one list after the other.
+    examples : Examples or list
+        The candidates, one list after the other; objects of any kind are a list.
     starts : array of int64
         List t is the candidates from ``starts[t]`` up to ``starts[t + 1]``.
     grades : array of float64
-        How good each is; nan where nobody says.
+        How good each is; nan where that is not known.
     names : list
         The query of each list; None where lists have no names.
     skipped : list of int
         For each list that was left out, how many of these stand before it.
     file : int
         The number of their file.
+    made : object
+        What was made of the candidates where they were tried.
     """
 
-    examples: Examples
+    examples: Any
     starts: NDArray[np.int64]
     grades: NDArray[np.float64]
     names: list[Any]
     skipped: list[int] = field(default_factory=list)
     file: int = 0
+    made: Any = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -76,17 +73,32 @@ class CandidateLists:
         """Some of the lists, copied."""
         if len(which) == len(self):
             return self
-        sizes = np.diff(self.starts)[which]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = np.arange(starts[-1]) + np.repeat(self.starts[which] - starts[:-1], sizes)
+        rows, starts = rows_of_lists(self.starts, which)
         names = [self.names[t] for t in which]
         return CandidateLists(self.examples.take(rows), starts, self.grades[rows], names, file=self.file)
+
+
+def rows_of_lists(starts: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of the candidates of some lists, and where each of these lists then starts.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in rows_of_lists(np.array([0, 2, 3, 6]), np.array([2, 0]))]
+    [[3, 4, 5, 0, 1], [0, 3, 5]]
+    """
+    sizes = np.diff(starts)[which]
+    begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return np.arange(begins[-1]) + np.repeat(starts[which] - begins[:-1], sizes), begins
 
 
 def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
     """The lists of some files, block by block; with ``live`` as soon as they are there."""
     if stream.format.name == "json":
-        return _json_lists(stream, live)
+        from perceptive.streams.json_lists import read_row_lists
+
+        stream.log.__init__()  # type: ignore[misc]
+        parser = replace(stream.format, label=NO_LABEL).parser(idf=stream.idf)
+        return read_row_lists(stream.files, stream.log, stream.skip, parser, stream.dtype == np.float32, live)
     if stream.format.name != "svmlight":
         raise ValueError(
             f"{stream.format.name} files have no lists; give svmlight with qid:, or JSON lines with candidates"
@@ -260,131 +272,3 @@ def _comes_back(path: str, query: int) -> int | None:
             elif found is not None:
                 gone |= there
     return None
-
-
-# ---------------------------------------------------------------- JSON lines
-
-
-def _json_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
-    stream.log.__init__()  # type: ignore[misc]
-    log, parser = stream.log, replace(stream.format, label=NO_LABEL).parser(idf=stream.idf)
-    for file, path in enumerate(stream.files):
-        line, seen = 0, set[str]()
-        for block in blocks(path, live=live):
-            text = bytes(block.text)
-            log.bytes += len(text)
-            block.release()
-            lists: list[tuple[list[bytes], list[float], Any] | None] = []  # None where a list is left out
-            where: list[int] = []  # the line of each list
-            for one in text.splitlines():
-                line += 1
-                if not one.strip():
-                    continue
-                where.append(line)
-                try:
-                    *told, strange = list_of(one)
-                    lists.append((told[0], told[1], told[2]))
-                except (ValueError, RecursionError) as error:
-                    said = "this is nested too deeply" if isinstance(error, RecursionError) else error
-                    complain(log, stream.skip, f"{shown(path)}:{line}: {said}")
-                    lists.append(None)
-                else:
-                    note_query(log, seen, told[2], f"{shown(path)}:{line}")
-                    if strange:
-                        known = ", ".join(KEYS)
-                        log.remark("keys", f"{shown(path)}:{line}: {', '.join(strange)}: heeded are only {known}")
-            log.lines = line
-            if not lists:
-                continue
-            good = [t for t, one in enumerate(lists) if one is not None]
-            while True:
-                kept = [one for one in lists if one is not None]
-                examples, broken = _parsed(parser, kept, stream.dtype)
-                for at, message in broken.items():
-                    complain(log, stream.skip, f"{shown(path)}:{where[good[at]]}: {message}")
-                    lists[good[at]] = None
-                if not broken:
-                    break
-                good = [t for t, one in enumerate(lists) if one is not None]
-            starts = np.cumsum([0, *(len(found) for found, _, _ in kept)], dtype=np.int64)
-            grades = np.array([grade for _, given, _ in kept for grade in given])
-            there = np.array([one is not None for one in lists])
-            skipped = (np.cumsum(there) - there)[~there].tolist()
-            yield CandidateLists(examples, starts, grades, [name for _, _, name in kept], skipped, file)
-
-
-def _parsed(
-    parser: Any, lists: list[tuple[list[bytes], list[float], Any]], dtype: np.dtype[Any]
-) -> tuple[Examples, dict[int, str]]:
-    """The candidates of some lists; of lists with a broken one, what is wrong with it."""
-    text = b"\n".join(candidate for found, _, _ in lists for candidate in found)
-    *arrays, _, _, complaints, _ = parser.parse(text, dtype == np.float32, True)
-    which = np.repeat(np.arange(len(lists)), [len(found) for found, _, _ in lists])
-    broken: dict[int, str] = {}
-    for at, _, _, message in complaints:
-        broken.setdefault(int(which[at]), message)
-    return Examples(*arrays), broken
-
-
-def note_query(log: Log, seen: set[str], name: Any, place: str) -> None:
-    """Remark on a query that has been met before; ``seen`` are those that have."""
-    if name is None:
-        return
-    key = json.dumps(name)
-    if key in seen:
-        log.remark("query", f"{place}: query {key} comes back, as another list; give all its candidates on one line")
-    elif len(seen) < MAX_SEEN:
-        seen.add(key)
-
-
-def complain(log: Log, skip: bool, said: str) -> None:
-    """Raise, or note that a line was left out."""
-    if not skip:
-        raise BrokenLine(said)
-    log.skipped += 1
-    log.complaints += [said][: max(0, 10 - len(log.complaints))]
-
-
-def list_of(line: bytes, any_kind: bool = False) -> tuple[list[Any], list[float], Any, list[str]]:
-    """The candidates of a line, their grades, the query, and keys that mean nothing.
-
-    Candidates are given as JSON; with ``any_kind`` they need be no objects, and are given as they are.
-    """
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f"this is not JSON: {error}") from None
-    found = row.get("candidates") if isinstance(row, dict) else None
-    if not isinstance(found, list) or not (any_kind or all(isinstance(one, dict) for one in found)):
-        raise ValueError(f'"candidates" must be a list{"" if any_kind else " of objects"}')
-    n = len(found)
-    if n == 0:
-        raise ValueError("the list has no candidates; give at least one")
-    grades = row.get("grades")
-    if grades is not None and row.get("best") is not None:
-        raise ValueError('there are both "best" and "grades"; give one of them')
-    if grades is None:
-        grades = _grades(row.get("best"), n)
-    elif not isinstance(grades, list) or len(grades) != n or not all(map(_is_number, grades)):
-        raise ValueError(f'"grades" must be a list of {n} numbers, one for each candidate')
-    elif not math.isfinite(float(max(grades)) - float(min(grades))):
-        raise ValueError('"grades" differ by more than any number; rescale them')
-    strange = [json.dumps(key) for key in row if key not in KEYS]
-    candidates = found if any_kind else [json.dumps(one).encode() for one in found]
-    return candidates, [float(grade) for grade in grades], row.get("qid"), strange
-
-
-def _grades(best: Any, n: int) -> list[float]:
-    if best is None:
-        return [math.nan] * n
-    good = best if isinstance(best, list) else [best]
-    if not good or not all(isinstance(j, int) and not isinstance(j, bool) and 0 <= j < n for j in good):
-        raise ValueError(f'"best" is {best!r}; it must be an index from 0 to {n - 1}, or a list of such')
-    return [float(j in good) for j in range(n)]
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        return False

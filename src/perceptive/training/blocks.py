@@ -178,8 +178,9 @@ class ListBlocks:
     def for_cache(self, block: CandidateLists) -> Examples:
         """Candidates with the number of their list and their grade."""
         number = np.repeat(np.arange(len(block)), np.diff(block.starts))
-        which = np.zeros(len(block.examples), np.int32)
-        return replace(block.examples, labels=[0], which=which, weight=block.grades, qid=number)
+        examples: Examples = block.examples
+        which = np.zeros(len(examples), np.int32)
+        return replace(examples, labels=[0], which=which, weight=block.grades, qid=number)
 
     def from_cache(self, examples: Examples) -> CandidateLists:
         """The lists again."""

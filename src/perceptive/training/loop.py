@@ -15,6 +15,7 @@ import numpy as np
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import NewClass
+from perceptive.learners.learner import Learner
 from perceptive.parameters import TrainingParameters
 
 
@@ -51,7 +52,7 @@ class History:
         """
         return self.updates[-1] == 0
 
-    def note(self, learner: Any, before: tuple[int, int, float]) -> tuple[int, int, float]:
+    def note(self, learner: Learner, before: tuple[int, int, float]) -> tuple[int, int, float]:
         """Write down what a learner did since it had so many mistakes, updates and so much loss; returns them now."""
         with learner.lock.changing():
             now = progress_of(learner)
@@ -61,7 +62,7 @@ class History:
         return now
 
 
-def progress_of(learner: Any) -> tuple[int, int, float]:
+def progress_of(learner: Learner) -> tuple[int, int, float]:
     """Mistakes, updates and loss so far."""
     return learner.mistakes, learner.updates, learner.loss
 
@@ -92,7 +93,7 @@ class Run:
         Whether later epochs take the blocks in the order of the files, because there is no cache.
     """
 
-    learner: Any
+    learner: Learner
     training: TrainingParameters
     history: History = field(default_factory=History)
     epoch: int = 0
@@ -107,13 +108,13 @@ class Run:
     in_file_order: bool = False
 
     @classmethod
-    def of(cls, learner: Any, training: TrainingParameters, history: History | None = None) -> Run:
+    def of(cls, learner: Learner, training: TrainingParameters, history: History | None = None) -> Run:
         """A run that begins with a learner as it is."""
         run = cls(learner, training, History() if history is None else history)
         run.before, run.rounds_before = progress_of(learner), learner.rounds
         return run
 
-    def start_over(self, learner: Any) -> None:
+    def start_over(self, learner: Learner) -> None:
         """Begin again with another learner that has learned nothing."""
         self.learner, self.best = learner, None
         for name in ("mistakes", "updates", "loss", "held_out"):
@@ -131,7 +132,7 @@ class Source(Protocol):
         None stands for a block of which nothing is to be learned.
         """
 
-    def score(self, learner: Any) -> float | None:
+    def score(self, learner: Learner) -> float | None:
         """The score on the held-out part; None where nothing is held out."""
 
 
@@ -161,7 +162,7 @@ class InMemory:
         if run.block == 0:
             yield self.dataset, self._order
 
-    def score(self, learner: Any) -> float | None:
+    def score(self, learner: Learner) -> float | None:
         """The score on the held-out part."""
         return None if self.held_out is None else self.held_out()
 
@@ -172,7 +173,7 @@ class Keeper(Protocol):
     def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
         """Between two chunks, or (without a dataset) between two blocks."""
 
-    def new_best(self, learner: Any) -> None:
+    def new_best(self, learner: Learner) -> None:
         """The learner has the best held-out score so far."""
 
 
@@ -224,8 +225,8 @@ def _train(
         try:
             _play_epoch(run, source, report, keeper)
             _end_epoch(run, source, after_epoch, keeper)
-        except NewClass:
-            run.start_over(run.learner.with_open_classes())
+        except NewClass as met:
+            run.start_over(met.again())
             return
         except BaseException:
             if run.history.epochs == complete:

@@ -219,7 +219,7 @@ TASKS = [
         "classify", "classify", "LinearLearner", "--task classify", "classifier",
         {
             "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.HYPOTHESIS),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
             **_PREDICT,
         },
     ),
@@ -227,7 +227,7 @@ TASKS = [
         "classify", "kernel_classify", "KernelLearner", "--kernel", "kernel classifier",
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.HYPOTHESIS),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
             **_PREDICT,
             "inspect": (g.HYPOTHESIS,),
         },

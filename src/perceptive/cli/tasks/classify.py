@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
-from perceptive.cli.labels import in_line
-from perceptive.cli.options import as_json, given, label
+from perceptive.cli.options import given, label
 from perceptive.cli.tasks import Evaluation, Opened
+from perceptive.cli.tasks.predictions import Predictions
 from perceptive.cli.tasks.rows import (
     FROM_DICTS,
     NOTHING,
@@ -26,7 +27,6 @@ from perceptive.cli.tasks.rows import (
 )
 from perceptive.data.dataset import Dataset
 from perceptive.evaluation.metrics import Confusion, auc
-from perceptive.learners.calibration import probabilities
 from perceptive.learners.linear import LinearLearner
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
@@ -40,7 +40,8 @@ NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
 OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are no options, or not as they are there
-Then = Callable[[list[Any], NDArray[Any], Any], Any]  # of labels, which of them each example has, and scores
+# Of labels, which of them each example has, scores, and the lines between examples that hold none.
+Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 
 
 class Classify:
@@ -117,42 +118,23 @@ class Classify:
         return scored_rows(stream_for(learner, options), score, then)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """A line for each example: the label first."""
-        voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
-        if options.proba and learner.temperature is None and not voted:
-            raise ValueError(f"{options.model}: was not calibrated; train it with --holdout, or ask for --scores")
-        names = [in_line(one).encode() for one in learner.classes]
+        """A line for each line of the files: the label first."""
+        made = Predictions(learner, options)
 
-        def lines(labels: list[Any], which: NDArray[Any], scores: Any) -> bytes:
-            decided = learner.decide(scores).tolist()
-            if not (options.scores or options.proba or options.json):
-                return b"".join([names[i] + b"\n" for i in decided])
-            if options.proba:
-                scores = probabilities(scores, None if voted else learner.temperature)
-            numbers = scores if scores.ndim == 2 else scores[:, None]
-            if not options.json:
-                return b"".join(
-                    b"\t".join([names[i], *(b"%.6g" % s for s in row)]) + b"\n"
-                    for i, row in zip(decided, numbers.tolist(), strict=True)
-                )
-            return "".join(
-                as_json({"label": learner.classes[i], **told(row)}) + "\n"
-                for i, row in zip(decided, np.round(numbers, 9).tolist(), strict=True)
-            ).encode()
+        def lines(labels: list[Any], which: NDArray[Any], scores: Any, gaps: NDArray[np.int64]) -> bytes:
+            return made.lines(scores, gaps)
 
-        def told(row: list[float]) -> dict[str, Any]:
-            if len(row) == 1:
-                return {"score": row[0]}
-            return {"proba" if options.proba else "scores": dict(zip(map(str, learner.classes), row, strict=True))}
-
-        return self.scored(learner, options, lines)
+        opened = self.scored(learner, options, lines)
+        if not options.header:
+            return opened
+        return opened._replace(parts=chain([(0, made.header())], opened.parts))
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Accuracy, and precision, recall and F1 of each class."""
         confusion, index = Confusion(list(learner.classes)), learner.index
         unanswered, positive, margins = 0, [], []
 
-        def decide(labels: list[Any], which: NDArray[Any], scores: Any) -> Any:
+        def decide(labels: list[Any], which: NDArray[Any], scores: Any, gaps: Any) -> Any:
             two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
             return labels, which, learner.decide(scores), scores if scores.ndim == 1 else two
 
@@ -216,7 +198,7 @@ def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) ->
     """Examples of files with their scores, block by block."""
 
     def prepare(examples: Examples, number: int, file: int) -> tuple[int, Any]:
-        return len(examples), then(examples.labels, examples.which, score(examples))
+        return len(examples), then(examples.labels, examples.which, score(examples), examples.gaps)
 
     return Opened(stream.files, stream.log, stream.blocks(prepare=prepare))
 

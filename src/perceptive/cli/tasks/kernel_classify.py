@@ -119,13 +119,17 @@ class KernelClassify(OfKernel, Classify):
         found = Objects(options, labelled=False)
 
         def parts() -> Iterator[tuple[int, Any]]:
-            lines = iter(found)
+            lines = found.lines()
             while part := list(islice(lines, PART)):
-                kept, scores = found.sound(part, lambda X: learner.scores(X, options.hypothesis))
-                if kept:
-                    labels = list(dict.fromkeys(one.label for one in kept if one.label is not None))
-                    place = {label: i for i, label in enumerate(labels)} | {None: UNLABELLED}
-                    yield len(kept), then(labels, np.array([place[one.label] for one in kept], np.int64), scores)
+                objects = [one for one in part if one is not None]
+                kept, scores = found.sound(objects, lambda X: learner.scores(X, options.hypothesis))
+                labels = list(dict.fromkeys(one.label for one in kept if one.label is not None))
+                place = {label: i for i, label in enumerate(labels)} | {None: UNLABELLED}
+                which = np.array([place[one.label] for one in kept], np.int64)
+                there = np.isin([id(one and one.value) for one in part], [id(one) for one in kept])
+                if not kept:
+                    scores = np.empty(0 if learner.binary else (0, len(learner.classes)))
+                yield len(kept), then(labels, which, scores, np.cumsum(there, dtype=np.int64)[~there])
 
         return Opened(found.files, found.log, parts())
 

@@ -28,8 +28,8 @@ from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.parameters import KernelRankingParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.examples import join
-from perceptive.streams.lists import read_lists
-from perceptive.streams.object_lists import read_object_lists
+from perceptive.streams.json_lists import read_object_lists
+from perceptive.streams.lists import read_lists, rows_of_lists
 from perceptive.streams.parsing import Log
 from perceptive.training.blocks import NO_PREFERENCE
 from perceptive.training.loop import InMemory
@@ -50,10 +50,9 @@ class Answered(NamedTuple):
 
     def take(self, which: NDArray[np.int64]) -> tuple[Any, Scores, NDArray[np.int64]]:
         """Candidates, grades and sizes of some of the lists."""
-        sizes = np.diff(self.starts)
-        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(self.starts[t], self.starts[t + 1]) for t in which)])
+        rows, starts = rows_of_lists(self.starts, which)
         X = [self.X[i] for i in rows.tolist()] if isinstance(self.X, list) else self.X[rows]
-        return X, self.grades[rows], sizes[which]
+        return X, self.grades[rows], np.diff(starts)
 
 
 class KernelRank(OfKernel, Rank):
@@ -157,7 +156,7 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
     if not answered.any():
         tell_log(log)  # may say why
         raise ValueError(NO_LISTS)
-    X = [x for part in parts for x in part.candidates] if stream is None else _rows(stream, learner, parts)
+    X = [x for part in parts for x in part.examples] if stream is None else _rows(stream, learner, parts)
     unanswered = int(np.count_nonzero(~answered))
     every = Answered(X, grades, starts, numbers, unanswered, files, log)
     if not unanswered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from perceptive.cli.tasks import BY_LEARNER
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
@@ -27,12 +28,12 @@ class Rerank(Tag):
     tells_epochs = False
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
-        """Read the files, and let the tagger's likes propose candidates for them."""
+        """Read the files, and let taggers like the base propose candidates for them."""
         if options.base is None:
             raise ValueError("--task rerank needs --base MODEL, a tagger of train --task tag")
         base = load_learner(options.base)
-        if not hasattr(base, "label_column") or hasattr(base, "ranker"):
-            raise ValueError(f"{options.base}: is no tagger; give one of train --task tag")
+        if BY_LEARNER[type(base).__name__].name != "tag":
+            raise ValueError(f"{options.base}: is not a tagger; give one of train --task tag")
         X, y, places = read(options.data, label_column(options, base))
         epochs = options.base_epochs or max(1, round(base.rounds / len(X)))
         if learner is None:
@@ -49,6 +50,4 @@ class Rerank(Tag):
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features of the ranker, where it is linear."""
-        if hasattr(learner.ranker, "kernel"):
-            return {"weights": []}, ""
         return weights_of(heaviest(learner.ranker, options.top, options.hypothesis))

@@ -59,9 +59,7 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     try:
         return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
     except streams.Meaningless as error:
-        names = {name: option for option, name in TEXT.items()}
-        wrong = ", ".join(option_of(names.get(name, name)) for name in error.names)
-        raise ValueError(f"{wrong}: {error.why}") from None
+        raise ValueError(f"{', '.join(map(_format_option, error.names))}: {error.why}") from None
 
 
 def _format_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -72,6 +70,11 @@ def _format_options(options: argparse.Namespace) -> dict[str, Any]:
         if text.get(name) == (0, 0):
             text[name] = None
     return {**format, "text": text} if text else format
+
+
+def _format_option(name: str) -> str:
+    """The option that gives this part of a format."""
+    return option_of({known: option for option, known in TEXT.items()}.get(name, name))
 
 
 def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -> Stream:
@@ -129,7 +132,12 @@ def refuse_changes(
     """
     chosen = given(options, parameters, leave_out)
     changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
-    changed += [option_of(name) for name in (*FORMAT, *TEXT, *more) if getattr(options, name) is not None]
+    format = learner.space.format
+    known = {} if format is None else {**vars(format), **format.text}
+    asked = _format_options(options)
+    asked |= asked.pop("text", {})
+    changed += [_format_option(name) for name, value in asked.items() if value != known.get(name)]
+    changed += [option_of(name) for name in more if getattr(options, name) is not None]
     if changed:
         raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
 

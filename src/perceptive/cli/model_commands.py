@@ -1,0 +1,197 @@
+"""The commands that use a model: ``predict``, ``rank``, ``tag``, ``eval``, ``inspect`` and ``certify``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perceptive.cli import groups as g
+from perceptive.cli.options import add_json, whole
+from perceptive.cli.tasks import Entry, Task, of_model, options_of
+
+Use = Callable[[argparse.Namespace, Any, Entry, Task], None]  # of options, a learner and its task
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that is given a model, and the files to use it on.
+
+    Attributes
+    ----------
+    name : str
+    use : callable
+        Does it.
+    description : str
+    examples : list of str
+    data : str or None
+        What the files hold; None where it takes none.
+    several : {"+", "*"}
+        Whether at least one file must be given.
+    model : str
+        What the model file must be.
+    """
+
+    name: str
+    use: Use
+    description: str
+    examples: Sequence[str]
+    data: str | None = None
+    several: str = "+"
+    model: str = "a model file"
+
+    @property
+    def EXAMPLE(self) -> str:
+        """What the help ends with."""
+        return "\n  ".join(["examples:", *self.examples])
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Options of the command."""
+        parser.description = self.description
+        if self.name == "predict":
+            shown = parser.add_mutually_exclusive_group()
+            g.add_options(shown, g.SCORES)
+            g.add_options(shown, g.PROBABILITIES.only("proba"))
+        parser.add_argument("model", metavar="MODEL", help=self.model)
+        if self.data is None:
+            top = "features to show for each class (default: 20)"
+            parser.add_argument("--top", type=whole(1), default=20, help=top)
+        else:
+            files = f"{self.data}, globs, or - for standard input"
+            parser.add_argument("data", nargs=self.several, metavar="DATA", help=files)
+        if self.use is _predict:
+            parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
+        g.add_groups(parser, options_of(self.name))
+        add_json(parser)
+
+    def run(self, options: argparse.Namespace) -> None:
+        """Load the model, and use it."""
+        learner, entry, task = of_model(options)
+        if self.data is not None:
+            task.check(learner, options.model)
+        self.use(options, learner, entry, task)
+
+
+def _predict(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
+    from perceptive.cli.console import tell_log, watched
+    from perceptive.cli.paths import output
+
+    with output(options.output, [options.model, *options.data], sys.stdout.buffer) as file:
+        opened = task.predict(learner, options)
+        for lines in watched(opened, options.output is not None):
+            file.write(lines)
+    tell_log(opened.log)
+    if opened.log.skipped and entry.name == "classify":
+        print(f"skipped {opened.log.skipped:,} lines: they are empty in the output", file=sys.stderr)
+
+
+def _evaluate(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
+    from perceptive.cli.console import tell_log
+    from perceptive.cli.report import tell_evaluation
+
+    found = task.evaluate(learner, options)
+    tell_log(found.log)
+    tell_evaluation(options, entry, found)
+
+
+def _inspect(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
+    from perceptive.cli.report import tell_model
+
+    learner.finish()
+    tell_model(options, entry, learner, *task.weights(learner, options))
+
+
+def _certify(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
+    from perceptive.certificates import certify_datasets
+    from perceptive.cli.console import tell_log, watched
+    from perceptive.cli.report import tell_certificate
+
+    opened = task.examine(learner, options)
+    certificate = certify_datasets(learner, watched(opened, not options.json))
+    tell_log(opened.log)
+    tell_certificate(options, entry, certificate)
+
+
+COMMANDS = {
+    command.name: command
+    for command in [
+        Command(
+            "predict", _predict,
+            "Label the examples of files: a line for each line of theirs, the label first. The line is empty where "
+            "that of the file holds no example, or was skipped.",
+            [
+                "perceptive predict a9a.model test.svm > labels.txt",
+                "perceptive predict a9a.model test.svm --scores -o scores.tsv",
+                "perceptive predict cut.model new.csv --proba --header | paste new.csv -",
+                "perceptive predict news.model inbox.txt --unlabelled --top 3",
+                "cat new.svm | perceptive predict a9a.model - --json",
+                "perceptive predict spam.model inbox.txt --unlabelled --proba",
+            ],
+            "examples to label: files",
+        ),
+        Command(
+            "rank", _predict,
+            "Order the candidates of each list: a line for each list, with the places of its candidates (counted from "
+            "0) from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates; rankers "
+            "with a kernel of strings or trees take the latter. "
+            "Lists that are skipped have an empty line (null with --json).",
+            [
+                "perceptive rank letor.model test.svm > orders.txt",
+                "perceptive rank answers.model questions.jsonl --scores",
+                "cat new.jsonl | perceptive rank answers.model - --json",
+            ],
+            "lists to order: files",
+            model="a model file, of train --task rank",
+        ),
+        Command(
+            "tag", _predict,
+            "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns "
+            "come out as they went in, the label behind them, separated by tabs if those of the first file are, else "
+            "by spaces. With --kbest each sentence comes k times, under a line with rank and score; with --margin a "
+            "last column says what the best path through another label would lose. A column of labels is passed over: "
+            "that of training, where there are as many columns, or --label-column.",
+            [
+                "perceptive tag chunk.model new.conll > tagged.conll",
+                'perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans',
+                "cat new.conll | perceptive tag chunk.model - --kbest 5 --margin",
+                "perceptive tag rerank.model new.conll > tagged.conll",
+            ],
+            "files in columns", "*", "a model file, of train --task tag or rerank",
+        ),
+        Command(
+            "eval", _evaluate,
+            "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area "
+            "under the ROC curve; for taggers and rerankers the table of conlleval; for rankers top-1, MRR, MAP and "
+            "NDCG. Labels that the model has never met count as mistakes; examples without an answer are left out.",
+            [
+                "perceptive eval a9a.model test.svm",
+                "perceptive eval a9a.model test.svm --json",
+                "perceptive eval letor.model letor-test.svm",
+            ],
+            "examples with answers: files",
+        ),
+        Command(
+            "inspect", _inspect,
+            "What a model is, and its heaviest features. Hashed features have names where the model was trained with "
+            "--invert-hash; several names in one bucket share its weight.",
+            [
+                "perceptive inspect a9a.model --top 10",
+                "perceptive inspect news.model --class sport --json",
+                "perceptive inspect letor.model --top 5",
+            ],
+        ),
+        Command(
+            "certify", _certify,
+            "How many mistakes training made and how many the theorem allows, with its witness, margin and radius. On "
+            "other files than those of the training the certificate is hypothetical, and says so.",
+            [
+                "perceptive certify a9a.model train.svm",
+                "perceptive certify letor.model letor-train.svm",
+                "perceptive certify chunk.model train.conll",
+            ],
+            "the examples it learned from: files",
+        ),
+    ]
+}  # fmt: skip

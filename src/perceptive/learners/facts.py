@@ -1,0 +1,28 @@
+"""What a learner is, as plain values by name, for people to read."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from perceptive.data.feature_space import FeatureSpace
+
+PARAMETERS = ("rule", "hypothesis", "pairs", "budget")  # that tell learners apart
+
+
+def parameter_facts(parameters: Any) -> dict[str, Any]:
+    """Those parameters that tell learners apart; for rankers the cost beside."""
+    declared = {f.name for f in fields(parameters)}
+    names = [name for name in PARAMETERS if name in declared] + (["cost"] if "pairs" in declared else [])
+    return {name: getattr(parameters, name) for name in names}
+
+
+def space_facts(space: FeatureSpace, parameters: Any) -> dict[str, Any]:
+    """How features become columns."""
+    format, names = space.format, space.names
+    return {
+        "format": None if format is None else format.name,
+        "bits": getattr(parameters, "bits", None) if format is None else format.bits,
+        "names": None if names is None else sum(len(names.names(bucket)) for bucket in names.buckets(1)),
+        "collisions": None if names is None else len(names.buckets(2)),
+    }

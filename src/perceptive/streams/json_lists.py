@@ -1,0 +1,143 @@
+r"""Lists of candidates from JSON lines: rows of features for rankers, or objects of any kind for kernels.
+
+A line is ``{"candidates": [{…}, {…}], "best": 0}``; ``best`` may be a list of those equally good, or ``"grades"`` may
+say how good each is; without either the list has no answer.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp(), "spelled.jsonl")
+>>> _ = path.write_text('{"candidates": ["recieve", "receive"], "best": 1}\n')
+>>> [(part.examples, part.grades.tolist()) for part in read_object_lists([str(path)], Log(), False)]
+[(['recieve', 'receive'], [0.0, 1.0])]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.errors import ExampleError
+from perceptive.streams.examples import Examples
+from perceptive.streams.json_lines import read_json_lines, sound
+from perceptive.streams.lists import MAX_SEEN, CandidateLists
+from perceptive.streams.parsing import Log
+
+KEYS = ("candidates", "best", "grades", "qid")
+Attempt = Callable[[list[Any], NDArray[np.int64]], Any]  # of candidates and the sizes of their lists
+
+
+class _List(NamedTuple):
+    candidates: list[Any]
+    grades: list[float]
+    name: Any
+
+
+def read_row_lists(files: Sequence[str], log: Log, skip: bool, parser: Any, single: bool, live: bool) -> Iterator[Any]:
+    """The lists of some files, whose candidates are the rows that a parser of JSON makes of them."""
+
+    def parse(candidates: list[Any], sizes: NDArray[np.int64]) -> Examples:
+        text = b"\n".join(json.dumps(one).encode() for one in candidates)
+        *arrays, _, _, complaints, _ = parser.parse(text, single, True)
+        if complaints:
+            raise ValueError(complaints[0][-1])
+        return Examples(*arrays)
+
+    return _read(files, log, skip, parse, "objects", live)
+
+
+def read_object_lists(
+    files: Sequence[str], log: Log, skip: bool, attempt: Attempt = lambda candidates, sizes: None
+) -> Iterator[CandidateLists]:
+    """The lists of some files, block by block.
+
+    Parameters
+    ----------
+    files : list of paths
+    log : Log
+        Is told what was left out, and what is odd.
+    skip : bool
+        Whether a broken list is left out, or raises.
+    attempt : callable
+        Is given candidates and the sizes of their lists, and raises where they cannot be taken.
+    """
+
+    def worded(candidates: list[Any], sizes: NDArray[np.int64]) -> Any:
+        try:
+            return attempt(candidates, sizes)
+        except ExampleError as error:
+            raise ValueError(error.worded(lambda i, _: f"candidate {i}")) from error
+
+    return _read(files, log, skip, worded)
+
+
+def _read(
+    files: Sequence[str], log: Log, skip: bool, attempt: Attempt, of: str | None = None, live: bool = False
+) -> Iterator[CandidateLists]:
+    def tried(lists: list[_List]) -> Any:
+        return attempt([x for one in lists for x in one.candidates], np.array([len(one.grades) for one in lists]))
+
+    for file, path in enumerate(files):
+        for lines in read_json_lines(path, log, skip, partial(_list_of, of, log, set[str]()), live):
+            kept, made = sound([one for one in lines if one is not None], tried, log, skip)
+            lists: list[_List] = [one.value for one in kept]
+            places = {id(one) for one in kept}
+            there = np.array([id(one) in places for one in lines])
+            yield CandidateLists(
+                (tried(lists) if made is None else made) if of else [x for one in lists for x in one.candidates],
+                np.array([0, *accumulate(len(one.grades) for one in lists)], np.int64),
+                np.array([grade for one in lists for grade in one.grades]),
+                [one.name for one in lists],
+                (np.cumsum(there) - there)[~there].tolist(),
+                file,
+                made,
+            )
+
+
+def _list_of(of: str | None, log: Log, seen: set[str], row: Any, place: str) -> _List:
+    """The list of a line; what is odd is remarked on. ``of`` says what candidates must be, ``seen`` are the queries."""
+    found = row.get("candidates") if isinstance(row, dict) else None
+    if not isinstance(found, list) or not (of is None or all(isinstance(one, dict) for one in found)):
+        raise ValueError(f'"candidates" must be a list{f" of {of}" if of else ""}')
+    n = len(found)
+    if n == 0:
+        raise ValueError("the list has no candidates; give at least one")
+    grades, name = row.get("grades"), row.get("qid")
+    if grades is not None and row.get("best") is not None:
+        raise ValueError('there are both "best" and "grades"; give one of them')
+    if grades is None:
+        grades = _grades(row.get("best"), n)
+    elif not isinstance(grades, list) or len(grades) != n or not all(map(_is_number, grades)):
+        raise ValueError(f'"grades" must be a list of {n} numbers, one for each candidate')
+    elif not math.isfinite(float(max(grades)) - float(min(grades))):
+        raise ValueError('"grades" differ by more than any number; rescale them')
+    key = json.dumps(name)
+    if name is not None and key in seen:
+        log.remark("query", f"{place}: query {key} comes back, as another list; give all its candidates on one line")
+    elif name is not None and len(seen) < MAX_SEEN:
+        seen.add(key)
+    strange = ", ".join(json.dumps(key) for key in row if key not in KEYS)
+    if strange:
+        log.remark("keys", f"{place}: {strange}: ignored; a list has only {', '.join(KEYS)}")
+    return _List(found, [float(grade) for grade in grades], name)
+
+
+def _grades(best: Any, n: int) -> list[float]:
+    if best is None:
+        return [math.nan] * n
+    good = best if isinstance(best, list) else [best]
+    if not good or not all(isinstance(j, int) and not isinstance(j, bool) and 0 <= j < n for j in good):
+        raise ValueError(f'"best" is {best!r}; it must be an index from 0 to {n - 1}, or a list of such')
+    return [float(j in good) for j in range(n)]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
