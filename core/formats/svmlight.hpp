@@ -155,7 +155,7 @@ class SvmlightParser : public FeatureParser<V> {
 
     template <class T>
     static T finite(T x, const char* at) {
-        if (std::isinf(static_cast<V>(x)))
+        if (!std::isfinite(static_cast<V>(x)))
             refuse(at, std::string("a value is too large for ") + type_name<V> + " when it is scaled; rescale");
         return x;
     }
