@@ -212,6 +212,15 @@ def test_what_is_followed_is_not_measured(tmp_path, capsys):
     assert load_learner(str(model)).space.format == known.space.format
 
 
+def test_numbers_beside_texts_with_idf_are_scaled(tmp_path):
+    (tmp_path / "a.csv").write_text("y,n,t\n1,10,red wine\n0,30,red beer\n")
+    how = {"label": "y", "text_column": "t", "text": {"idf": True}, "bits": 12}
+    X, _ = streams.load(tmp_path / "a.csv", scale="standard", **how)
+    assert column(X, "n", 12).tolist() == [-1, 1]
+    clf = LinearClassifier().fit_stream(streams.open(tmp_path / "a.csv", **how))
+    assert clf.learner_.space.format.scaling.names == ("n",)
+
+
 def test_texts_are_not_scaled(tmp_path, capsys):
     (tmp_path / "a.tsv").write_text("spam\tbuy 10 now\nham\thello 20\n")
     assert main(["train", str(tmp_path / "a.tsv"), "--text", "--scale", "max", "-o", str(tmp_path / "m")]) != 0
