@@ -9,7 +9,7 @@
 namespace perceptive {
 
 constexpr i64 BOUNDS_AHEAD = 16, ROW_AHEAD = 8, WEIGHTS_AHEAD = 1;
-constexpr i64 CACHE = i64{1} << 24;  // bytes; rows beyond this come from memory in every pass
+constexpr i64 CACHE = i64{1} << 24;  // bytes; rows beyond this come from memory in every epoch
 
 template <class Rows, class Task>
 void epoch(const Rows& rows, const i64* order, i64 count, Task& task) {

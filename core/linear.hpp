@@ -10,6 +10,7 @@
 // in the cache. (Measured on 500,000 × 2²⁰: see benchmarks/README.md.)
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -17,6 +18,9 @@
 #include "vectors.hpp"
 
 namespace perceptive {
+
+// Updates that weights in float32 take: 2²⁴ equal steps later a step no longer changes a weight.
+constexpr i64 FLOAT32_UPDATES = i64{1} << 23;
 
 template <class W>
 struct Weights {
@@ -63,6 +67,28 @@ template <class Row>
 inline double row_scale_of(const Row& x, bool normalize) {
     const double length2 = normalize ? squared_norm(x) : 0.0;
     return length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
+}
+
+// ‖v‖² from the weights, summed in blocks so that its rounding does not grow with the dimension.
+template <class W>
+double squared_norm(const Weights<W>& w, double scale) {
+    constexpr i64 BLOCK = 4096;
+    const i64 size = w.n_features * w.stride, n_ids = w.ids ? w.n_rows * w.n_classes : 0;
+    double total = 0.0;
+    const auto add = [&total](const auto* values, i64 n) {
+        for (i64 begin = 0; begin < n; begin += BLOCK) {
+            double lanes[4] = {};
+            for (i64 j = begin; j < std::min(n, begin + BLOCK); ++j) {
+                const double value = static_cast<double>(values[j]);
+                lanes[j % 4] += value * value;
+            }
+            total += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        }
+    };
+    add(w.z, size);
+    add(w.z_bias, w.n_classes);
+    add(w.ids, n_ids);
+    return scale * scale * total;
 }
 
 // v ← a·v for rules that shrink: in `scale` alone, except where it would run out of range.

@@ -1,4 +1,4 @@
-// Tasks 0 … n − 1 on several threads: whoever is free takes the next. Results must not depend on who does what.
+// Tasks 0 … n − 1 on several threads: a free thread takes the next. Results must not depend on which thread does what.
 #pragma once
 
 #include <algorithm>

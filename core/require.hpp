@@ -1,4 +1,4 @@
-// Checks of what comes from outside: from a caller, or from a file that nobody vouches for.
+// Checks of what comes from outside: from a caller, or from a file that may be forged.
 #pragma once
 
 #include <stdexcept>

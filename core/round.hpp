@@ -12,9 +12,18 @@
 //   has_sigma           whether AROW can be had. If so: variance(), which is δᵀΣδ, and apply_arow(τ, s), which is
 //                       v ← v + τ·Σδ, Σ ← Σ − s·(Σδ)²
 //   keeps_norm          whether ‖v‖² is wanted
+//   has_romma           whether ROMMA can be had. If so: measured_norm(), which is ‖v‖² from the weights, and precise,
+//                       the relative error that is allowed of ‖v‖²
+//
+// ‖v‖² is tracked: ‖a·v + τ·δ‖² = a²‖v‖² + 2aτm + τ²q. ROMMA steps by it, and has an a as large as 1/sin² of the angle
+// between v and δ: an error ε of ‖v‖² becomes a²ε, while ‖v‖² grows by a. So its relative error grows as ‖v‖² does, and
+// by the rounding of a step. Where it passes PRECISE, or where the determinant of the step is no larger, ‖v‖² is
+// measured anew, which costs O(dimension): once while ‖v‖² grows a million times, or in a million updates.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "rows.hpp"
 #include "rules.hpp"
@@ -26,18 +35,32 @@ struct Progress {
     i64 rounds = 0;
     i64 mistakes = 0;
     i64 updates = 0;
-    i64 touched = 0;         // weights written
-    double criterion = 0.0;  // Σ −m over the mistakes, as they happened
-    double radius2 = 0.0;    // largest (weight·‖δ‖)² over the updates
-    double norm2 = 0.0;      // ‖v‖², where it is wanted
+    i64 touched = 0;           // weights written
+    double criterion = 0.0;    // Σ −m over the mistakes, as they happened
+    double radius2 = 0.0;      // largest (weight·‖δ‖)² over the updates
+    double norm2 = 0.0;        // ‖v‖², where it is wanted
+    double norm2_error = 0.0;  // how far it may be from the truth, where the rule asks for it
     double scale = 1.0;
     double clock = 0.0;
+    bool open = false;  // between two examples of a stream: the average credits v_K with the one it is about to predict
+
+    // (clock, total) such that the average is (clock·z − sum)/total: Σ m_k v_k/m, or while the run is open (as before
+    // the first example) (Σ m_k v_k + v_K)/(m + 1). The mean of v_0 … v_K (`of_mistakes`) has v_K anyhow.
+    std::pair<double, double> average_clock(bool of_mistakes) const {
+        if (of_mistakes) return {clock + scale, static_cast<double>(updates) + 1.0};
+        if (open || rounds == 0) return {clock + scale, static_cast<double>(rounds) + 1.0};
+        return {clock, static_cast<double>(rounds)};
+    }
 
     void mistake(double m) {
         ++mistakes;
         criterion -= m;
     }
 };
+
+constexpr double PRECISE = 1e-8;           // relative error of ‖v‖² that is allowed
+constexpr double STEP_ROUNDING = 0x1p-46;  // of the terms of a step, and of ‖v‖² when it has been measured
+constexpr double SURE = 1e-3;              // relative error of the determinant that is allowed
 
 template <bool Averaged, class Journal>
 struct Round {
@@ -78,13 +101,28 @@ struct Round {
     // Both return a of v ← a·v + τ·P·δ.
     template <class Delta>
     double move(double m, double q, double cost, double weight, const Delta& delta) const {
+        if constexpr (Delta::has_romma)
+            if (rule.wants_norm() && q * run.norm2_error > SURE * std::abs(q * run.norm2 - m * m)) measure(delta);
         const Step step = rule.step(m, q, run.norm2, cost, weight);
+        const double kept = step.a * step.a * run.norm2, crossed = 2.0 * step.a * step.tau * m,
+                     added = step.tau * step.tau * q;
         delta.apply(step);
-        if constexpr (Delta::keeps_norm) {
-            const double norm2 = step.a * step.a * run.norm2 + 2.0 * step.a * step.tau * m + step.tau * step.tau * q;
-            run.norm2 = std::max(0.0, norm2);  // rounding
+        if constexpr (Delta::keeps_norm) run.norm2 = std::max(0.0, kept + crossed + added);  // rounding
+        if constexpr (Delta::has_romma) {
+            if (rule.wants_norm()) {
+                const double terms = kept + std::abs(crossed) + added;
+                run.norm2_error = step.a * step.a * run.norm2_error + STEP_ROUNDING * terms;
+                if (run.norm2_error > Delta::precise * run.norm2) measure(delta);
+            }
         }
         return step.a;
+    }
+
+    template <class Delta>
+    void measure(const Delta& delta) const {
+        if (run.norm2_error <= 2.0 * STEP_ROUNDING * run.norm2) return;  // it cannot be known better
+        run.norm2 = delta.measured_norm();
+        run.norm2_error = STEP_ROUNDING * run.norm2;
     }
 
     template <class Delta>

@@ -40,10 +40,10 @@ inline RuleName additive_rule_by_name(const std::string& name) {
     return rule;
 }
 
-// A hinge loss below this is the rounding of float32 weights, not a lesson.
+// A hinge loss below this is the rounding of float32 weights, not a loss to learn from.
 constexpr double LOSS_FLOOR = 1e-6;
-// sin² of the angle below which v and δ count as collinear, for the same reason.
-constexpr double COLLINEAR = 1e-6;
+// sin² of the angle between v and δ below which ROMMA's determinant is the rounding of its terms.
+constexpr double COLLINEAR = 1e-12;
 
 struct Step {
     double a, tau;
@@ -55,6 +55,8 @@ struct Rule {
     double margin = 0.0;         // β
     double C = 1.0;
     double r = 1.0;
+
+    bool wants_norm() const { return name == RuleName::romma || name == RuleName::aggressive_romma; }
 
     bool wants_update(double m, bool mistake, double cost = 1.0) const {
         switch (name) {

@@ -19,7 +19,7 @@ struct SplitMix {
     }
 };
 
-// Fisher & Yates; a number below n by Lemire's multiplication (2019), whose bias of n/2⁶⁴ nobody can measure.
+// Fisher & Yates; a number below n by Lemire's multiplication (2019), whose bias of n/2⁶⁴ cannot be measured.
 inline void shuffle(i64* order, i64 n, std::uint64_t seed) {
     SplitMix random{seed};
     for (i64 left = n; left > 1; --left) {

@@ -26,7 +26,7 @@ from golden_models import FOLDER  # noqa: E402
 from perceptive import model_file  # noqa: E402
 from perceptive.learners import LinearLearner, RankingLearner  # noqa: E402
 from perceptive.model_file import ModelFileError  # noqa: E402
-from perceptive.models.registry import load, load_learner, save  # noqa: E402
+from perceptive.models.registry import LEARNERS, load, load_learner, save  # noqa: E402
 from perceptive.parameters import TrainingParameters  # noqa: E402
 from perceptive.streams import open as open_stream  # noqa: E402
 from perceptive.streams.cache import MAGIC  # noqa: E402
@@ -81,11 +81,12 @@ def specimens(folder: str) -> list[Specimen]:
 def _golden() -> Iterator[Specimen]:
     for name, case in GOLDEN.items():
         contents = model_file.read(FOLDER / f"{name}.model")
-        yield Specimen(f"golden {name}", *contents, _loader(case.functions), case.ask)
+        yield Specimen(f"golden {name}", *contents, _loader(contents[0], case.functions), case.ask)
 
 
-def _loader(functions: Any) -> Callable[[str], Any]:
-    return lambda path: load(path, functions=functions)
+def _loader(kind: str, functions: Any = None) -> Callable[[str], Any]:
+    read = load_learner if kind in LEARNERS else load
+    return lambda path: read(path, functions=functions)
 
 
 def _commands() -> Iterator[Specimen]:
@@ -109,7 +110,7 @@ def _commander(model: str, steps: list[str]) -> Callable[[str], Any]:
     def use(path: str) -> None:
         for step in (*steps[:3], f"inspect {model}"):
             code, _, said = running.run(step.replace(model, path), Path.cwd())
-            if code not in (0, 1) or "not enough memory" in said:
+            if code not in (0, 1, 2) or "not enough memory" in said:
                 raise AssertionError(f"{step}: exit code {code}: {said}")
 
     return use
@@ -124,7 +125,7 @@ def _learners(folder: str) -> Iterator[Specimen]:
         save(learner, path)
         kind, meta, arrays = model_file.read(path)
         held = {name: np.array(array) for name, array in arrays.items()}
-        yield Specimen(f"learner {case.name}", kind, meta, held, load, _predictor(case))
+        yield Specimen(f"learner {case.name}", kind, meta, held, load_learner, _predictor(case))
 
 
 def _predictor(case: Case) -> Callable[[Any], Any]:

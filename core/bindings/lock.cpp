@@ -32,7 +32,7 @@ struct Errors {
 };
 
 // While a model changes, Python's signal handlers wait: an exception of theirs would leave it half changed. Handlers
-// run in the main thread only, between two bytecodes, so that nobody else need be asked.
+// run in the main thread only, between two bytecodes, so that no other thread need be asked.
 class Signals {
   public:
     static Signals& all() {
@@ -157,15 +157,15 @@ void bind_lock(nb::module_& m) {
         .def(nb::init<>())
         .def(
             "learning", [](const Lock& self) { return Block(self, Hold::learning, false); },
-            "Nobody else teaches the model.")
+            "No other thread teaches the model.")
         .def(
-            "shared", [](const Lock& self) { return Block(self, Hold::shared, false); }, "Nobody changes the model.")
+            "shared", [](const Lock& self) { return Block(self, Hold::shared, false); }, "No thread changes the model.")
         .def(
             "exclusive", [](const Lock& self) { return Block(self, Hold::exclusive, false); },
-            "Nobody else reads or changes the model.")
+            "No other thread reads or changes the model.")
         .def(
             "changing", [](const Lock& self) { return Block(self, Hold::exclusive, true); },
-            "Nobody else reads or changes the model, and no signal handler breaks in: keep it short.")
+            "No other thread reads or changes the model, and no signal handler breaks in: keep it short.")
         .def("__copy__", [](const Lock&) { return Lock{}; })
         .def(
             "__deepcopy__", [](const Lock&, nb::handle) { return Lock{}; }, "memo"_a)

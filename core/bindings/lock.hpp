@@ -2,12 +2,12 @@
 //
 // Three holds, each reentrant within its thread:
 //   learning   one thread at a time teaches the model, for as long as it has examples
-//   shared     reads the model; readers wait for a change, not for a lesson
-//   exclusive  changes it, or copies it: nobody reads or changes it meanwhile
+//   shared     reads the model; readers wait for a change, not for learning to end
+//   exclusive  changes it, or copies it: no other thread reads or changes it meanwhile
 //
-// The numbers of the lock itself are guarded by the GIL: whoever takes or gives back a hold has it. Whoever must wait
-// lets go of the GIL first, and answers signals meanwhile. Those who wait take turns: after a change all readers who
-// waited for it come in, before the next change; after a lesson another teacher, before the same one again.
+// The numbers of the lock itself are guarded by the GIL: a thread that takes or gives back a hold has it. One that must
+// wait lets go of the GIL first, and answers signals meanwhile. Waiting threads take turns: after a change all readers
+// who waited for it come in, before the next change; after one teacher another, before the same one again.
 //
 // A child that was forked has none of its parent's other threads, so that a lock is new there.
 #pragma once
@@ -42,7 +42,7 @@ class ModelLock {
             if (teacher_ != me())
                 wait_for(teachers_, [&](bool waited) { return !teacher_ && (waited || teachers_.turn == 0); });
             teacher_ = me();
-            ++lessons_;
+            ++holds_;
         } else if (changer_ == me()) {
             ++changes_;  // who changes may also read
         } else if (hold == Hold::shared) {
@@ -67,7 +67,7 @@ class ModelLock {
     void release(Hold hold) {
         if (generation_ != fork_generation()) return;  // taken before the fork
         if (hold == Hold::learning) {
-            if (teacher_ != me() || --lessons_ > 0) return;
+            if (teacher_ != me() || --holds_ > 0) return;
             teacher_ = nullptr;
             teachers_.turn = teachers_.waiting;
         } else if (changer_ == me()) {
@@ -94,7 +94,7 @@ class ModelLock {
   private:
     using Thread = const void*;
     struct Queue {
-        int waiting = 0, turn = 0;  // those who wait, and how many of them come before anybody else
+        int waiting = 0, turn = 0;  // those who wait, and how many of them come before all others
     };
 
     static Thread me() {
@@ -143,7 +143,7 @@ class ModelLock {
         if (generation_ == fork_generation()) return;
         generation_ = fork_generation();
         teacher_ = changer_ = nullptr;
-        lessons_ = changes_ = 0;
+        holds_ = changes_ = 0;
         reading_.clear();
         readers_ = changers_ = teachers_ = {};
         bell_.release();  // another thread may have been at it: it cannot be destroyed
@@ -159,7 +159,7 @@ class ModelLock {
     };
 
     Thread teacher_ = nullptr, changer_ = nullptr;
-    int lessons_ = 0, changes_ = 0;
+    int holds_ = 0, changes_ = 0;
     std::vector<std::pair<Thread, int>> reading_;
     Queue readers_, changers_, teachers_;
     unsigned generation_ = fork_generation();

@@ -143,7 +143,7 @@ void dual_scores(const T* K, i64 supports, i64 n, const double* coefficient, i64
 }
 
 // The run of one problem: update u adds step[u]·K(x_slot[u], ·) to output `gain`, and takes it from `loss` (−1: none).
-struct DualRun {
+struct DualJournal {
     const std::int32_t* slot;
     const std::int32_t* gain;
     const std::int32_t* loss;
@@ -154,7 +154,7 @@ struct DualRun {
 
 // votes += Σ_k m_k·sign(score_k): K is n × supports.
 template <class T>
-void dual_votes_binary(const T* K, i64 n, i64 supports, const DualRun& run, const double* start, i64* votes) {
+void dual_votes_binary(const T* K, i64 n, i64 supports, const DualJournal& run, const double* start, i64* votes) {
     const auto sign = [](double s) { return static_cast<i64>(s > 0.0) - static_cast<i64>(s < 0.0); };
     for (i64 i = 0; i < n; ++i) {
         const T* row = K + i * supports;
@@ -171,7 +171,7 @@ void dual_votes_binary(const T* K, i64 n, i64 supports, const DualRun& run, cons
 // Each v_k votes for its highest score (ties: the lowest index), or not at all where all are equal. `start` is n ×
 // outputs and used up.
 template <class T>
-void dual_votes_joint(const T* K, i64 n, i64 supports, i64 outputs, const DualRun& run, double* start, i64* votes) {
+void dual_votes_joint(const T* K, i64 n, i64 supports, i64 outputs, const DualJournal& run, double* start, i64* votes) {
     for (i64 i = 0; i < n; ++i) {
         const T* row = K + i * supports;
         double* score = start + i * outputs;

@@ -69,7 +69,7 @@ struct Tree {
     std::int32_t size() const { return static_cast<std::int32_t>(production.size()); }
 
     // Without names its subtrees get no numbers: it is then one that others are held against, and may have productions
-    // that nobody knows (−1).
+    // that are unknown (−1).
     void index(Productions* names) {
         if (names) subtree.resize(production.size());
         for (std::int32_t node = 0; names && node < size(); ++node)
@@ -210,7 +210,7 @@ struct TreeRoom {
 
   private:
     void mark(const Tree& tree, std::int32_t first, std::int32_t step) {
-        for (std::size_t k = 0; k < tree.kinds.size(); ++k)  // below 0: a production that nobody else knows
+        for (std::size_t k = 0; k < tree.kinds.size(); ++k)  // below 0: a production of this tree alone
             if (tree.kinds[k] >= 0) kind_of[tree.kinds[k]] = first + step * static_cast<std::int32_t>(k);
     }
 };

@@ -66,7 +66,7 @@ class Pool {
     }
 };
 
-// An array that grows, and does not write what nobody has asked it to.
+// An array that grows without writing the new places.
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -32,7 +32,7 @@ struct PackedRows {
 };
 
 // Rows of equal width that stay where they are while more come. Those of a file come packed, so that loading touches
-// little memory, and can be added up as they are; whoever wants to see or change them unpacks all of them first.
+// little memory, and can be added up as they are; to be seen or changed, all of them are unpacked first.
 class RowStore {
   public:
     explicit RowStore(i64 width = 0) : width_(width) {

@@ -214,8 +214,11 @@ class SequenceModel {
         return total;
     }
 
-    // The weights of the average: v − sum/clock.
-    LabelWeights average() const { return w.minus(&sum, static_cast<float>(1.0 / (run.clock > 0 ? run.clock : 1.0))); }
+    // The weights of the average: v − sum/clock; while the run is open (round.hpp) v is credited with one round more.
+    LabelWeights average() const {
+        const double clock = run.clock + (run.open || run.clock == 0.0 ? 1.0 : 0.0);
+        return w.minus(&sum, static_cast<float>(1.0 / clock));
+    }
 
     // v ← voter `to`, given v = voter `from`
     void replay(i64 from, i64 to, LabelWeights& v) const {

@@ -236,6 +236,7 @@ inline Arrays state_of(const SequenceModel& model, const LabelWeights* vector, d
     arrays.emplace_back("run", std::vector<double>{static_cast<double>(run.rounds), static_cast<double>(run.mistakes),
                                                    static_cast<double>(run.updates), static_cast<double>(run.touched),
                                                    run.criterion, run.radius2, vector ? 0.0 : run.clock});
+    if (run.open) arrays.emplace_back("open", std::vector<double>{1.0});
     if (model.keeps_journal && !vector) {
         const WeightUpdates& updates = model.journal.updates;
         arrays.emplace_back("log.survival", model.journal.survival);
@@ -253,6 +254,7 @@ inline void restore_run(SequenceModel& model, const ArrayViews& arrays) {
     model.run.rounds = static_cast<i64>(run[0]), model.run.mistakes = static_cast<i64>(run[1]);
     model.run.updates = static_cast<i64>(run[2]), model.run.touched = static_cast<i64>(run[3]);
     model.run.criterion = run[4], model.run.radius2 = run[5], model.run.clock = run[6];
+    model.run.open = arrays.has("open");
 }
 
 inline void restore_journal(SequenceModel& model, const ArrayViews& arrays) {

@@ -87,7 +87,7 @@ class StructuredPerceptron {
     }
 
     struct Delta {
-        static constexpr bool has_sigma = false, keeps_norm = false;
+        static constexpr bool has_sigma = false, keeps_norm = false, has_romma = false;
 
         SequenceModel& model;
         const FeatureDifference& difference;

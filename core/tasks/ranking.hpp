@@ -31,7 +31,7 @@ struct Lists {
     Pairs pairs;
 };
 
-// A pair of rows, counted within the list; none where nobody is better than anybody.
+// A pair of rows, counted within the list; none where no candidate is better than another.
 struct RankPair {
     i64 better = -1, worse = -1;
 };
@@ -195,7 +195,7 @@ class RowCombination {
 // δ of a list: the shares of its candidates in δ, and δ as one row.
 template <bool Averaged, class W, class Rows>
 struct ListDelta {
-    static constexpr bool has_sigma = false, keeps_norm = true;
+    static constexpr bool has_sigma = false, keeps_norm = true, has_romma = false;
 
     const Weights<W>& w;
     const Options& options;
@@ -305,7 +305,7 @@ void play_lists(const Rows& rows, const i64* order, i64 count, Task& task) {
     }
 }
 
-// out[t] = the smallest margin of list t under these scores, whichever of the best is chosen; ∞ where nobody is better.
+// out[t] = the smallest margin of list t under these scores, whichever of the best is chosen; ∞ where none is better.
 inline void list_margins(const double* scores, const i64* starts, i64 n_lists, const double* grades, Pairs pairs,
                          double* out) {
     constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -19,7 +19,9 @@ struct SignedClass {
 
 template <bool Averaged, std::size_t Parts, class W, class Row>
 struct RowDelta {
-    static constexpr bool has_sigma = true, keeps_norm = true;
+    static constexpr bool has_sigma = true, keeps_norm = true, has_romma = true;
+    // Weights in float32 (of models that were made so) move by more than ‖v‖² is to be known by.
+    static constexpr double precise = sizeof(W) == sizeof(double) ? PRECISE : 1e-5;
 
     const Weights<W>& w;
     const Options& options;
@@ -34,6 +36,8 @@ struct RowDelta {
         const double bias = options.bias, delta = options.delta;
         return Parts * (row_scale * row_scale * perceptive::squared_norm(x) + bias * bias + delta * delta);
     }
+
+    double measured_norm() const { return perceptive::squared_norm(w, run.scale); }
 
     void apply(const Step& step) const {
         if (step.a != 1.0) shrink(w, run, step.a);

@@ -29,7 +29,7 @@ inline std::uint64_t hash_name(std::string_view name) {
     return h ^ (h >> 33);
 }
 
-// A view of the three arrays; whoever makes one keeps them alive.
+// A view of the three arrays, which must outlive it.
 class StringTable {
   public:
     StringTable(const char* blob, std::size_t blob_size, const std::int64_t* offsets, std::size_t n_offsets,

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
         LinearRanker,
         Reranker,
         SequenceTagger,
+        tune,
     )
-    from perceptive.models.registry import load, save
+    from perceptive.models.registry import load, load_learner, save
 
 __version__ = "0.1.0"
 
@@ -35,11 +36,15 @@ __all__ = [
     "SequenceTagger",
     "certify",
     "load",
+    "load_learner",
     "save",
+    "tune",
 ]
 
 # Where the public names live, but for the estimators; all are imported when they are asked for, scikit-learn with them.
-_HOME = {"Certificate": "certificates", "certify": "certificates", "load": "models.registry", "save": "models.registry"}
+_HOME = {"Certificate": "certificates", "certify": "certificates"} | dict.fromkeys(
+    ("load", "load_learner", "save"), "models.registry"
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """Errors that carry what they are about, so that each surface can word it in its own terms.
 
 A message of Python speaks of ``rule='arow'`` and of sentence 3; the command line says ``--rule arow`` and
-``train.conll:17``. Nobody rewrites messages: an error keeps the parameters and examples that it mentions.
+``train.conll:17``. Messages are never rewritten: an error keeps the parameters and examples that it mentions.
 """
 
 from __future__ import annotations
@@ -54,7 +54,11 @@ def literal(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-class ParameterError(ValueError):
+class UsageError(ValueError):
+    """What was asked for cannot be done, and to ask otherwise is the cure; the command line then exits with code 2."""
+
+
+class ParameterError(UsageError):
     """Parameters that are wrong, or do not go together.
 
     Parameters
@@ -197,10 +201,15 @@ CURES = {
     errno.EPERM: "check the permissions",
     errno.EROFS: "check the permissions",
 }
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class NotWritten(UserWarning):
     """A file could not be written, and the run goes on without it."""
+
+
+class OrderMatters(UserWarning):
+    """The order of the examples decides what is learned."""
 
 
 @contextmanager
@@ -213,6 +222,18 @@ def naming(path: str) -> Iterator[None]:
         cure = CURES.get(number, "give another path")
         said = f"cannot be written ({error.strerror or error}); {cure}"
         raise OSError(number, said, path) from error
+
+
+@contextmanager
+def naming_full(path: str) -> Iterator[None]:
+    """Name what is full, where the system does not say which file it is; other errors pass."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno not in FULL:
+            raise
+        with naming(path):
+            raise
 
 
 def told(error: OSError) -> str:

@@ -16,11 +16,11 @@ from contextlib import suppress
 from perceptive.errors import naming
 
 FLAGS = os.O_RDWR | os.O_CLOEXEC  # network file systems lock only what is open for writing
-NO_FILE = "is no file that could be replaced; give another path"
+NO_FILE = "is not a file that can be replaced; give another path"
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Lock an open file unless somebody else has; None where the file system knows no locks."""
+    """Lock an open file unless another process has; None where the file system knows no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -45,7 +45,7 @@ def is_at(path: str, descriptor: int) -> bool:
 
 
 class FileLock:
-    """Nobody else writes a file until `release`.
+    """No other process writes a file until `release`.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class FileLock:
             if is_at(self.target, descriptor):
                 self._descriptor = descriptor
                 return
-            os.close(descriptor)  # whoever had it has just replaced or removed it
+            os.close(descriptor)  # the process that had it has just replaced or removed it
 
     @property
     def empty(self) -> bool:

@@ -36,7 +36,7 @@ HYPOTHESES = {
 
 
 def check_name(hypothesis: object) -> None:
-    """Raise ParameterError where this is no hypothesis."""
+    """Raise ParameterError where this is not a hypothesis."""
     if not isinstance(hypothesis, str) or hypothesis not in HYPOTHESES:
         known = ", ".join(map(repr, HYPOTHESES))
         raise ParameterError(f"{{}}: it must be one of {known}", Parameter("hypothesis", hypothesis))

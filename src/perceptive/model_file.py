@@ -302,7 +302,7 @@ def _is_shape(shape: object) -> TypeGuard[list[int]]:
 
 
 def _what_else(start: bytes, size: int) -> str:
-    """Why a file that starts with these bytes is no model file, in the user's terms."""
+    """Why a file that starts with these bytes is not a model file, in the user's terms."""
     if size == 0:
         return f"the file is empty; {DAMAGED}"
     if start.startswith(b"PK\x03\x04"):
@@ -359,7 +359,7 @@ def _value(pairs: list[tuple[str, Any]]) -> dict[str, Any] | float:
     if "__float__" not in result:
         return result
     if result["__float__"] not in ("nan", "inf", "-inf"):
-        raise ValueError("a __float__ that is none")
+        raise ValueError("a __float__ that is not nan, inf or -inf")
     return float(result["__float__"])
 
 

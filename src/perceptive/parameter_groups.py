@@ -107,7 +107,12 @@ class VectorGroup(Group):
     """What examples are trained as, and in which precision."""
 
     delta: float = parameter(0.0, "Δ-trick: train on [X | ΔI]", squarable)
-    dtype: str = parameter("float32", "of the weights", one_of("float32", "float64"))
+    dtype: str = parameter(
+        "float32",
+        "of the weights",
+        one_of("float32", "float64"),
+        doc="Of the weights; those of ROMMA, and of runs beyond 2²³ updates, are float64.",
+    )
 
 
 class ColumnGroup(Group):
@@ -210,7 +215,7 @@ class DecodingGroup(Group):
 
 
 class SeedGroup(Group):
-    """Chance."""
+    """The seed of all that is random."""
 
     random_state: int = parameter(0, "seed of the shuffling and of the random hypothesis", whole(0))
 

@@ -6,7 +6,7 @@ line makes its options from the classes.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from perceptive.declarations import Checked
 from perceptive.errors import Parameter, ParameterError
@@ -42,7 +42,22 @@ def _check_delta(p: Any) -> None:
         raise ParameterError("{} does not go with {}; leave one of them out", "delta", "cost")
 
 
-class _Journal:
+class _OfLearner:
+    """What the parameters of a learner have in common."""
+
+    @classmethod
+    def of_learner(cls, given: dict[str, Any]) -> Self:
+        """Those of a learner, which predicts by its last vector as the notes' L does, unless something else is given.
+
+        Examples
+        --------
+        >>> LinearParameters.of_learner({}).hypothesis, LinearParameters().hypothesis
+        ('last', 'averaged')
+        """
+        return cls(**{"hypothesis": "last", **given})
+
+
+class _Journal(_OfLearner):
     """What the parameters say of the journal."""
 
     hypothesis: Any
@@ -85,7 +100,7 @@ class LinearParameters(Checked, LinearGroup, _Journal):
             raise ParameterError("{} needs {}", "reference", Parameter("multiclass", "ovr"))
 
 
-class KernelParameters(Checked, DualGroup):
+class KernelParameters(Checked, DualGroup, _OfLearner):
     """What a kernel learner is: kernel, task, rule, hypothesis, and how much it may remember."""
 
     def __post_init__(self) -> None:
@@ -127,7 +142,7 @@ class RankingParameters(Checked, RankingGroup, _Journal):
         _check_bits(self)
 
 
-class KernelRankingParameters(Checked, DualRankingGroup):
+class KernelRankingParameters(Checked, DualRankingGroup, _OfLearner):
     """What a kernel ranker is: kernel, which pairs it sets right, rule and hypothesis."""
 
     # What a dual asks for beside: a constant added to the kernel would cancel out in every difference.
@@ -178,8 +193,3 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
     def hamming(self) -> bool:
         """Whether competitors are sought under score + cost."""
         return self.cost == "hamming" or (self.cost == "auto" and self.rule != "perceptron")
-
-    @property
-    def keeps_log(self) -> bool:
-        """Whether every update is written down."""
-        return self.keeps_journal

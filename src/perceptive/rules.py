@@ -19,12 +19,16 @@ class Rule(NamedTuple):
         Which bound a run is certified by (see `certificate`); empty where none is known.
     takes_weights, takes_delta : bool
         Whether sample weights and the Δ-trick are defined for it.
+    needs_float64 : bool
+        Whether weights in float32 are too coarse for its steps: those of ROMMA meet two constraints that may nearly
+        contradict each other.
     """
 
     paper: str
     theorem: str
     takes_weights: bool = True
     takes_delta: bool = True
+    needs_float64: bool = False
 
 
 RULES = {
@@ -33,7 +37,7 @@ RULES = {
     "pa1": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa1"),
     "pa2": Rule("Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006", "pa2"),
     "mira": Rule("Crammer & Singer 2003", "pa", takes_weights=False),
-    "romma": Rule("Li & Long 2002", "romma", takes_weights=False),
-    "aggressive-romma": Rule("Li & Long 2002", "romma", takes_weights=False),
+    "romma": Rule("Li & Long 2002", "romma", takes_weights=False, needs_float64=True),
+    "aggressive-romma": Rule("Li & Long 2002", "romma", takes_weights=False, needs_float64=True),
     "arow": Rule("Crammer, Kulesza & Dredze 2009", "", takes_delta=False),
 }

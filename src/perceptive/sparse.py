@@ -16,7 +16,7 @@ WHOLE = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def inspected(X: Any) -> Any:
-    """A sparse matrix whose parts fit together; raises ValueError where they do not.
+    """A sparse matrix whose parts fit together; raises ValueError where they do not. Anything else as it is.
 
     Examples
     --------
@@ -29,13 +29,13 @@ def inspected(X: Any) -> Any:
     Traceback (most recent call last):
     ValueError: indptr is wrong at row 0; the sparse matrix is damaged, rebuild it
     """
+    if not hasattr(X, "tocsr"):
+        return X
     kind = getattr(X, "format", None)
-    if kind in ("csr", "csc") and X.ndim == 2:
-        _inspect(X.indptr, X.indices, len(X.data), X.shape if kind == "csr" else X.shape[::-1])
-    elif kind == "coo" and X.ndim == 2:
-        for places, size in zip((X.row, X.col), X.shape, strict=True):
-            if len(places) != len(X.data) or (len(places) and not 0 <= places.min() <= places.max() < size):
-                raise ValueError(f"its places lie outside of it; {DAMAGED}")
+    if not isinstance(kind, str) or kind not in FORMATS:
+        raise ValueError(f"X is sparse in a format that is not known here, {kind!r}; give scipy.sparse.csr_array(X)")
+    if not FORMATS[kind](X):
+        raise ValueError(f"its indices lie outside of its shape; {DAMAGED}")
     return X
 
 
@@ -65,3 +65,65 @@ def _inspect(indptr: Any, indices: Any, n_data: int, shape: Any) -> None:
     _core.csr_rows(
         starts, columns, np.zeros(stored, np.float32), int(shape[1]), False
     )  # values are looked at elsewhere
+
+
+def _compressed(X: Any) -> bool:
+    shape = X.shape if X.ndim == 2 else (1, X.shape[0])
+    if X.data.ndim != 1 or X.indices.ndim != 1 or X.indptr.ndim != 1:
+        return False
+    _inspect(X.indptr, X.indices, len(X.data), shape if X.format == "csr" else shape[::-1])
+    return True
+
+
+def _blocks(X: Any) -> bool:
+    if X.data.ndim != 3 or X.indices.ndim != 1 or X.indptr.ndim != 1 or not all(X.data.shape[1:]):
+        return False
+    (rows, rest), (columns, more) = map(divmod, X.shape, X.data.shape[1:])
+    _inspect(X.indptr, X.indices, len(X.data), (rows, columns))
+    return not rest and not more
+
+
+def _coordinates(X: Any) -> bool:
+    places = X.coords if hasattr(X, "coords") else (X.row, X.col)  # the latter before SciPy 1.13
+    return X.data.ndim == 1 and all(
+        where.shape == X.data.shape and where.dtype in WHOLE and _within(where, size)
+        for where, size in zip(places, X.shape, strict=True)
+    )
+
+
+def _diagonals(X: Any) -> bool:
+    offsets = X.offsets
+    if X.data.ndim != 2 or offsets.shape != X.data.shape[:1] or offsets.dtype not in WHOLE:
+        return False
+    return len(np.unique(offsets)) == len(offsets) and _within(offsets.astype(np.int64) + X.shape[0], sum(X.shape) + 1)
+
+
+def _lists(X: Any) -> bool:
+    return X.rows.shape == X.data.shape == X.shape[:1] and all(
+        type(columns) is type(values) is list
+        and len(columns) == len(values)
+        and (not columns or 0 <= min(columns) <= max(columns) < X.shape[1])
+        for columns, values in zip(X.rows, X.data, strict=True)
+    )
+
+
+def _keys(X: Any) -> bool:
+    places = (key if isinstance(key, tuple) else (key,) for key in X.keys())  # noqa: SIM118 - no mapping, for all that
+    return all(
+        len(place) == X.ndim and all(0 <= i < size for i, size in zip(place, X.shape, strict=True)) for place in places
+    )
+
+
+def _within(places: Any, size: int) -> bool:
+    return not len(places) or bool(places.min() >= 0 and places.max() < size)
+
+
+FORMATS = {
+    "csr": _compressed,
+    "csc": _compressed,
+    "bsr": _blocks,
+    "coo": _coordinates,
+    "dia": _diagonals,
+    "lil": _lists,
+    "dok": _keys,
+}  # SciPy's; each says whether its places lie within the matrix

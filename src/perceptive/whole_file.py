@@ -2,7 +2,7 @@
 
 The bytes go to a temporary file in the same folder, are synced, and replace the file of that name by renaming; then the
 folder is synced. At any moment the name stands for the whole old file or the whole new one. A temporary file is locked
-while it is written; one that nobody locks was left by a process that was killed, and the next writer removes it.
+while it is written; one without a lock was left by a process that was killed, and the next writer removes it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class WholeFile(io.RawIOBase):
             if try_lock(descriptor) is not False and is_at(path, descriptor):
                 self._temporary, self._descriptor = path, descriptor
                 return
-            os.close(descriptor)  # somebody swept it away before it was locked
+            os.close(descriptor)  # another process removed it before it was locked
             with suppress(OSError):
                 os.unlink(path)
 
@@ -173,7 +173,7 @@ class UnnamedFile:
 
 
 def _keep_permissions(descriptor: int, old: os.stat_result) -> None:
-    """Give a file the group and the mode of another; in another group only what everybody may."""
+    """Give a file the group and the mode of another; in another group only what all users may."""
     mode = stat.S_IMODE(old.st_mode)
     if os.fstat(descriptor).st_gid != old.st_gid:
         try:

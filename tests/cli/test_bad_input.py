@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from command_line import PERCEPTIVE, perceptive
-from perceptive import load
+from perceptive import load_learner
 
 BAD = {
     "a NUL byte": b"1 1:1\n0 1:\0\n",
@@ -62,11 +62,11 @@ def test_files_that_are_not_there_or_not_models(data, model):
     assert perceptive("predict", model, data, code=1).stderr.startswith("perceptive: ")
     done = perceptive("train", data / "train.svm", "-o", data / "no" / "folder" / "m", code=1)
     assert "the folder does not exist" in done.stderr
-    done = perceptive("predict", model, data / "test.svm", "--format", "vw", code=1)
-    assert "perceptive: " in done.stderr
+    done = perceptive("predict", model, data / "test.svm", "--format", "vw", code=2)
+    assert done.stderr.startswith("perceptive predict: error: the model has learned from svmlight files")
     uncalibrated = data / "u.model"
     perceptive("train", data / "train.svm", "-o", uncalibrated, "--quiet")
-    assert "train it with --holdout" in perceptive("predict", uncalibrated, data / "test.svm", "--proba", code=1).stderr
+    assert "train it with --holdout" in perceptive("predict", uncalibrated, data / "test.svm", "--proba", code=2).stderr
 
 
 def test_messages_that_name_the_cure(data, tmp_path):
@@ -75,12 +75,12 @@ def test_messages_that_name_the_cure(data, tmp_path):
     )
     assert "is a folder" in perceptive("train", data / "train.svm", "-o", data, code=1).stderr
     (tmp_path / "t.csv").write_text("age,job\n1,a\n2,b\n")
-    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", "--label", "nope", code=1)
+    done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", "--label", "nope", code=2)
     assert "there is no column 'nope' for the label but 'age', 'job'" in done.stderr
     (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbf" + b"0\tred apple\n1\tblue plum\n" * 3)
     perceptive("train", tmp_path / "t.txt", "--text", "--classes", "0,1", "-o", tmp_path / "m", "--quiet")
-    assert load(tmp_path / "m").classes == ["0", "1"]
-    perceptive("train", data / "train.svm", "-o", data / "m", "--seed", "-5", "--holdout", 0.3, code=1)
+    assert load_learner(tmp_path / "m").classes == ["0", "1"]
+    perceptive("train", data / "train.svm", "-o", data / "m", "--seed", "-5", "--holdout", 0.3, code=2)
     done = subprocess.run(
         [*PERCEPTIVE, "train", "-", "-o", str(data / "m")], input=b"\x1f\x8bgarbage", capture_output=True
     )

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from command_line import perceptive, start, write_lists, write_rows, write_sentences
-from perceptive import load
+from perceptive import load_learner
 from perceptive.data import labelled_rows, list_dataset, sentences
 from perceptive.parameters import TrainingParameters
 from perceptive.training.checkpoint import Checkpoint
@@ -125,7 +125,7 @@ def test_a_run_that_is_killed_when_it_has_replaced_its_model(files, monkeypatch)
 
 def test_a_checkpoint_of_other_options_is_refused(data):
     perceptive("train", data / "train.svm", "-o", data / "l.model", "--quiet", "--epochs", 1)
-    Checkpoint(data / "c", {"data": "other"}).save(Run.of(load(data / "l.model"), TrainingParameters()))
+    Checkpoint(data / "c", {"data": "other"}).save(Run.of(load_learner(data / "l.model"), TrainingParameters()))
     done = perceptive("train", data / "train.svm", "-o", data / "m", "--checkpoint", data / "c", code=1)
     assert "was made from other data or with other options; delete it to start anew" in done.stderr
 

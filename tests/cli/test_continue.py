@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import perceptive
-from perceptive import LinearClassifier, load
+from perceptive import LinearClassifier, load_learner
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_a_new_class_is_refused_and_the_model_stays(data, unknown):
     done = perceptive("train", unknown, "--continue", model, "-o", model, "--epochs", 1, code=1)
     assert "label 2 is none of the classes [0, 1]" in done.stderr
     assert model.read_bytes() == before
-    assert load(model).provisional is False
+    assert load_learner(model).provisional is False
 
 
 def test_python_says_it_plainly(data):
@@ -41,7 +41,7 @@ def test_following_keeps_what_came_before_a_new_class(data, monkeypatch):
     (data / "new.svm").write_text("".join(lines) + "7 3:1\n")
     done = perceptive("train", data / "new.svm", "--follow", "--continue", model, "-o", out, code=1)
     assert "label 7 is none of the classes" in done.stderr
-    assert load(out).rounds >= load(model).rounds
+    assert load_learner(out).rounds >= load_learner(model).rounds
 
 
 def test_notes_are_told_where_no_list_has_an_answer(tmp_path):

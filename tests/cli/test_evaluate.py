@@ -7,12 +7,12 @@ import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
 from command_line import perceptive, write_rows
-from perceptive import load
+from perceptive import load_learner
 
 
 def test_eval_is_as_scikit_learn_counts(data, model):
     X, y = write_rows(data / "test.svm", seed=1)
-    learner = load(model)
+    learner = load_learner(model)
     predicted = learner.predict_many(X)
     told = json.loads(perceptive("eval", model, data / "test.svm", "--json").stdout)
     assert told["metrics"]["accuracy"] == pytest.approx(np.mean(predicted == y))
@@ -26,7 +26,7 @@ def test_eval_is_as_scikit_learn_counts(data, model):
 
 def test_eval_takes_a_label_column_of_taggers_only(data, model):
     assert "--label-column does not go with classifiers; it is for taggers, rerankers" in perceptive(
-        "eval", model, data / "test.svm", "--label-column", 1, code=1
+        "eval", model, data / "test.svm", "--label-column", 1, code=2
     ).stderr  # fmt: skip
 
 

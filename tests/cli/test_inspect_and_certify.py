@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import perceptive
-from perceptive import load
+from perceptive import load_learner
 
 
 def test_inspect(data, model):
@@ -14,18 +14,18 @@ def test_inspect(data, model):
     assert "rule" in shown
     told = json.loads(perceptive("inspect", model, "--top", 3, "--json").stdout)
     [one] = told["weights"]
-    w = load(model).vectors[()].vector("averaged")[0][:, 0]
+    w = load_learner(model).vectors[()].vector("averaged")[0][:, 0]
     heaviest = np.argsort(-abs(w))[:3]
     assert [feature["column"] for feature in one["features"]] == heaviest.tolist()
     assert [feature["name"] for feature in one["features"]] == [str(j + 1) for j in heaviest]
-    perceptive("inspect", model, "--class", "7", code=1)
+    perceptive("inspect", model, "--class", "7", code=2)
     perceptive("train", data / "train.svm", "-o", data / "h.model", "--bits", 3, "--invert-hash", "--quiet")
     told = json.loads(perceptive("inspect", data / "h.model", "--json").stdout)
     assert told["learner"]["names"] == 30
     assert told["learner"]["collisions"] > 0
     features = told["weights"][0]["features"]
     assert sorted(int(feature["name"]) for feature in features) == list(range(1, 31))
-    learner = load(data / "h.model")
+    learner = load_learner(data / "h.model")
     for feature in features:  # a name's own weight: what one unit of it adds to the score
         (data / "one.svm").write_text(f"0 {feature['name']}:1\n0\n")
         rows = perceptive("predict", data / "h.model", data / "one.svm", "--scores").stdout.splitlines()

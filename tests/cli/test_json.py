@@ -24,7 +24,8 @@ TRAINING = {
 }  # fmt: skip
 SHAPES = {
     "train": {
-        **HEAD, "data": COUNTS, "learner": LEARNER, "training": TRAINING, "certificate": (CERTIFICATE, None),
+        **HEAD, "data": COUNTS, "learner": LEARNER, "training": TRAINING,
+        "tuning": ([{"choice": dict, "epochs": int, "score": NUMBER}], None), "certificate": (CERTIFICATE, None),
         "seconds": float, "memory": int, "bytes": int,
     },
     "eval": {**HEAD, "data": COUNTS, "metrics": dict},
@@ -58,7 +59,7 @@ LINES = {
     "tag": [{"tokens", "labels"}],
 }
 METRICS = {
-    "predict": {"accuracy", "auc"},
+    "predict": {"accuracy", "macro_f1", "auc", "log_loss"},
     "rank": {"top1", "mrr", "map", "ndcg", "ndcg@10"},
     "tag": {"accuracy", "precision", "recall", "f1", "phrases", "found", "correct"},
 }
@@ -112,7 +113,8 @@ def test_every_command_has_its_shape(folder, task):
         assert (value["command"], value["task"]) == (arguments[0], name)
         return value
 
-    for more in ([], certify, holdout):
+    tune = [] if task == "rerank" else ["--tune"]
+    for more in ([], certify, holdout, tune):
         value = told("train", data, "-o", "m", "--epochs", "3", *options, *more)
         assert value.keys() == SHAPES["train"].keys()
         assert value["data"].keys() == COUNTS.keys() | counts
@@ -121,6 +123,7 @@ def test_every_command_has_its_shape(folder, task):
         assert len(value["training"]["mistakes"]) == value["training"]["epochs"]
         assert (value["training"]["metric"] is not None) == bool(more and more == holdout)
         assert value["certificate"] is not None or more != certify or not certify
+        assert (value["tuning"] is not None) == bool(more and more == tune)
     evaluated = told("eval", "m", data)
     assert evaluated.keys() == SHAPES["eval"].keys() | DETAILS[command]
     assert evaluated["metrics"].keys() == METRICS[command]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from command_line import perceptive
-from perceptive import KernelClassifier, load, save
+from perceptive import KernelClassifier, load_learner, save
 from perceptive.kernels import Gaussian, Polynomial
 from perceptive.learners import KernelLearner
 
@@ -28,7 +28,7 @@ def test_train_predict_eval_inspect(circle, tmp_path):
     )
     assert told["learner"]["kernel"] == "Polynomial(degree=2)"
     assert "the theorem allows" in told["certificate"]["text"]
-    learner = load(model)
+    learner = load_learner(model)
     assert learner.kernel == Polynomial(2)
     labels = [int(line) for line in perceptive("predict", model, circle).stdout.split()]
     report = json.loads(perceptive("eval", model, circle, "--json").stdout)
@@ -43,7 +43,7 @@ def test_train_predict_eval_inspect(circle, tmp_path):
 def test_budget(circle, tmp_path):
     model = tmp_path / "a.model"
     perceptive("train", circle, "-o", model, "--kernel", "gaussian(gamma=1)", "--budget", 30, "--forget", "projectron")
-    learner = load(model)
+    learner = load_learner(model)
     assert len(learner.dual) <= 30
     assert learner.kernel == Gaussian(gamma=1)
 
@@ -75,17 +75,17 @@ def test_strings_come_as_json_lines(tmp_path):
     ("arguments", "message"),
     [
         (["--kernel", "nonsense"], "no kernel is called 'nonsense'"),
-        (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with --kernel"),
+        (["--kernel", "poly(2)", "--max-voters", "3"], "--max-voters does not go with --task classify --kernel"),
         (["--kernel", "poly(2)", "--rule", "arow"], "--rule arow: it must be"),
         (["--kernel", "poly(2)", "--holdout", "0.0001"], "holds out none of 300 examples"),
         (["--kernel", "poly(2)", "--budget", "5", "--forget", "oldest"], "choose --hypothesis last"),
         (["--kernel", "spectrum(2)@text", "--format", "csv"], "take JSON lines, not csv"),
-        (["--kernel", "poly(2)", "--follow"], "--follow does not go with --kernel"),
-        (["--budget", "5"], "it is for --kernel"),
+        (["--kernel", "poly(2)", "--follow"], "--follow does not go with --task classify --kernel"),
+        (["--budget", "5"], "it is for --task classify --kernel"),
     ],
 )
 def test_bad_usage_is_told(circle, tmp_path, arguments, message):
-    done = perceptive("train", circle, "-o", tmp_path / "a.model", *arguments, code=1)
+    done = perceptive("train", circle, "-o", tmp_path / "a.model", *arguments, code=2)
     assert message in done.stderr
 
 
@@ -142,7 +142,7 @@ def test_going_on_is_learning_all_along(tmp_path):
     model, more = tmp_path / "a.model", tmp_path / "b.model"
     perceptive("train", first, "-o", model, "--kernel", "subsettree@tree", "--epochs", 1, "--no-shuffle", "--quiet")
     perceptive("train", second, "-o", more, "--continue", model, "--epochs", 1, "--no-shuffle", "--quiet")
-    learner = load(more)
+    learner = load_learner(more)
     whole = KernelLearner(classes=["x", "y"], kernel="subsettree@tree")
     whole.learn_many([{"tree": row["tree"]} for row in rows], [row["label"] for row in rows])
     assert learner.mistakes == whole.mistakes
@@ -170,7 +170,7 @@ def test_going_on_with_rows(circle, tmp_path):
         (["--budget", "7"], "leave out --budget"),
         (["--classes", "0,1"], "leave out --classes"),
         (["--bits", "7"], "leave out --bits"),
-        (["--certify"], "--certify is about all examples"),
+        (["--certify"], "--certify needs all examples"),
         (["--rule", "perceptron", "--epochs", "1"], None),
     ):
         done = perceptive("train", circle, "-o", more, "--continue", model, *arguments, code=int(message is not None))
@@ -200,7 +200,7 @@ def test_held_out_examples_stop_the_training(tmp_path):
     )
     best = int(np.argmax(told["training"]["held_out"]))
     assert len(told["training"]["held_out"]) <= best + 3 < 50
-    learner = load(tmp_path / "a.model")
+    learner = load_learner(tmp_path / "a.model")
     assert learner.mistakes == sum(told["training"]["mistakes"][: best + 1])
     assert learner.played == (best + 1) * learner.seen
 
@@ -243,7 +243,7 @@ def test_bad_objects_are_named_by_their_lines_or_skipped(kernel, good, bad, says
 
 @pytest.mark.parametrize("kernel", ["precomputed", "2*precomputed"])
 def test_gram_matrices_are_refused_before_anything_is_read(kernel, tmp_path):
-    told = perceptive("train", tmp_path / "none", "-o", tmp_path / "m", "--kernel", kernel, code=1).stderr
+    told = perceptive("train", tmp_path / "none", "-o", tmp_path / "m", "--kernel", kernel, code=2).stderr
     assert "precomputed" in told
     assert "from Python" in told
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import perceptive
-from perceptive import KernelClassifier, KernelRanker, LinearRanker, load, save
+from perceptive import KernelClassifier, KernelRanker, LinearRanker, load_learner, save
 from perceptive.evaluation import metrics
 from perceptive.kernels import Custom, Polynomial, Spectrum, SubsetTree
 
@@ -52,7 +52,7 @@ def test_vectors(circle, svmlight, tmp_path):
     assert (told["data"]["examples"], told["data"]["candidates"]) == (len(X), sum(map(len, X)))
     assert told["certificate"]["holds"]
     assert not told["certificate"]["hypothetical"]
-    learner = load(model)
+    learner = load_learner(model)
     assert learner.kernel == Polynomial(2)
     assert told["learner"]["supports"] == len(learner.dual)
     rows = np.vstack(X)
@@ -88,16 +88,16 @@ def test_holding_out_and_going_on(svmlight, tmp_path):
     told = json.loads(perceptive("train", svmlight, "--task", "rank", "-o", model, *options).stdout)
     assert len(told["training"]["held_out"]) == len(told["training"]["mistakes"])
     assert 0.5 < max(told["training"]["held_out"]) <= 1
-    before = load(model).rounds
+    before = load_learner(model).rounds
     perceptive("train", svmlight, "--task", "rank", "--continue", model, "-o", model, "--epochs", 1)
-    assert load(model).rounds == before + 120
+    assert load_learner(model).rounds == before + 120
     for wrong, message in [
         (("--kernel", "linear"), "leave out --kernel"),
         (("--rule", "pa1"), "leave out --rule"),
         (("--bits", "5"), "leave out --bits"),
-        (("--certify",), "those before are not here"),
+        (("--certify",), "those of before are not given"),
     ]:
-        said = perceptive("train", svmlight, "--task", "rank", "--continue", model, "-o", model, *wrong, code=1)
+        said = perceptive("train", svmlight, "--task", "rank", "--continue", model, "-o", model, *wrong, code=2)
         assert message in said.stderr
 
 
@@ -133,9 +133,9 @@ def test_strings(tmp_path):
     assert not json.loads(perceptive("certify", model, path, "--json").stdout)["certificate"]["hypothetical"]
     write_lines(tmp_path / "other.jsonl", SPELLED[:1])
     assert "On data other than the run's" in perceptive("certify", model, tmp_path / "other.jsonl").stdout
-    rounds = load(model).rounds
+    rounds = load_learner(model).rounds
     perceptive("train", path, "--task", "rank", "--continue", model, "-o", model)
-    assert load(model).rounds == rounds + 3
+    assert load_learner(model).rounds == rounds + 3
 
 
 def test_trees_and_parts(tmp_path):
@@ -150,7 +150,7 @@ def test_trees_and_parts(tmp_path):
     path, model = write_lines(tmp_path / "trees.jsonl", rows), tmp_path / "trees.model"
     kernel = "subsettree(0.5)@tree + 0.1*spectrum(2)@text"
     perceptive("train", path, "--task", "rank", "--kernel", kernel, "-o", model)
-    assert load(model).kernel == SubsetTree(0.5).on("tree") + 0.1 * Spectrum(2).on("text")
+    assert load_learner(model).kernel == SubsetTree(0.5).on("tree") + 0.1 * Spectrum(2).on("text")
     new = write_lines(tmp_path / "new.jsonl", [{"candidates": parses("cut", "bread")}])
     assert perceptive("rank", model, new).stdout == "1 0\n"
 
@@ -207,7 +207,8 @@ def test_what_cannot_be(svmlight, circle, tmp_path):
             "--bits does not go with --task rank --kernel of strings",
         ),
     ]:
-        said = perceptive("train", path, "--task", "rank", "-o", model, *options, code=1).stderr
+        code = 1 if message in ("this is not JSON", "list of objects", "candidate 0: it has no part 'text'") else 2
+        said = perceptive("train", path, "--task", "rank", "-o", model, *options, code=code).stderr
         assert message in said
         assert not model.exists()
     unanswered = write_lines(tmp_path / "u.jsonl", SPELLED[3:])
@@ -215,10 +216,10 @@ def test_what_cannot_be(svmlight, circle, tmp_path):
     assert "no lists with answers" in perceptive(*train, code=1).stderr
     save(LinearRanker().fit(*circle), model)
     train = ("train", svmlight, "--task", "rank", "-o", tmp_path / "b.model", "--continue", model)
-    assert "was not learned with a kernel" in perceptive(*train, "--kernel", "linear", code=1).stderr
+    assert "was not learned with a kernel" in perceptive(*train, "--kernel", "linear", code=2).stderr
     save(KernelClassifier().fit([[0.0], [1.0]], [0, 1]), model)
-    assert "is a kernel classifier; give --task classify" in perceptive(*train, code=1).stderr
-    assert "is a kernel classifier; use perceptive predict" in perceptive("rank", model, svmlight, code=1).stderr
+    assert "is a kernel classifier; give --task classify" in perceptive(*train, code=2).stderr
+    assert "is a kernel classifier; use perceptive predict" in perceptive("rank", model, svmlight, code=2).stderr
 
 
 def test_models_from_python(svmlight, circle, tmp_path):
@@ -230,10 +231,10 @@ def test_models_from_python(svmlight, circle, tmp_path):
     report = json.loads(perceptive("eval", model, svmlight, "--json").stdout)
     assert report["metrics"]["top1"] == ranker.score(X, y)
     assert json.loads(perceptive("certify", model, svmlight, "--json").stdout)["certificate"]["holds"]
-    assert "is a ranker; use perceptive rank" in perceptive("predict", model, svmlight, code=1).stderr
+    assert "is a ranker; use perceptive rank" in perceptive("predict", model, svmlight, code=2).stderr
     save(KernelRanker(kernel=Spectrum(2)).fit([["ab", "ba"]], [0]), model)
     assert perceptive("rank", model, "-", input='{"candidates": ["ba", "ab"]}\n').stdout == "1 0\n"
-    assert "take JSON lines" in perceptive("rank", model, svmlight, "--format", "svmlight", code=1).stderr
+    assert "take JSON lines" in perceptive("rank", model, svmlight, "--format", "svmlight", code=2).stderr
     rows = np.vstack(X[:3])
     sizes = [len(xs) for xs in X[:3]]
     grades = np.concatenate([np.arange(n) == best for n, best in zip(sizes, y, strict=False)]).astype(float)

@@ -47,11 +47,12 @@ def test_help_imports_next_to_nothing(arguments):
     assert done.stderr.strip() == "set()"
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "eval", "inspect", "certify"])
+@pytest.mark.parametrize("command", ["train", "predict", "explain", "eval", "inspect", "certify"])
 def test_commands_import_neither_scipy_nor_scikit_learn(data, model, command):
     arguments = {
         "train": ["train", str(data / "train.svm"), "-o", str(data / "b.model")],
         "inspect": ["inspect", str(model)],
+        "explain": ["explain", str(model), str(data / "test.svm"), "-o", str(data / "why.txt")],
     }.get(command, [command, str(model), str(data / "test.svm")])
     program = f"import sys, perceptive.cli\nperceptive.cli.main({arguments})\n" \
         "print({'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
@@ -92,7 +93,7 @@ def test_special_files(data, model):
     assert len(reader.communicate()[0].splitlines()) == 300
     for wrong in (["-o", "pipe"], ["-o", "m", "--cache", "pipe"], ["-o", "m", "--checkpoint", "pipe"]):
         done = perceptive("train", "train.svm", *wrong, code=1, cwd=data)
-        assert "pipe: is no file that could be replaced; give another path" in done.stderr
+        assert "pipe: is not a file that can be replaced; give another path" in done.stderr
     for arguments in (["predict", str(model), str(data / "test.svm")], ["eval", str(model), str(data / "test.svm")]):
         done = subprocess.run(
             ["bash", "-c", f"{' '.join(PERCEPTIVE)} {' '.join(arguments)} >&-"], capture_output=True, text=True

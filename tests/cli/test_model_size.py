@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from perceptive import load
+from perceptive import load_learner
 from perceptive.cli import main
 
 
@@ -45,7 +45,7 @@ def test_many_classes_that_nobody_announced(tmp_path):
     seconds()
     unannounced = min(seconds() for _ in range(3))
     assert os.path.getsize(tmp_path / "model") <= 1_000_000
-    model = load(tmp_path / "model")
+    model = load_learner(tmp_path / "model")
     assert model.classes == sorted(model.classes)
     announced = min(seconds("--classes", classes) for _ in range(3))
     assert unannounced < 2.0 * announced + 0.2

@@ -119,7 +119,7 @@ def test_the_command_line_words_errors(options, told, tmp_path, capsys):
     data.write_text("1 1:1\n-1 2:1\n" if "tag" not in options else "a B-X\n\n")
     if "rank" in options:
         data.write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
-    assert cli.main(["train", str(data), "-o", str(tmp_path / "m"), *options]) == 1
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "m"), *options]) == 2
     assert told in capsys.readouterr().err
 
 

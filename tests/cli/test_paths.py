@@ -10,7 +10,7 @@ from command_line import perceptive, process
 def test_nothing_is_overwritten_that_is_to_be_read(data):
     before = (data / "train.svm").read_bytes()
     for arguments in (["--cache", "train.svm", "test.svm", "-o", "m"], ["train.svm", "-o", "train.svm"]):
-        done = perceptive("train", *arguments, code=1, cwd=data)
+        done = perceptive("train", *arguments, code=2, cwd=data)
         assert "would be lost" in done.stderr
         assert (data / "train.svm").read_bytes() == before
 
@@ -29,12 +29,12 @@ def test_outputs_replace_no_inputs(data, model, chunks):
         ("tag", "*.conll", tagger),
     ):
         for target in (of, next(data.glob(input))):
-            done = perceptive(command, of, data / input, "-o", target, code=1)
+            done = perceptive(command, of, data / input, "-o", target, code=2)
             assert f"{target}: is one of the files to read, and would be lost" in done.stderr
     with open(chunks / "train.conll") as file:
-        done = process("tag", tagger, "-", "-o", chunks / "train.conll", code=1, stdin=file)
+        done = process("tag", tagger, "-", "-o", chunks / "train.conll", code=2, stdin=file)
     assert "would be lost" in done.stderr
-    done = perceptive(*train, "--template", chunks / "t.template", "-o", chunks / "t.template", code=1)
+    done = perceptive(*train, "--template", chunks / "t.template", "-o", chunks / "t.template", code=2)
     assert "would be lost" in done.stderr
     assert {path: path.read_bytes() for path in data.iterdir()} == before
 
@@ -51,24 +51,24 @@ def test_outputs_replace_no_inputs(data, model, chunks):
 def test_no_file_is_written_twice(data, same):
     (data / "there").write_bytes(b"")
     (data / "link").symlink_to("there")
-    done = perceptive("train", "train.svm", *same, code=1, cwd=data)
+    done = perceptive("train", "train.svm", *same, code=2, cwd=data)
     assert "is to be written twice, and one of the two would be lost; give another name" in done.stderr
 
 
 def test_a_model_that_goes_on_is_replaced_by_itself_only(data, model, chunks):
     before = model.read_bytes()
     for wrong in (["-o", "m", "--cache", "a.model"], ["-o", "m", "--checkpoint", "a.model"]):
-        done = perceptive("train", "test.svm", "--continue", "a.model", *wrong, code=1, cwd=data)
+        done = perceptive("train", "test.svm", "--continue", "a.model", *wrong, code=2, cwd=data)
         assert "a.model: is one of the files to read, and would be lost" in done.stderr
     assert model.read_bytes() == before
     perceptive("train", "test.svm", "--continue", "a.model", "-o", "a.model", "--quiet", cwd=data)
     assert model.read_bytes() != before
     tag = ["train", "train.conll", "--task", "tag", "--quiet"]
     perceptive(*tag, "-o", "t.model", cwd=chunks)
-    done = perceptive(*tag, "--dev", "train.conll", "-o", "train.conll", code=1, cwd=chunks)
+    done = perceptive(*tag, "--dev", "train.conll", "-o", "train.conll", code=2, cwd=chunks)
     assert "would be lost" in done.stderr
     rerank = ["train", "train.conll", "--task", "rerank", "--base", "t.model"]
-    assert "would be lost" in perceptive(*rerank, "-o", "t.model", code=1, cwd=chunks).stderr
+    assert "would be lost" in perceptive(*rerank, "-o", "t.model", code=2, cwd=chunks).stderr
 
 
 @pytest.mark.parametrize("options", [["--certify"], ["--epochs", 2]])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from command_line import perceptive, write_rows
-from perceptive import load
+from perceptive import load, load_learner
 
 
 def test_predict(data, model):
-    learner = load(model)
+    learner = load_learner(model)
     X, y = write_rows(data / "test.svm", seed=1)
     expected = learner.predict_many(X)
     assert perceptive("predict", model, data / "test.svm").stdout == "".join(f"{label}\n" for label in expected)
@@ -56,7 +56,7 @@ def test_models_made_in_python(data):
     assert len(perceptive("predict", data / "array.model", data / "one.svm").stdout.splitlines()) == 2
     assert (
         "give svmlight"
-        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=1).stderr
+        in perceptive("predict", data / "array.model", data / "t.jsonl", "--format", "json", code=2).stderr
     )
     (data / "narrow.svm").write_text("0 1:1\n1 2:1\n")
     perceptive("train", data / "narrow.svm", "--continue", data / "array.model", "-o", data / "m", "--quiet")
@@ -70,7 +70,7 @@ def test_labels_that_would_break_lines_are_quoted(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("label,x\n" + '"two\nlines",1\nplain,-1\n"a\ttab",5\n"""quoted""",-9\n' * 3)
     perceptive("train", table, "-o", tmp_path / "m", "--epochs", 9, "--quiet")
-    labels = load(tmp_path / "m").classes
+    labels = load_learner(tmp_path / "m").classes
     assert {"two\nlines", "a\ttab", '"quoted"', "plain"} == set(labels)
     found = perceptive("predict", tmp_path / "m", table).stdout
     assert found.count("\n") == 12
@@ -132,7 +132,7 @@ def test_header_and_the_best_classes(tmp_path):
     assert told["top"][0]["label"] == told["label"]
     assert {one["label"] for one in told["top"]} == {"x", "y", "z"}
     assert [one["score"] for one in told["top"]] == sorted((one["score"] for one in told["top"]), reverse=True)
-    assert "leave it out" in perceptive("predict", tmp_path / "m", path, "--header", "--json", code=1).stderr
+    assert "leave it out" in perceptive("predict", tmp_path / "m", path, "--header", "--json", code=2).stderr
 
 
 def test_header_and_the_best_of_two_classes(data, model):

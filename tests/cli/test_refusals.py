@@ -42,7 +42,7 @@ def test_what_a_task_does_not_take_is_refused(entry, objects, tmp_path):
     for name, option in options_of("train").items():
         if name in taken or option[0] == "--kernel":
             continue
-        done = perceptive("train", tmp_path / "nothing", "-o", tmp_path / "m", *needed, *option, code=1)
+        done = perceptive("train", tmp_path / "nothing", "-o", tmp_path / "m", *needed, *option, code=2)
         assert option[0].replace("--no-", "--") in done.stderr
         assert "does not go with" in done.stderr
         refused += 1
@@ -56,23 +56,23 @@ def test_every_option_belongs_to_a_task():
 
 
 def test_options_of_commands_that_use_a_model(data, model):
-    done = perceptive("eval", model, data / "test.svm", "--label-column", 1, code=1)
+    done = perceptive("eval", model, data / "test.svm", "--label-column", 1, code=2)
     assert "--label-column does not go with classifiers; it is for taggers, rerankers" in done.stderr
 
 
 def test_what_would_be_passed_over_is_refused(chunks, data, model):
     train = chunks / "train.conll"
     learn = ("train", train, "--task", "tag", "-o", chunks / "a.model")
-    done = perceptive(*learn, "--on-error", "skip", "--threads", 2, code=1)
-    assert "--on-error, --threads does not go with --task tag; it is for --task classify" in done.stderr
-    assert "give one of them" in perceptive(*learn, "--dev", train, "--holdout", 0.1, code=1).stderr
+    done = perceptive(*learn, "--on-error", "skip", "--threads", 2, code=2)
+    assert "--on-error, --threads do not go with --task tag; they are for --task classify" in done.stderr
+    assert "give one of them" in perceptive(*learn, "--dev", train, "--holdout", 0.1, code=2).stderr
     (data / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n" * 3)
     rank = ("train", data / "lists.svm", "--task", "rank", "-o", data / "r.model", "--quiet")
     perceptive(*rank)
-    told = perceptive(*rank, "--continue", data / "r.model", "--zero-based", code=1).stderr
-    assert "goes on learning as it has begun; leave out --zero-based" in told
-    told = perceptive(*rank, "--continue", data / "r.model", "--certify", code=1).stderr
-    assert "--certify is about all examples of a run" in told
-    told = perceptive("train", data / "train.svm", "-o", data / "b.model", "--continue", model, "--certify", code=1)
-    assert "--certify is about all examples of a run" in told.stderr
-    assert "is a classifier; give --task classify" in perceptive(*rank, "--continue", model, code=1).stderr
+    told = perceptive(*rank, "--continue", data / "r.model", "--zero-based", code=2).stderr
+    assert "keeps the parameters that it was trained with; leave out --zero-based" in told
+    told = perceptive(*rank, "--continue", data / "r.model", "--certify", code=2).stderr
+    assert "--certify needs all examples of a run" in told
+    told = perceptive("train", data / "train.svm", "-o", data / "b.model", "--continue", model, "--certify", code=2)
+    assert "--certify needs all examples of a run" in told.stderr
+    assert "is a classifier; give --task classify" in perceptive(*rank, "--continue", model, code=2).stderr

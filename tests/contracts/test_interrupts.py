@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import perceptive
-from perceptive import load, save
+from perceptive import load, load_learner, save
 from perceptive.kernels import Spectrum
 from zoo import CASES, LISTS, ROWS, TWO, WORDS, Case, N
 
@@ -118,7 +118,7 @@ def check_whole(learner, case, path):
     assert learner.played * problems >= learner.rounds  # what was recorded is at least what was played
     learner.finish()  # vectors are written out, as in a file
     save(learner, path)
-    twin = load(path)
+    twin = load_learner(path)
     assert (twin.rounds, twin.mistakes, twin.updates) == (learner.rounds, learner.mistakes, learner.updates)
     assert [str(a) for a in twin.predict_many(case.X)] == [str(a) for a in learner.predict_many(case.X)]
     twin.learn_many(case.X, case.y)
@@ -129,7 +129,7 @@ def check_whole(learner, case, path):
     assert learner.rounds > rounds
     learner.predict_many(case.X)
     save(learner, path)
-    load(path).predict_many(case.X)
+    load_learner(path).predict_many(case.X)
 
 
 def teach(learner, case):

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from perceptive import certify, load, save
+from perceptive import certify, load_learner, save
 from perceptive.parameters import TrainingParameters
 from perceptive.training.loop import InMemory, Run, train
 from zoo import CASES
@@ -51,6 +51,15 @@ def test_prediction_changes_nothing(case):
     assert everything(learner) == before
 
 
+def test_scores_and_facts_change_nothing(case):
+    learner = learned(case)
+    before = everything(learner)
+    hypothesis = "last" if learner.parameters.hypothesis == "voted" else None
+    assert all(np.isfinite(learner.score(x, hypothesis)).all() for x in case.X)
+    assert learner.facts()["rule"] == learner.parameters.rule
+    assert everything(learner) == before
+
+
 def test_a_snapshot_is_gone_back_to(case):
     learner = learned(case, 0, HALF)
     before, kept = everything(learner), learner.snapshot()
@@ -69,7 +78,7 @@ def test_a_copy_goes_on_as_the_original(case, way, tmp_path):
         half = type(half).from_state(half.state())
     elif way == "file":
         save(half, tmp_path / "model")
-        half = load(tmp_path / "model")
+        half = load_learner(tmp_path / "model")
     else:
         half = pickle.loads(pickle.dumps(half)) if way == "pickle" else copy.deepcopy(half)
     assert everything(half) == everything(whole)
@@ -144,9 +153,22 @@ def test_bad_input_changes_nothing(case):
     assert everything(learner) == before
 
 
-def test_nothing_learned_is_said(case):
-    with pytest.raises(ValueError, match="learned nothing"):
-        case.make().predict_many(case.X)
+def test_before_the_first_example_it_predicts_with_v0(case):
+    """Where v₀ = 0 all scores are equal: the first class, the first of a list, what the tagger proposes first."""
+    learner = case.make()
+    if "unannounced" in case.name or case.name.startswith("sequence"):
+        with pytest.raises(ValueError, match=r"no (classes|labels) are known yet; announce them"):
+            learner.predict_many(case.X)
+        return
+    if case.name.startswith("reranking"):
+        expected = learner.tagger.predict_many(case.X)
+    else:
+        expected = [learner.classes[0] if hasattr(learner, "classes") else 0] * len(case.X)
+    assert learner.predict_many(case.X) == expected
+    assert [learner.predict(x) for x in case.X] == expected
+    assert not any(np.any(learner.score(x)) for x in case.X if hasattr(learner, "score"))
+    assert (learner.rounds, learner.played) == (0, 0)
+    learner.learn(case.X[0], case.y[0])  # examples of any kind may still come
 
 
 def test_weights_are_taken_or_refused(case):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import perceptive
-from perceptive import _core, learners, load, save
+from perceptive import _core, learners, load, load_learner, save
 from zoo import CASES, DICTS, LISTS, ROWS, SENTENCES, TAGS, TWO, WORD_LISTS, WORDS, Case, N
 
 pytestmark = pytest.mark.core
@@ -95,7 +95,7 @@ def test_many_models_in_many_threads(tmp_path):
                 assert len(learner.predict_many(case.X)) == N
             elif action == 6:
                 save(learner, path)
-                load(path).predict(case.X[i])
+                load_learner(path).predict(case.X[i])
                 saved[0] += 1
             else:
                 twin = copy.deepcopy(learner) if n % 2 else pickle.loads(pickle.dumps(learner))
@@ -107,7 +107,7 @@ def test_many_models_in_many_threads(tmp_path):
     assert saved[0] > 0
     for case, learner in models:
         save(learner, tmp_path / "model")
-        assert len(load(tmp_path / "model").predict_many(case.X)) == N
+        assert len(load_learner(tmp_path / "model").predict_many(case.X)) == N
         assert learner.rounds == learner.played or case.name == "ovr"
 
 

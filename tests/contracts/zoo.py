@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,12 @@ import numpy as np
 from perceptive import learners
 from perceptive.kernels import Gaussian, Spectrum
 from perceptive.learners.reranking import RerankingLearner
+
+# Whose averaged vector predicts, unless another hypothesis is given.
+LinearLearner, RankingLearner, KernelLearner, KernelRankingLearner, SequenceLearner = (
+    partial(getattr(learners, f"{kind}Learner"), hypothesis="averaged")
+    for kind in ("Linear", "Ranking", "Kernel", "KernelRanking", "Sequence")
+)
 
 
 @dataclass(frozen=True)
@@ -48,9 +55,9 @@ BAD_SENTENCES = [(["w1", "w2"], ["O"]), ([], []), (["w1"], [float("nan")]), ("w1
 
 
 def reranking(**parameters: Any) -> Any:
-    tagger = learners.SequenceLearner(template="word\n@label[-1]")
+    tagger = SequenceLearner(template="word\n@label[-1]")
     tagger.learn_many(SENTENCES, TAGS)
-    return RerankingLearner(tagger, learners.RankingLearner(**parameters), k=4, folds=2)
+    return RerankingLearner(tagger, RankingLearner(**parameters), k=4, folds=2)
 
 
 def linear(name: str, X: Any = ROWS, y: Any = TWO, **parameters: Any) -> Case:
@@ -59,7 +66,7 @@ def linear(name: str, X: Any = ROWS, y: Any = TWO, **parameters: Any) -> Case:
     bad = BAD_ROWS if isinstance(X, np.ndarray) else [({"f0": np.nan}, 1), ({"f0": [1, 2]}, 1), ([1.0, 2.0], 1)]
     return Case(
         f"linear-{name}",
-        lambda: learners.LinearLearner(classes=classes, **parameters),
+        lambda: LinearLearner(classes=classes, **parameters),
         list(X),
         list(y),
         bad,
@@ -85,32 +92,32 @@ CASES = [
     linear("hashed", X=DICTS, bits=6),
     linear("float64", dtype="float64", hypothesis="last"),
     *(
-        Case(f"ranking-{rule}-{pairs}", lambda rule=rule, pairs=pairs: learners.RankingLearner(rule=rule, pairs=pairs),
+        Case(f"ranking-{rule}-{pairs}", lambda rule=rule, pairs=pairs: RankingLearner(rule=rule, pairs=pairs),
              LISTS, BEST, BAD_LISTS, rule not in ("pa", "mira"), (rule, pairs) != ("pa", "all"))
         for rule in ("perceptron", "pa", "pa1")
         for pairs in ("best", "worst", "all")
     ),
-    Case("ranking-voted", lambda: learners.RankingLearner(hypothesis="voted"), LISTS, BEST, BAD_LISTS),
-    Case("kernel-gaussian", lambda: learners.KernelLearner(classes=[0, 1], kernel=Gaussian(sigma=2.0)),
+    Case("ranking-voted", lambda: RankingLearner(hypothesis="voted"), LISTS, BEST, BAD_LISTS),
+    Case("kernel-gaussian", lambda: KernelLearner(classes=[0, 1], kernel=Gaussian(sigma=2.0)),
          list(ROWS), TWO, BAD_ROWS[:1] + BAD_ROWS[3:]),
-    Case("kernel-unannounced", lambda: learners.KernelLearner(kernel="poly(2)"), list(ROWS), THREE, BAD_ROWS[:1]),
-    Case("kernel-ovr", lambda: learners.KernelLearner(classes=[0, 1, 2], kernel="poly(2)", multiclass="ovr"),
+    Case("kernel-unannounced", lambda: KernelLearner(kernel="poly(2)"), list(ROWS), THREE, BAD_ROWS[:1]),
+    Case("kernel-ovr", lambda: KernelLearner(classes=[0, 1, 2], kernel="poly(2)", multiclass="ovr"),
          list(ROWS), THREE, BAD_ROWS[:1]),
     *(
         Case(f"kernel-strings-{rule}",
-             lambda rule=rule: learners.KernelLearner(classes=[0, 1], kernel=Spectrum(2), rule=rule),
+             lambda rule=rule: KernelLearner(classes=[0, 1], kernel=Spectrum(2), rule=rule),
              WORDS, TWO, BAD_WORDS, rule != "pa")
         for rule in ("perceptron", "pa", "pa1", "pa2")
     ),
-    Case("kernel-budget", lambda: learners.KernelLearner(classes=[0, 1], kernel="poly(2)", budget=5), list(ROWS), TWO,
+    Case("kernel-budget", lambda: KernelLearner(classes=[0, 1], kernel="poly(2)", budget=5), list(ROWS), TWO,
          BAD_ROWS[:1], theorem=False),
-    Case("kernel-delta", lambda: learners.KernelLearner(classes=[0, 1], kernel="linear", delta=0.5), list(ROWS), TWO,
+    Case("kernel-delta", lambda: KernelLearner(classes=[0, 1], kernel="linear", delta=0.5), list(ROWS), TWO,
          BAD_ROWS[:1]),
-    Case("kernel-ranking", lambda: learners.KernelRankingLearner(kernel="poly(2)"), LISTS, BEST, BAD_LISTS[:1]),
-    Case("kernel-ranking-strings", lambda: learners.KernelRankingLearner(kernel=Spectrum(1)), WORD_LISTS,
+    Case("kernel-ranking", lambda: KernelRankingLearner(kernel="poly(2)"), LISTS, BEST, BAD_LISTS[:1]),
+    Case("kernel-ranking-strings", lambda: KernelRankingLearner(kernel=Spectrum(1)), WORD_LISTS,
          [i % 3 for i in range(N)], [("abc", 0), (["ab", 3], 0)]),
     *(
-        Case(f"sequence-{name}", lambda how=how: learners.SequenceLearner(template="word[-1:1]\n@label[-1]", **how),
+        Case(f"sequence-{name}", lambda how=how: SequenceLearner(template="word[-1:1]\n@label[-1]", **how),
              SENTENCES, TAGS, BAD_SENTENCES, False, how.get("rule", "perceptron") == "perceptron")
         for name, how in {
             "perceptron": {},

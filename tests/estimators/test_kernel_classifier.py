@@ -52,7 +52,9 @@ def test_scikit_learn_contract(estimator, check):
 def test_parameters_are_declared_once():
     declared = {f.name: f.default for cls in (KernelParameters, TrainingParameters) for f in fields(cls)}
     signature = inspect.signature(KernelClassifier).parameters
-    assert {name: p.default for name, p in signature.items()} == {**declared, "class_weight": None, "certify": False}
+    assert {name: p.default for name, p in signature.items()} == {
+        **declared, "class_weight": None, "probability": False, "certify": False
+    }  # fmt: skip
     documented = inspect.getdoc(KernelClassifier)
     for name in declared:
         assert f"\n{name} : " in documented

@@ -173,7 +173,7 @@ def test_save_and_load(tmp_path, lists, kind):
     ranker = KernelRanker(kernel=kernel, epochs=3, pairs="worst").fit(X[:100], y[:100])
     path = tmp_path / "rank.model"
     perceptive.save(ranker.learner_ if kind == "learner" else ranker, path)
-    again = perceptive.load(path)
+    again = (perceptive.load_learner if kind == "learner" else perceptive.load)(path)
     assert isinstance(again, KernelRankingLearner if kind == "learner" else KernelRanker)
     if kind == "learner":
         assert [again.find_best(xs) for xs in X] == ranker.predict(X).tolist()

@@ -1,25 +1,19 @@
 """LinearRanker and JointClassifier: input of every form, hypotheses, files, metrics."""
 
 import inspect
-from collections import Counter
 from dataclasses import fields
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 import perceptive
-from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker
+from perceptive import KernelRanker, LinearRanker
 from perceptive.evaluation import metrics
-from perceptive.kernels import Custom, Polynomial
 from perceptive.learners import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import RankingParameters, TrainingParameters
@@ -285,74 +279,6 @@ def test_a_refused_partial_fit_teaches_nothing(lists):
     assert (ranker.rounds_, ranker.mistakes_.tolist()) == before[1:]
 
 
-# ---------------------------------------------------------------- the general form
-
-
-def test_block_features_equal_joint_multiclass():
-    """On integers the same weights, exactly; the constant feature stands in each block."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(-3, 4, size=(80, 4)).astype(float)
-    y = np.argmax(X @ rng.integers(-3, 4, size=(4, 3)), axis=1)
-
-    def phi(x, t):
-        return np.kron(np.eye(3)[t], np.append(x, 1.0))
-
-    joint = JointClassifier(phi, range(3), LinearRanker(epochs=4, dtype="float64", shuffle=True, random_state=3))
-    joint.fit(X, y.tolist())
-    clf = LinearClassifier(epochs=4, dtype="float64", random_state=3, bias=1.0).fit(X, y)
-    blocks = joint.ranker_.coef_.reshape(3, 5)
-    assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
-    assert blocks[:, :4] == pytest.approx(clf.coef_, rel=1e-12)
-    assert blocks[:, 4] == pytest.approx(clf.intercept_, rel=1e-12)
-    assert joint.predict(X) == clf.predict(X).tolist()
-    assert joint.predict(X, "last") == clf.predict(X, hypothesis="last").tolist()
-    assert joint.score(X, y.tolist()) == clf.score(X, y)
-
-
-@pytest.mark.parametrize("rule", ["perceptron", "pa1", "pa2"])
-def test_the_block_kernel_equals_kernel_multiclass(rule):
-    """K((x, t), (x', t')) = k(x, x')·[t = t']: the same mistakes, coefficients and answers, exactly on integers."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(-3, 4, size=(80, 4)).astype(float)
-    y = (np.abs(X).sum(axis=1) + X[:, 0]).astype(int) % 3  # all three classes, or two would be one binary problem
-    options = {"rule": rule, "epochs": 4, "dtype": "float64", "random_state": 3}
-    block = Polynomial(2).on(0) * Custom(lambda t, u: t == u, name="same").on(1)
-    joint = JointClassifier(candidates=range(3), ranker=KernelRanker(kernel=block, **options)).fit(X, y.tolist())
-    clf = KernelClassifier(kernel=Polynomial(2), **options).fit(X, y)
-    assert joint.ranker_.mistakes_.tolist() == clf.mistakes_.tolist()
-    assert joint.ranker_.updates_.tolist() == clf.updates_.tolist()
-    alpha, theirs = Counter(), Counter()  # by content: equal examples are one support
-    for number, a in zip(joint.ranker_.support_.tolist(), joint.ranker_.alpha_.tolist(), strict=True):
-        alpha[tuple(X[number // 3]), number % 3] += a  # pair (i, t) is candidate 3i + t
-    for i, row in zip(clf.support_.tolist(), clf.alpha_.tolist(), strict=True):
-        theirs.update({(tuple(X[i]), t): a for t, a in enumerate(row)})
-    alpha, theirs = ({place: a for place, a in one.items() if a} for one in (alpha, theirs))
-    exact = {"rel": 0, "abs": 0} if rule == "perceptron" else {"rel": 1e-9, "abs": 1e-12}
-    assert alpha == pytest.approx(theirs, **exact)
-    for hypothesis in ("last", "averaged", "voted", "best"):
-        assert joint.predict(X, hypothesis) == clf.predict(X, hypothesis=hypothesis).tolist()
-    pairs = [(x, t) for x in X for t in range(3)]
-    scores = joint.ranker_.learner_.scores(pairs, [3] * len(X))
-    assert scores.reshape(-1, 3) == pytest.approx(clf.decision_function(X), rel=1e-9, abs=1e-9)
-    short = JointClassifier(candidates=range(3), kernel=block).fit(X, y.tolist())
-    assert short.score(X, y.tolist()) > 0.5
-    assert short.predict([]) == []
-
-
-def test_joint_classifier_refuses():
-    with pytest.raises(ValueError, match="phi is missing"):
-        JointClassifier(candidates=[0, 1]).fit([1], [0])
-    with pytest.raises(ValueError, match="both given"):
-        JointClassifier(candidates=[0, 1], ranker=LinearRanker(), kernel="linear").fit([1], [0])
-    clf = JointClassifier(lambda x, t: {f"{x}{t}": 1.0}, lambda x: ["a", "b"] if x else [])
-    with pytest.raises(ValueError, match="example 0: its answer 'c'"):
-        clf.fit([1], ["c"])
-    with pytest.raises(ValueError, match="no candidates for 0"):
-        clf.fit([0], ["a"])
-    clf.learn_one(1, "b").learn_one(2, "a")
-    assert clf.predict([1, 2], "last") == ["b", "a"]
-
-
 # ---------------------------------------------------------------- files
 
 
@@ -365,7 +291,7 @@ def test_save_and_load(tmp_path, lists, hypothesis, kind):
     ranker = LinearRanker(hypothesis=hypothesis, epochs=3, pairs="worst").fit(X[:200], y[:200])
     path = tmp_path / "rank.model"
     perceptive.save(ranker.learner_ if kind == "learner" else ranker, path)
-    again = perceptive.load(path)
+    again = (perceptive.load_learner if kind == "learner" else perceptive.load)(path)
     assert isinstance(again, RankingLearner if kind == "learner" else LinearRanker)
     if kind == "learner":
         assert [again.find_best(xs) for xs in X] == ranker.predict(X).tolist()
@@ -392,80 +318,3 @@ def test_damaged_models_are_refused(tmp_path, lists):
             perceptive.load(path)
     with pytest.raises(ValueError, match="has not learned"):
         perceptive.save(LinearRanker(), path)
-
-
-# ---------------------------------------------------------------- metrics
-
-
-@given(st.integers(0, 10**6), st.sampled_from([None, 1, 3]), st.booleans())
-@settings(max_examples=60)
-def test_ndcg_and_map_are_scikit_learns(seed, k, ties):
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, 9, size=6)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    grades = rng.integers(0, 4, size=starts[-1]).astype(float)
-    scores = rng.integers(0, 5, size=starts[-1]).astype(float) if ties else rng.normal(size=starts[-1])
-    parts = [(grades[a:b], scores[a:b]) for a, b in pairwise(starts)]
-    parts = [(g, s) for g, s in parts if g.max() > g.min()]
-    if not parts:
-        assert np.isnan(metrics.ndcg(grades, scores, starts, k))
-        return
-    expected = np.mean([ndcg_score([g], [s], k=k) for g, s in parts])
-    assert metrics.ndcg(grades, scores, starts, k) == pytest.approx(expected)
-    exponential = np.mean([ndcg_score([2**g - 1], [s], k=k) for g, s in parts])
-    assert metrics.ndcg(grades, scores, starts, k, exponential=True) == pytest.approx(exponential)
-    if not ties:
-        told = [(g > 0, s) for g, s in parts if (g == 0).any()]
-        if told:
-            expected = np.mean([label_ranking_average_precision_score([g], [s]) for g, s in told])
-            assert metrics.mean_average_precision(grades, scores, starts) == pytest.approx(expected)
-
-
-def test_top1_and_mrr_by_hand():
-    grades = np.array([0, 1, 2, 2, 0, 0, 5.0])
-    scores = np.array([3, 2, 1, 2.5, 1, 1, 9.0])
-    starts = np.array([0, 4, 6, 7])  # the second list and the third tell nothing
-    assert metrics.top1(grades, scores, starts) == 0.0
-    assert metrics.mrr(grades, scores, starts) == 0.5
-    assert np.isnan(metrics.top1(grades[4:], scores[4:], np.array([0, 2, 3])))
-    with pytest.raises(ValueError, match="not negative"):
-        metrics.ndcg(-grades, scores, starts)
-
-
-@pytest.mark.parametrize("kernel", [None, "linear", "spectrum(2)"])
-def test_what_is_missing_is_named(kernel):
-    one = ["ab", "cd"] if kernel == "spectrum(2)" else [[1.0, 0.0], [0.0, 1.0]]
-    ranker = LinearRanker() if kernel is None else KernelRanker(kernel=kernel)
-    with pytest.raises(ValueError, match="list 1: the list has no candidates"):
-        ranker.fit([one, []], [0, 0])
-    ranker.fit([one], [0])
-    with pytest.raises(ValueError, match="there are no lists; give at least one"):
-        ranker.predict([])
-
-
-@pytest.mark.parametrize(
-    ("qid", "message"),
-    [
-        ([1, None, 1], "qid holds NoneType and numbers"),
-        ([None, None, None], "qid holds NoneType;"),
-        ([1, "a", 1], "qid holds names and numbers"),
-        (np.array([1, "a", 1], dtype=object), "qid holds names and numbers"),
-        (np.array([1, np.nan, 1], dtype=object), "qid contains NaN"),
-        ([1, [2], 1], "one query for each of the 3 rows"),
-    ],
-)
-def test_bad_queries(qid, message):
-    with pytest.raises(ValueError, match=message):
-        LinearRanker().fit(np.eye(3), [1, 0, 0], qid=qid)
-
-
-def test_queries_may_be_names_in_any_array():
-    for qid in (["b", "b", "a"], np.array(["b", "b", "a"]), np.array(["b", "b", "a"], dtype=object)):
-        ranker = LinearRanker(hypothesis="last").fit(np.eye(3), [1, 0, 0], qid=qid)
-        assert ranker.predict(np.eye(3), qid=qid).tolist() == [0, 2]
-
-
-def test_grades_that_differ_beyond_all_numbers_are_refused():
-    for ranker in (LinearRanker(cost="grade"), KernelRanker(kernel="linear")):
-        with pytest.raises(ValueError, match="differ by more than a float can hold"):
-            ranker.fit([[[1.0, 0.0], [0.0, 1.0]]], [[-1e308, 1e308]])

@@ -1,9 +1,5 @@
 """Reranker: candidates by cross-fitting, features of whole segments, and what it must never do."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -232,91 +228,6 @@ def files(sentences, tmp_path, capsys):
     return tmp_path
 
 
-def test_train_tag_and_eval(files, sentences, capsys):
-    X, y = [[[(word,) for word in x] for x in sentences[0]], sentences[1]]
-    base, model = files / "ner.model", files / "rerank.model"
-    options = ("--task", "rerank", "--base", base, "--candidates", 10, "--folds", 3, "-o", model)
-    code, out, err = run(capsys, "train", files / "train.conll", *options, "--json")
-    assert code == 0, err
-    told = json.loads(out)
-    assert told["data"]["examples"] == 200
-    in_python = Reranker(BASE, k=10, folds=3).fit(X[:200], y[:200])
-    assert told["learner"]["oracle"] == in_python.oracle_
-    assert told["training"]["mistakes"] == in_python.ranker_.mistakes_.tolist()
-    expected = in_python.predict(X[200:])
-    code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1)
-    assert code == 0, err
-    tagged = [[line.split()[-1] for line in block.splitlines()] for block in out.strip().split("\n\n")]
-    assert tagged == expected
-    code, out, err = run(capsys, "eval", model, files / "test.conll", "--json")
-    assert code == 0, err
-    assert json.loads(out)["metrics"]["f1"] == pytest.approx(evaluate(y[200:], expected).f1)
-    better = json.loads(out)["metrics"]["f1"]
-    assert better > json.loads(run(capsys, "eval", base, files / "test.conll", "--json")[1])["metrics"]["f1"] + 10
-    code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1, "--kbest", 2, "--json")
-    assert code == 0, err
-    lines = [json.loads(line) for line in out.splitlines()]
-    assert lines[0]["labels"] == expected[0]
-    assert lines[0]["score"] >= lines[1]["score"]
-    code, out, err = run(capsys, "tag", model, "--text", "so N1 N2 together", "--spans")
-    assert code == 0, err
-    assert "N1 N2" in out
-    code, out, err = run(capsys, "inspect", model, "--json")
-    assert code == 0, err
-    assert json.loads(out)["learner"]["k"] == 10
-    code, out, err = run(capsys, "train", files / "train.conll", *options, "--base-epochs", 2, "--rule", "perceptron")
-    assert code == 0, err
-    assert "oracle" in out
-    loaded = perceptive.load(model)
-    assert isinstance(loaded, RerankingLearner)
-    assert loaded.ranker.parameters.rule == "perceptron"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "needs --base MODEL"),
-        (("--base", "ner.model", "--template", "ner"), "--template does not go with --task rerank"),
-        (("--base", "ner.model", "--multiclass", "ovr"), "--multiclass does not go"),
-        (("--base", "ner.model", "--bits", "3"), "--bits does not go"),
-        (("--base", "ner.model", "--kernel", "linear"), "--kernel does not go"),
-        (("--base", "ner.model", "--holdout", "0.1"), "--holdout does not go"),
-        (("--base", "ner.model", "--folds", "1000"), "too few for 1000 folds"),
-        (("--base", "train.conll"), "train.conll"),
-    ],
-)
-def test_bad_commands(files, capsys, monkeypatch, options, message):
-    monkeypatch.chdir(files)
-    code, _, err = run(capsys, "train", "train.conll", "--task", "rerank", "-o", "m", *options)
-    assert code == 1
-    assert message in err
-    assert not (files / "m").exists()
-
-
-def test_rerankers_are_not_mixed_up(files, capsys):
-    base, model, train = files / "ner.model", files / "rerank.model", files / "train.conll"
-    assert run(capsys, "train", train, "--task", "rerank", "--base", base, "--folds", 2, "-o", model, "--quiet")[0] == 0
-    assert "is a reranker" in run(capsys, "predict", model, train)[2]
-    assert "is not a tagger" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
-    assert "is a reranker; use perceptive tag" in run(capsys, "rank", model, train)[2]
-    assert "no margins" in run(capsys, "tag", model, train, "--margin", "--label-column", -1)[2]
-    assert "20 at most" in run(capsys, "tag", model, train, "--kbest", 21, "--label-column", -1)[2]
-    told = run(capsys, "train", train, "--task", "tag", "--folds", 2, "-o", files / "x")[2]
-    assert "--folds does not go with --task tag; it is for --task rerank" in told
-    assert "would be lost" in run(capsys, "train", train, "--task", "rerank", "--base", base, "-o", base)[2]
-
-
-def test_the_command_goes_without_scikit_learn(files):
-    code = (
-        "import sys; from perceptive.cli import main; "
-        "main(['train', 'train.conll', '--task', 'rerank', '--base', 'ner.model', '-o', 'm', '--quiet']); "
-        "main(['tag', 'm', 'test.conll', '--label-column', '-1', '-o', 'out']); "
-        "print({'sklearn', 'scipy'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=files)
-    assert done.stdout == "set()\n", done.stderr
-
-
 def test_shapes():
     assert [shape(word) for word in ("New-York", "U.S.", "1,200", "of", "IBM", "Ärzte")] == [
         "X-X", "X.X.", "0,0", "x", "X", "X",
@@ -384,7 +295,7 @@ def test_functions_are_saved_by_name(sentences, tmp_path):
     assert again.features is length
     assert again.predict(X) == reranker.predict(X)
     perceptive.save(reranker.learner_, path)
-    assert perceptive.load(path, functions={"length": length}).predict_many(X) == reranker.predict(X)
+    assert perceptive.load_learner(path, functions={"length": length}).predict_many(X) == reranker.predict(X)
     kernel = Custom(lambda a, b: float(a == b), name="length")
     both = Reranker(BASE, k=2, folds=2, features=length, kernel=kernel, structure="tags").fit(X[:8], y[:8])
     with pytest.raises(perceptive.model_file.ModelFileError, match="two functions of the model are called 'length'"):

@@ -5,14 +5,12 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import perceptive
-from perceptive import SequenceTagger, _core, certify, cli, model_file
+from perceptive import SequenceTagger, _core, cli
 from perceptive.features import terms
 from perceptive.features.templates import Templates
 from perceptive.learners import SequenceLearner
-from perceptive.model_file import ModelFileError
 
 pytestmark = pytest.mark.core
 
@@ -139,114 +137,6 @@ def test_threads_may_unpack_a_model_at_once(tmp_path):
     assert found == [expected] * 4
 
 
-# ---------------------------------------------------------------- files
-
-
-def changed(path, change):
-    """Write a model file again, with its parts changed."""
-    kind, meta, arrays = model_file.read(path)
-    arrays = {name: np.array(array) for name, array in arrays.items()}
-    change(meta, arrays)
-    model_file.write(path, kind, meta, arrays)
-    return path
-
-
-@pytest.fixture
-def saved(tmp_path):
-    tagger = SequenceTagger(template="word\n@label[-1]\n@label[-2]", hypothesis="voted", epochs=2).fit(X, Y)
-    perceptive.save(tagger, tmp_path / "a.model")
-    return tmp_path / "a.model"
-
-
-@pytest.mark.parametrize("line", ["in(FILE)", "segment in(FILE)"])
-def test_loading_opens_no_other_file(saved, tmp_path, line):
-    (tmp_path / "words.txt").write_text("Ziv\n")
-    line = line.replace("FILE", str(tmp_path / "words.txt"))
-    changed(saved, lambda meta, _: meta.update(text=meta["text"] + "\n" + line))
-    with pytest.raises(ModelFileError, match="its words are not given"):
-        perceptive.load(saved)
-
-
-@pytest.mark.parametrize(
-    "name", ["model.state.weight", "model.state.sum", "model.edge.weight", "model.triple.weight", "model.log.step"]
-)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_weights_of_files_are_finite(saved, name, value):
-    changed(saved, lambda _, arrays: arrays[name].__setitem__(0, value))
-    with pytest.raises(ModelFileError, match="a weight is not finite"):
-        perceptive.load(saved)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"temperature": 0.0}, "temperature must be a number > 0"),
-        ({"temperature": float("inf")}, "temperature must be a number > 0"),
-        ({"label_column": 0, "n_columns": None}, "label_column is 0, of None columns"),
-        ({"label_column": 5, "n_columns": 3}, "label_column is 5, of 3 columns"),
-        ({"label_column": 10**30, "n_columns": 3}, "label_column must be a whole number"),
-        ({"label_column": 0.5, "n_columns": 3}, "label_column must be a whole number"),
-        ({"text": "word[-15:15] & " * 2 + "word[-15:15]"}, "29,791 templates in a line"),
-    ],
-)
-def test_what_does_not_fit_together_is_refused(saved, change, message):
-    changed(saved, lambda meta, _: meta.update(change))
-    with pytest.raises(ModelFileError, match=message):
-        perceptive.load(saved)
-
-
-def test_arrays_of_another_type_are_refused(saved, tmp_path):
-    changed(saved, lambda _, arrays: arrays.update({"model.run": np.zeros(7, np.int16)}))
-    with pytest.raises(ModelFileError, match="another type"):
-        perceptive.load(saved)
-    reranker = perceptive.Reranker(SequenceTagger(template="hmm", epochs=2), k=20, folds=2).fit(X * 3, Y * 3)
-    perceptive.save(reranker, tmp_path / "b.model")
-    changed(tmp_path / "b.model", lambda _, arrays: arrays.update({"tagger/model.run": np.zeros(7, np.int16)}))
-    with pytest.raises(ModelFileError, match="another type"):
-        perceptive.load(tmp_path / "b.model")
-
-
-def test_a_file_that_asks_for_too_much_memory_is_refused(saved, monkeypatch):
-    def scarce(*arguments, **named):
-        raise MemoryError
-
-    monkeypatch.setattr(SequenceLearner, "meet_labels", scarce)
-    with pytest.raises(ModelFileError, match="more memory than there is"):
-        perceptive.load(saved)
-
-
-def test_what_was_trained_is_saved_whatever_became_of_the_file(tmp_path):
-    template = tmp_path / "my.template"
-    template.write_text("word\n")
-    tagger = SequenceTagger(template=template).fit(X, Y)
-    template.write_text("shape\npos\n")
-    perceptive.save(tagger, tmp_path / "a.model")
-    template.unlink()
-    perceptive.save(tagger, tmp_path / "a.model")
-    loaded = perceptive.load(tmp_path / "a.model")
-    assert Templates.of(loaded.template).text == loaded.learner_.templates.text == "word\n"
-    assert clone(loaded).fit(X, Y).predict(X) == tagger.predict(X)
-
-
-def test_numpy_scalars_can_be_saved(tmp_path):
-    tagger = SequenceTagger(template="hmm", epochs=np.int64(3), learning_rate=np.float32(1), random_state=np.int32(1))
-    labels = [[np.int64(label != "O") for label in mine] for mine in Y]
-    perceptive.save(tagger.fit(X, labels), tmp_path / "a.model")
-    assert perceptive.load(tmp_path / "a.model").predict(X) == tagger.predict(X)
-
-
-@pytest.mark.parametrize("parameters", [{}, {"validation_fraction": 0.5, "epochs": 6, "patience": 2}])
-def test_the_fingerprint_outlives_pruning_and_early_stopping(parameters):
-    X_more, y_more = X * 3, [Y[0], Y[1], [*Y[0][:-1], "B-P"], Y[1], Y[0], ["O"] * 7]
-    tagger = SequenceTagger(template="hmm", random_state=1, **parameters).fit(X_more, y_more)
-    learner = tagger.learner_
-    rest, _ = tagger._hold_out(len(X_more), tagger._check_parameters()[1])
-    mine = [X_more[i] for i in rest], [y_more[i] for i in rest]
-    assert not certify(learner, *mine).hypothetical
-    learner.prune()
-    assert not certify(learner, *mine).hypothetical
-
-
 # ---------------------------------------------------------------- templates
 
 
@@ -277,7 +167,7 @@ def test_a_restore_that_fails_changes_nothing():
         ("word\ncol(10000)", "line 2: column 10000: the last that can be read is 9999"),
         ("lower(col 10000)", "line 1: column 10000"),
         ("U00:%x[0,10000]", "line 1: column 10000"),
-        ("bag(@label[-1])", "line 1: .*a bag holds what is read"),
+        ("bag(@label[-1])", "line 1: .*a bag needs at least one term"),
     ],
 )  # fmt: skip
 def test_templates_have_limits(text, message):
@@ -295,7 +185,7 @@ def test_templates_that_read_nothing_are_refused(text):
     ("make", "message"),
     [
         (lambda: terms.in_("cities", "Rome"), "the words are a str; give a set"),
-        (lambda: terms.in_("c", [1]), "1 is no entry; give strings"),
+        (lambda: terms.in_("c", [1]), "1 is not an entry; give strings"),
         (lambda: terms.in_(3), "give its name as a string"),
         (lambda: terms.prefix(1.5), "a number of characters is a whole number"),
         (lambda: terms.prefix("3"), "a number of characters is a whole number"),
@@ -313,7 +203,7 @@ def test_terms_of_wrong_types_are_refused(make, message):
 
 
 def test_a_bag_of_labels_is_refused():
-    with pytest.raises(ValueError, match="a bag holds what is read"):
+    with pytest.raises(ValueError, match="a bag needs at least one term"):
         terms.bag(terms.label[-1])
 
 

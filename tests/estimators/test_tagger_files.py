@@ -37,7 +37,7 @@ def test_a_model_file_holds_everything(parameters, tmp_path):
     assert loaded.predict(X) == tagger.predict(X)
     assert loaded.learner_.mistakes == tagger.learner_.mistakes
     perceptive.save(tagger.learner_, tmp_path / "b.model")
-    assert perceptive.load(tmp_path / "b.model").predict_many(X) == tagger.predict(X)
+    assert perceptive.load_learner(tmp_path / "b.model").predict_many(X) == tagger.predict(X)
 
 
 def test_dictionaries_travel_with_the_model(tmp_path):

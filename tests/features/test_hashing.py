@@ -341,3 +341,14 @@ def test_it_feeds_a_classifier():
 def test_the_kernel_needs_neither_scipy_nor_scikit_learn():
     code = "import sys, perceptive.features.hashing; sys.exit(bool({'scipy', 'sklearn'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_columns_are_called_by_the_names_remembered():
+    dicts = [{"colour": "red", "size": 2.5}, {"size": 1}]
+    named = HashedFeatures(bits=10, remember_names=True).fit(dicts).get_feature_names_out()
+    plain = HashedFeatures(bits=10).fit(dicts).get_feature_names_out()
+    assert named[[641, 1018]].tolist() == ["colour=red", "size"]
+    assert plain[641] == "hashedfeatures641"
+    assert (np.delete(named, [641, 1018]) == np.delete(plain, [641, 1018])).all()
+    few = HashedFeatures(bits=1, remember_names=True).fit([{"a": 1, "b": 1, "c": 1}])
+    assert sorted(few.get_feature_names_out()) == ["a", "b | c"]

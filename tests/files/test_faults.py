@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from command_line import PERCEPTIVE, perceptive, write_lists, write_rows
-from perceptive import file_lock, load, model_file, whole_file
+from perceptive import file_lock, load_learner, model_file, whole_file
 from perceptive.streams import blocks
+from perceptive.streams.cache import Cache
 from perceptive.training.checkpoint import Checkpoint
 from processes import finished
 
@@ -150,14 +151,20 @@ def test_predictions_are_written_whole_or_not_at_all(tmp_path, fail, number):
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_a_run_without_its_cache_goes_on_in_the_order_of_the_files(tmp_path, fail, monkeypatch, killed):
+def test_a_run_without_its_cache_parses_the_files_in_every_epoch(tmp_path, monkeypatch, killed):
     """Also where it is broken off and resumed when there is room again."""
     monkeypatch.setattr(blocks, "BLOCK", 4000)
     write_rows(tmp_path / "rows.svm", n=200)
     command = ["train", "rows.svm", "--epochs", 3, "--quiet", "--cache", "c", "--checkpoint", "p", "-o"]
-    fail(5, errno.ENOSPC)
+    append = Cache.append
+
+    def full(self, *arguments):
+        raise OSError(errno.ENOSPC, "cannot be written (No space left on device); make room", self.path or "/tmp")
+
+    monkeypatch.setattr(Cache, "append", full)
     done = perceptive(*command, "whole", cwd=tmp_path)
-    assert "going on without the cache: every epoch parses the files anew, in their order" in done.stderr
+    assert "c: cannot be written (No space left on device); make room; going on without keeping it" in done.stderr
+    assert "make room; going on without the cache: every epoch parses the files anew" in done.stderr
     assert not (tmp_path / "c").exists()
     if killed:
         chunks = iter(range(999))
@@ -168,16 +175,36 @@ def test_a_run_without_its_cache_goes_on_in_the_order_of_the_files(tmp_path, fai
                 raise KeyboardInterrupt
 
         monkeypatch.setattr(Checkpoint, "after_chunk", stop)
-        fail(5, errno.ENOSPC)
         perceptive(*command, "made", cwd=tmp_path, code=130)
-        fail(0, errno.ENOSPC)
+        monkeypatch.setattr(Cache, "append", append)
         perceptive(*command, "made", cwd=tmp_path)
         assert (tmp_path / "made").read_bytes() == (tmp_path / "whole").read_bytes()
     else:
-        fail(0, errno.ENOSPC)
+        monkeypatch.setattr(Cache, "append", append)
         perceptive(*command, "made", cwd=tmp_path)
-        assert load(tmp_path / "made").rounds == load(tmp_path / "whole").rounds
-        assert load(tmp_path / "made").fingerprint == load(tmp_path / "whole").fingerprint
+        assert load_learner(tmp_path / "made").rounds == load_learner(tmp_path / "whole").rounds
+        assert load_learner(tmp_path / "made").fingerprint == load_learner(tmp_path / "whole").fingerprint
+
+
+def test_a_run_that_had_a_cache_needs_one_when_it_is_resumed(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 4000)
+    write_rows(tmp_path / "rows.svm", n=200)
+    command = ["train", "rows.svm", "--epochs", 3, "--quiet", "--checkpoint", "p", "-o", "m"]
+    after_chunk = Checkpoint.after_chunk
+
+    def stop(self, run, dataset):
+        self.save(run, dataset)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "after_chunk", stop)
+    perceptive(*command, cwd=tmp_path, code=130)
+    monkeypatch.setattr(Checkpoint, "after_chunk", after_chunk)
+
+    def full(self, *arguments):
+        raise OSError(errno.ENOSPC, "cannot be written (No space left on device); make room", "/tmp")
+
+    monkeypatch.setattr(Cache, "append", full)
+    assert perceptive(*command, cwd=tmp_path, code=1).stderr.endswith("make room\n")
 
 
 def test_what_comes_but_once_needs_its_cache(tmp_path, fail):

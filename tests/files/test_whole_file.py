@@ -120,7 +120,7 @@ def test_a_lock_holds_the_place_of_a_file_that_is_not_there(tmp_path):
 def test_nothing_but_files_is_locked_or_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for write in (put, lambda path: FileLock(path, "cache")):
-        with pytest.raises(OSError, match="is no file that could be replaced; give another path"):
+        with pytest.raises(OSError, match="is not a file that can be replaced; give another path"):
             write(tmp_path / "pipe")
     assert os.listdir(tmp_path) == ["pipe"]
 

@@ -110,7 +110,7 @@ def test_two_proofs_agree(examples):
         assert all(sum(w * z for w, z in zip(end.weights, row, strict=True)) > 0 for row in products)
     else:  # once round the circle, and it is there again
         again = cycle(X, y, start=end.weights)
-        assert (again.weights, again.passes) == (end.weights, end.period)
+        assert (again.weights, again.epochs) == (end.weights, end.period)
 
 
 @quick
@@ -138,14 +138,14 @@ def test_narrow_gap_is_found_exactly():
     proof = separate(X, y)
     assert proof.separable
     assert isinstance(proof.witness[0], Fraction)
-    assert cycle(X, y, max_passes=10).converged
+    assert cycle(X, y, max_epochs=10).converged
 
 
 def test_cycle_counts_passes_and_updates():
     end = cycle([[1], [-1]], [1, -1])
-    assert (end.converged, end.weights, end.passes, end.updates, end.period) == (True, (1,), 2, 1, 0)
+    assert (end.converged, end.weights, end.epochs, end.updates, end.period) == (True, (1,), 2, 1, 0)
     end = cycle([[1], [1]], [1, -1])
-    assert (end.converged, end.weights, end.passes, end.updates, end.period) == (False, (0,), 1, 2, 1)
+    assert (end.converged, end.weights, end.epochs, end.updates, end.period) == (False, (0,), 1, 2, 1)
 
 
 def test_cycle_ties():
@@ -157,7 +157,7 @@ def test_cycle_ties():
 
 def test_cycle_gives_up_loudly():
     with pytest.raises(ArithmeticError, match="3 passes"):
-        cycle([[1, 1, 1], [1, 3, 2], [1, 2, 4], [1, 3, 4], [1, 2, 3]], [-1, 1, 1, 1, -1], max_passes=3)
+        cycle([[1, 1, 1], [1, 3, 2], [1, 2, 4], [1, 3, 4], [1, 2, 3]], [-1, 1, 1, 1, -1], max_epochs=3)
 
 
 @pytest.mark.parametrize(

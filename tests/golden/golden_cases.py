@@ -37,6 +37,9 @@ def about_ranking_learner(X):
     return ask
 
 
+AVERAGED = {"hypothesis": "averaged"}
+
+
 def taught(learner, X, y):
     """A learner that was told one example after the other."""
     for x, label in zip(X, list(y), strict=True):
@@ -44,18 +47,19 @@ def taught(learner, X, y):
     return learner
 
 
-add("learner-linear", lambda: taught(learners.LinearLearner(classes=[-1, 1]), d.ROWS, d.TWO.tolist()),
+add("learner-linear", lambda: taught(learners.LinearLearner(classes=[-1, 1], **AVERAGED), d.ROWS, d.TWO.tolist()),
     about_learner(d.ROWS_TEST))  # fmt: skip
-add("learner-linear-grown", lambda: taught(learners.LinearLearner(keep="all", rule="pa1"), d.DICTS, d.FOUR.tolist()),
+add("learner-linear-grown",
+    lambda: taught(learners.LinearLearner(keep="all", rule="pa1", **AVERAGED), d.DICTS, d.FOUR.tolist()),
     about_learner(d.DICTS_TEST, keep=True))  # fmt: skip
-add("learner-kernel", lambda: taught(learners.KernelLearner(kernel="poly(2)"), d.ROWS, d.FOUR.tolist()),
+add("learner-kernel", lambda: taught(learners.KernelLearner(kernel="poly(2)", **AVERAGED), d.ROWS, d.FOUR.tolist()),
     about_learner(d.ROWS_TEST, keep=True), exact=False)  # fmt: skip
-add("learner-ranking", lambda: taught(learners.RankingLearner(rule="pa1"), d.LISTS, d.BEST),
+add("learner-ranking", lambda: taught(learners.RankingLearner(rule="pa1", **AVERAGED), d.LISTS, d.BEST),
     about_ranking_learner(d.LISTS_TEST))  # fmt: skip
 add("learner-kernel-ranking",
-    lambda: taught(learners.KernelRankingLearner(kernel="spectrum(2)"), d.STRING_LISTS, d.STRING_BEST),
+    lambda: taught(learners.KernelRankingLearner(kernel="spectrum(2)", **AVERAGED), d.STRING_LISTS, d.STRING_BEST),
     about_ranking_learner(d.STRING_LISTS_TEST), exact=False)  # fmt: skip
-add("learner-sequence", lambda: taught(learners.SequenceLearner(template=TEMPLATE), d.SENTENCES, d.TAGS),
+add("learner-sequence", lambda: taught(learners.SequenceLearner(template=TEMPLATE, **AVERAGED), d.SENTENCES, d.TAGS),
     lambda learner: plain({**counters(learner), "labels": [learner.predict(x) for x in d.SENTENCES_TEST]}))  # fmt: skip
 
 

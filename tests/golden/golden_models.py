@@ -9,6 +9,8 @@ from typing import Any
 from comparing import plain
 
 import perceptive
+from perceptive import model_file
+from perceptive.models import registry
 
 HYPOTHESES = ("last", "averaged", "best", "voted", "random")
 FOLDER = Path(__file__).parent / "models"
@@ -88,4 +90,6 @@ def made(case, folder):
 def loaded(name):
     """The model of a case, from its golden file."""
     more = {"functions": CASES[name].functions} if CASES[name].functions else {}
-    return perceptive.load(FOLDER / f"{name}.model", **more)
+    path = FOLDER / f"{name}.model"
+    load = perceptive.load_learner if model_file.read(path)[0] in registry.LEARNERS else perceptive.load
+    return load(path, **more)

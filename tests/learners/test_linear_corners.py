@@ -32,7 +32,7 @@ def test_lazy_average_where_the_scale_collapses(rule, seed):
     learner.learn_many(A, b)
     problem = learner.vectors[()]
     history = [np.append(*[part.ravel() for part in problem.voter(k)]) for k in range(problem.journal.voters)]
-    naive = reference.average(history, problem.survivals().tolist())
+    naive = reference.average(history, problem.survivals().tolist(), open=True)
     w, bias = problem.vector("averaged")
     np.testing.assert_allclose(np.append(w, bias), naive, rtol=1e-3, atol=1e-3 * np.abs(history).max())
 
@@ -131,7 +131,7 @@ def test_copies_of_a_vector_that_has_come_back_to_zero(tmp_path):
     for again in (pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
         assert again.updates == 2
     perceptive.save(learner, tmp_path / "a.model")
-    perceptive.load(tmp_path / "a.model")
+    perceptive.load_learner(tmp_path / "a.model")
 
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])

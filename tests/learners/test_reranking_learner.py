@@ -26,7 +26,7 @@ def fit(X, y):
 
 
 def linear(**options):
-    return RerankingLearner(fit(X, Y), RankingLearner(bits=12), k=4, folds=2, **options)
+    return RerankingLearner(fit(X, Y), RankingLearner(bits=12, hypothesis="averaged"), k=4, folds=2, **options)
 
 
 def kernel(**options):
@@ -60,9 +60,8 @@ def test_training_is_that_of_the_estimator():
     base = SequenceTagger(template=["word", "@label[-1]"], epochs=3)
     reranker = Reranker(base, k=4, folds=3).fit(X, Y)
     tagger = reranker.tagger_.learner_
-    learner = RerankingLearner(
-        tagger, RankingLearner(bits=20, **RANKER), k=4, folds=3, fit_tagger=train_like(tagger, 3)
-    )
+    ranker = RankingLearner(bits=20, hypothesis="averaged", **RANKER)
+    learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, 3))
     training = TrainingParameters()
     dataset = learner.dataset(X, Y, epochs=training.epochs)
     history = train(Run.of(learner, training), InMemory(dataset, training.shuffle))
@@ -89,7 +88,7 @@ def test_going_on_after_a_file_equals_not_having_stopped(make, tmp_path):
     learner = make(target="exact")
     learner.learn_many(X[:20], Y[:20])
     perceptive.save(learner, tmp_path / "m")
-    loaded = perceptive.load(tmp_path / "m")
+    loaded = perceptive.load_learner(tmp_path / "m")
     assert (loaded.k, loaded.folds, loaded.target) == (4, 2, "exact")
     for one in (learner, loaded):
         one.learn_many(X[20:], Y[20:])

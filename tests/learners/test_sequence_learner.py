@@ -41,7 +41,7 @@ def test_many_are_learned_as_one_by_one():
 def test_a_learner_that_has_learned_nothing_counts_nothing():
     for learner in (SequenceLearner(), SequenceLearner(template=TEMPLATE)):
         assert counts(learner) == [0] * 7
-        with pytest.raises(ValueError, match="has learned nothing yet"):
+        with pytest.raises(ValueError, match="no labels are known yet"):
             learner.predict(["a"])
     with pytest.raises(ValueError, match="has learned nothing yet"):
         SequenceLearner().state()
@@ -49,6 +49,16 @@ def test_a_learner_that_has_learned_nothing_counts_nothing():
         learned().learn_many(X, Y, np.ones(len(X)))
     with pytest.raises(ValueError, match="witness does not go with sequences"):
         learned().problems(np.ones(3))
+
+
+@pytest.mark.parametrize("template", ["auto", TEMPLATE])
+@pytest.mark.parametrize("hypothesis", ["last", "averaged", "voted", "best", "random"])
+@pytest.mark.parametrize("sentence", [["a", "b"], [("a", "N"), ("b", "V")], [{"word": "a"}, {"word": "b"}]])
+def test_labels_that_are_announced_are_predicted_before_the_first_sentence(template, hypothesis, sentence):
+    if template == TEMPLATE and not isinstance(sentence[0], str):
+        pytest.skip("the template reads words")
+    learner = SequenceLearner(labels=["X", "Y"], template=template, hypothesis=hypothesis)
+    assert learner.predict(sentence) == ["X", "X"]
 
 
 @pytest.mark.parametrize("again", ["state", "snapshot", "pickle", "copy"])
@@ -141,7 +151,7 @@ def test_random_is_one_vector_drawn_by_its_survival():
 
 def test_random_implies_the_journal_and_is_saved(tmp_path):
     tagger = SequenceTagger(template=TEMPLATE, hypothesis="random", random_state=3, epochs=2).fit(X, Y)
-    assert tagger.learner_.parameters.keeps_log
+    assert tagger.learner_.parameters.keeps_journal
     perceptive.save(tagger, tmp_path / "m")
     loaded = perceptive.load(tmp_path / "m")
     assert loaded.predict(X) == tagger.predict(X)

@@ -69,5 +69,5 @@ def test_places_outside_are_refused():
     model = KernelClassifier(kernel="linear").fit(X, Y)
     damaged = X.tocoo()
     damaged.col[2] = 99
-    with pytest.raises(ValueError, match="its places lie outside of it"):
+    with pytest.raises(ValueError, match="its indices lie outside of its shape"):
         model.learner_.predict_many(damaged)

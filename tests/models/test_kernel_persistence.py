@@ -125,7 +125,7 @@ def test_learners_and_their_certificates_come_back(tmp_path):
     learner = KernelLearner(kernel="poly(2)")
     learner.learn_many(VECTORS, LABELS)
     perceptive.save(learner, path)
-    again = perceptive.load(path)
+    again = perceptive.load_learner(path)
     assert certify(again, VECTORS, LABELS) == certify(learner, VECTORS, LABELS)
     assert again.classes == learner.classes
     again.learn(VECTORS[0], 7)

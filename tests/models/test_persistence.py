@@ -69,7 +69,7 @@ def test_named_features_and_late_classes(tmp_path):
     for x, label in rows:
         learner.learn(x, label)
     perceptive.save(learner, tmp_path / "a.model")
-    again = perceptive.load(tmp_path / "a.model")
+    again = perceptive.load_learner(tmp_path / "a.model")
     assert isinstance(again, LinearLearner)
     assert again.space.vocabulary.names() == ["a", "b=x", "c", "ä"]
     for L in (learner, again):
@@ -182,7 +182,7 @@ def test_arrays_of_any_content_never_crash_the_core(data, tmp_path_factory):
     arrays[name] = np.frombuffer(bytes(raw), arrays[name].dtype).reshape(arrays[name].shape)
     model_file.write(path, kind, meta, arrays)
     try:
-        model = perceptive.load(path)
+        model = perceptive.load_learner(path)
     except ModelFileError:
         return
     for hypothesis in HYPOTHESES:
@@ -198,7 +198,7 @@ def test_loading_is_a_matter_of_milliseconds(tmp_path):
     learner = LinearLearner(classes=[0, 1])
     learner.learn_many([{f"word{i}": 1.0 for i in range(100_000)}], [1])
     perceptive.save(learner, path)
-    best = min(_timed(lambda: perceptive.load(path), time) for _ in range(5))
+    best = min(_timed(lambda: perceptive.load_learner(path), time) for _ in range(5))
     assert best < 0.05
 
 

@@ -18,9 +18,9 @@ AS_IN_THE_NOTES = {"hypothesis": "last", "bias": 0.0}
 
 def learner(start, **parameters):
     """A binary learner of −1 and +1 that starts from the given weights."""
-    L = LinearLearner(classes=[-1, 1], **{**AS_IN_THE_NOTES, **parameters})
     start = np.array(start, dtype=float)
-    L.start(len(start), {ALL: (start[:, None], np.zeros(1))})
+    L = LinearLearner(classes=[-1, 1], n_features=len(start), **{**AS_IN_THE_NOTES, **parameters})
+    L.start({ALL: (start[:, None], np.zeros(1))})
     return L
 
 
@@ -95,7 +95,7 @@ def test_movies_with_learn():
 
 def test_movies_in_exact_arithmetic():
     end = cycle(MOVIES, PROFIT, [-1, 0, 0], ties="positive")
-    assert (end.passes, end.updates, end.weights) == (176, 339, (-24, 10, 1))
+    assert (end.epochs, end.updates, end.weights) == (176, 339, (-24, 10, 1))
 
 
 def scenario(highest, profitable):
@@ -354,7 +354,7 @@ def test_and_and_or_converge_in_time(gate):
     for order in itertools.permutations(range(4)):
         end = cycle(CORNERS[list(order)], y[list(order)])
         assert end.converged
-        assert end.passes <= passes
+        assert end.epochs <= passes
         assert end.updates <= bound
 
 

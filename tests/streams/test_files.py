@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import pathlib
 import subprocess
 import sys
 
@@ -10,11 +9,9 @@ import numpy as np
 import pytest
 
 from perceptive import _core, streams
+from perceptive.errors import ParameterError
 from perceptive.features.text import TextFeatures
-from perceptive.streams import FileFormat, guessing, parsing
-from perceptive.streams.scaling import Scaling
-from test_formats import COLUMNS, core_csv, core_json, core_text, core_vw, outcome
-from twins import csv, json_lines, labelled_text, svmlight, vw
+from perceptive.streams import parsing
 
 pytestmark = pytest.mark.core
 
@@ -173,7 +170,7 @@ def test_idf_takes_a_pass_of_its_own(tmp_path):
     other = streams.open(path, format=stream.format, idf=known.idf_)
     assert other.idf is known.idf_
     assert np.allclose(next(iter(other))[0].data, next(iter(stream))[0].data, rtol=1e-6)
-    with pytest.raises(ValueError, match="standard input comes but once"):
+    with pytest.raises(ValueError, match="standard input can be read only once"):
         list(streams.open("-", format="text", text={"idf": True}))
     with pytest.raises(ValueError, match="count them first, with learn_idf"):
         list(parsing.parse([str(path)], stream.format, np.dtype(float)))
@@ -193,11 +190,15 @@ def test_columns_of_tables(tmp_path):
     index = stream.log.names
     assert {n for b in index.buckets(1) for n in index.names(b)} == {"zip=8001", "zip=8002", "to", "be", "size"}
     assert streams.load(path)[1].tolist() == [None, None]  # there is no column "label"
-    for wrong in ({"ignore": ("x",)}, {"categorical": ("x",)}, {"text_column": "x"}):
-        with pytest.raises(
-            ValueError, match=r"a\.csv:1: there is no column 'x'; there are 'y', 'zip', 'id', 'body', 'size'"
-        ):
+    for wrong in ({"ignore": ("x",)}, {"categorical": ("x",)}, {"text_column": "x"}, {"interactions": ("zip:x",)}):
+        said = f"{next(iter(wrong))}: there is no column 'x' for it; there are 'y', 'zip', 'id', 'body', 'size'"
+        with pytest.raises(ParameterError, match=r"a\.csv:1: " + said):
             list(streams.open(path, **wrong))
+    for pair in ("y:zip", "zip:body", "zip:id"):  # the label, a text, what is ignored: no features to multiply
+        with pytest.raises(
+            ParameterError, match=r"interactions: there is no column '\w+' for it; there are 'zip', 'size'"
+        ):
+            list(streams.open(path, label="y", text_column="body", ignore=("id",), interactions=(pair,)))
     path.write_text("a;b;a\n")
     with pytest.raises(ValueError, match=r"a\.csv:1:5: there are two columns 'a'"):
         list(streams.open(path))
@@ -300,124 +301,3 @@ def test_dicts_are_as_json(tmp_path):
 def test_broken_dicts(row, message):
     with pytest.raises(ValueError, match=message):
         list(streams.from_dicts([{"a": 1}, row]))
-
-
-# ---------------------------------------------------------------- guessing
-
-
-@pytest.mark.parametrize(
-    ("start", "format"),
-    [
-        (b"+1 1:0.5 3:2 # c\n-1\n", "svmlight"),
-        (b"# head\n1 qid:3 1:1\n", "svmlight"),
-        (b"", "svmlight"),
-        (b"1 | a b:2\n", "vw"),
-        (b"-1 2 'tag|ns:3 a\n| b\n", "vw"),
-        (b'{"a": 1}\n{"b": 2}\n{"c', "json"),
-        (b"__label__x to be\n__label__y not\n", "text"),
-        (b"ham\tto be\nham\tor not\n", "text"),
-        (b"ham\tto be\nbroken\nham\tor not\n", "text"),
-        (b"1 1:1\nbroken\n-1 2:1\n", "svmlight"),
-        (b"a,b,label\n1,2,x\n", "csv"),
-        (b"a;b\n1;2\n3;4\n", "csv"),
-        (b"a\tb\tc\n1\t2\t3\n", "csv"),
-        (b"PAR1\x15", "arrow"),
-        (b"ARROW1\0\0", "arrow"),
-    ],
-)
-def test_guessed_by_the_first_lines(tmp_path, start, format):
-    assert guessing.guess_text(start) == format
-    path = tmp_path / "unnamed.txt"
-    path.write_bytes(gzip.compress(start))
-    assert guessing.guess([str(path)]) == format
-
-
-@pytest.mark.parametrize("start", [b"to be or not\n", b"a\tb\nc\td\n", b"\x00\xff\xfe"])
-def test_what_cannot_be_guessed(tmp_path, start):
-    path = tmp_path / "data.txt"
-    path.write_bytes(start)
-    with pytest.raises(
-        ValueError, match=r"data\.txt: the format (may be|cannot be told).*; say which with format= \(--format\)"
-    ):
-        streams.open(path)
-
-
-def test_guessed_by_name():
-    endings = {"svm": "svmlight", "libsvm": "svmlight", "svmlight": "svmlight", "vw": "vw", "csv": "csv", "tsv": "tsv"}
-    endings |= {"jsonl": "json", "ndjson": "json", "json": "json", "parquet": "arrow", "arrow": "arrow"}
-    for ending, format in endings.items():
-        for more in ("", ".gz", ".zst"):
-            assert guessing.guess([f"no.such.{ending.upper()}{more}"]) == format
-    assert FileFormat(name="tsv").name == "csv"
-
-
-# ---------------------------------------------------------------- file formats
-
-
-def test_formats_survive_a_model_file():
-    format = FileFormat(
-        name="csv",
-        label="y",
-        ignore=("a",),
-        text_column="t",
-        text={"words": (1, 2), "idf": True},
-        interactions=("a:b",),
-        weight="w",
-        missing="indicator",
-        scale="standard",
-        scaling=Scaling(("a", "b"), (0.1, 0.0), (1 / 3, 1e300)),
-    )
-    meta = json.loads(json.dumps(format.to_meta()))
-    assert FileFormat.from_meta(meta) == format
-    assert format.width == 1 << 20
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"text": {"stem": True}}, "unknown text option 'stem'; there are words, chars"),
-        ({"text": {"words": None}}, "words and chars are both None"),
-        ({"text": {"words": (2, 1)}}, "n-grams must be"),
-        ({"text": {"weighting": "bm25"}}, "weighting must be"),
-        ({"name": "csv", "delimiter": '"'}, "delimiter is '\"'; it must be one ASCII character"),
-        ({"name": "csv", "delimiter": "ab"}, "delimiter is 'ab'"),
-        ({"ignore": "abc"}, "ignore is 'abc'; give a tuple of strings"),
-    ],
-)
-def test_formats_that_cannot_be(options, message):
-    with pytest.raises(ValueError, match=message):
-        FileFormat(**options)
-
-
-# ---------------------------------------------------------------- the fuzzers' corpus
-
-CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
-
-
-@pytest.mark.parametrize("parser", ["svmlight", "vw", "csv", "json", "text"])
-def test_the_corpus_of_the_fuzzers(parser):
-    files = sorted((CORPUS / parser).iterdir())
-    assert files
-    for file in files:
-        choice, text = file.read_bytes()[:1], file.read_bytes()[1:]
-        for single in (False, True):
-            options = {"bits": 3 if choice and choice[0] & 1 else 20, "single": single}
-            if parser == "svmlight":
-                core = _core.Svmlight(False, None, None).parse(text, single, False)
-                assert bool(core[9]) == isinstance(outcome_of(svmlight.parse, text, single), str)
-                _core.Svmlight(True, 50, _core.FeatureOptions(3, 0, True, True, True, [])).parse(text, single, True)
-            elif parser == "vw":
-                assert outcome(core_vw, text, **options) == outcome(vw.parse, text, **options)
-            elif parser == "csv":
-                assert outcome(core_csv, text, COLUMNS, **options) == outcome(csv.parse, text, COLUMNS, **options)
-            elif parser == "json":
-                assert outcome(core_json, text, **options) == outcome(json_lines.parse, text, **options)
-            else:
-                assert outcome(core_text, text, **options) == outcome(labelled_text.parse, text, **options)
-
-
-def outcome_of(parse, text, single):
-    try:
-        return parse(text, single=single)
-    except ValueError as error:
-        return str(error)

@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer, load_iris, load_wine
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 
-from perceptive import LinearClassifier, streams
+from command_line import perceptive
+from perceptive import KernelClassifier, LinearClassifier, load, save, streams
+from perceptive.errors import ParameterError
 from perceptive.learners import calibration
 from perceptive.streams import blocks
 
@@ -35,3 +40,72 @@ def test_files_are_calibrated_on_the_examples_that_arrays_are(tmp_path, monkeypa
         assert from_file.learner_.temperature == pytest.approx(from_array.learner_.temperature, rel=1e-6)
         found.append(from_file.learner_.temperature)
     assert found[0] != found[1]
+
+
+def test_the_factor_is_bounded_where_all_is_right():
+    """Of n examples that are all right by the same score, the next is right with probability (n + 1)/(n + 2)."""
+    for n in (1, 5, 100):
+        scores, truth = np.tile([3.0, -3.0], n)[:n], np.tile([1, 0], n)[:n]
+        a = calibration.fit_temperature(scores, truth)
+        assert calibration.probabilities(scores, a)[np.arange(n), truth] == pytest.approx((n + 1) / (n + 2))
+    many = np.full((50, 4), -9.0)
+    many[:, 1:3] = [5.0, 1.0]  # what is far below does not matter
+    a = calibration.fit_temperature(many, np.ones(50, np.int64))
+    assert calibration.probabilities(many, a)[0, 1] == pytest.approx(51 / 52, abs=1e-3)
+
+
+@pytest.mark.parametrize("data", [load_wine, load_iris, load_breast_cancer])
+@pytest.mark.parametrize("kernel", [None, "linear"])
+def test_probabilities_do_not_explode(data, kernel):
+    """The worst log loss over ten splits; it was 2.3."""
+    X, y = data(return_X_y=True)
+    worst = 0.0
+    for seed in range(10):
+        A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+        scaler = StandardScaler().fit(A)
+        made = LinearClassifier() if kernel is None else KernelClassifier(kernel=kernel, bias=1.0)
+        made.set_params(probability=True, random_state=seed).fit(scaler.transform(A), a)
+        worst = max(worst, log_loss(b, made.predict_proba(scaler.transform(B))))
+    assert worst <= 0.5
+
+
+def test_probabilities_of_one_example():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])
+    calibrated = LinearClassifier(probability=True), KernelClassifier(probability=True)
+    for clf in (*calibrated, LinearClassifier(hypothesis="voted")):
+        clf.fit(X, names[y])
+        assert clf.predict_proba_one(X[0]) == pytest.approx(dict(zip(names, clf.predict_proba(X[:1])[0], strict=True)))
+    binary = LinearClassifier(probability=True).fit(X, y == 0)
+    assert binary.predict_proba_one(X[0])[True] == pytest.approx(binary.predict_proba(X[:1])[0, 1])
+    stream = LinearClassifier(hypothesis="voted")
+    assert stream.predict_proba_one({"a": 1}) == {}
+    for _ in range(3):
+        stream.learn_one({"a": 1}, "x").learn_one({"b": 1}, "y")
+    assert max(stream.predict_proba_one({"a": 1}).items(), key=lambda one: one[1])[0] == "x"
+    with pytest.raises(ValueError, match=r"not calibrated; use fit with probability=True .*, or hypothesis='voted'"):
+        LinearClassifier(probability=True).learn_one({"a": 1}, "x").learn_one({"b": 1}, "y").predict_proba_one({"a": 1})
+    assert not hasattr(LinearClassifier(), "predict_proba_one")
+
+
+def test_kernel_models_keep_their_probabilities(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    clf = KernelClassifier(kernel="poly(2)", probability=True).fit(X, y)
+    save(clf, tmp_path / "a.model")
+    assert np.array_equal(load(tmp_path / "a.model").predict_proba(X), clf.predict_proba(X))
+    with pytest.raises(ParameterError, match="probability does not go with a precomputed Gram matrix"):
+        KernelClassifier(kernel="precomputed", probability=True).fit(X @ X.T, y)
+
+
+def test_kernel_models_of_the_command_line_have_probabilities(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
+    options = ("--kernel", "poly(2)", "--dtype", "float64", "--epochs", 3, "--quiet")
+    perceptive("train", tmp_path / "a.svm", "-o", tmp_path / "m", *options, "--holdout", 0.2)
+    lines = perceptive("predict", tmp_path / "m", tmp_path / "a.svm", "--proba").stdout.splitlines()
+    settings = {"kernel": "poly(2)", "dtype": "float64", "epochs": 3, "validation_fraction": 0.2, "probability": True}
+    clf = KernelClassifier(**settings).fit(X, y)
+    found = np.array([line.split("\t")[1:] for line in lines], float)
+    assert found == pytest.approx(clf.predict_proba(X), abs=1e-4)
+    perceptive("train", tmp_path / "a.svm", "-o", tmp_path / "u", *options)
+    assert "was not calibrated" in perceptive("predict", tmp_path / "u", tmp_path / "a.svm", "--proba", code=2).stderr

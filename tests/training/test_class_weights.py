@@ -64,13 +64,12 @@ def test_a_column_holds_the_weights_of_examples(path, capsys):
 def test_what_cannot_be_is_refused(path, capsys):
     assert balanced({"a": 1, "b": 3}) == {"a": 2.0, "b": 2 / 3}
     for wrong in ("fair", "a=", "a=-1", "=2", "a=inf"):
-        with pytest.raises(SystemExit):
-            main(["train", str(path), "-o", "m", "--class-weight", wrong])
+        assert main(["train", str(path), "-o", "m", "--class-weight", wrong]) == 2
         assert "neither 'balanced' nor weights of classes" in capsys.readouterr().err
     with pytest.raises(ValueError, match="class_weight"):
         LinearClassifier(class_weight="fair").fit_stream(path)
     model = str(path.parent / "m.model")
-    assert main(["train", str(path), "-o", model, "--follow", "--class-weight", "balanced"]) != 0
+    assert main(["train", str(path), "-o", model, "--follow", "--class-weight", "balanced"]) == 2
     assert "--follow cannot wait" in capsys.readouterr().err
     path.write_text("y,w\na,-1\n")
     assert main(["train", str(path), "--label", "y", "--weight", "w", "-o", model]) != 0
@@ -93,7 +92,54 @@ def test_what_is_missing_has_a_feature_where_asked(tmp_path):
     same, _ = streams.load(tmp_path / "a.jsonl", missing="indicator")
     assert (same != found[:2]).nnz == 0
     assert streams.load(tmp_path / "a.csv", label="y")[0].nnz == 3
-    with pytest.raises(ValueError, match="missing is 'mean'; choose 'indicator' or None"):
+    with pytest.raises(ValueError, match="missing='mean': it must be 'indicator' or None"):
         streams.open(tmp_path / "a.csv", missing="mean")
     with pytest.raises(ValueError, match="missing: this means nothing in vw files"):
         streams.open(tmp_path / "a.csv", format="vw", missing="indicator")
+
+
+@pytest.mark.parametrize("memory", [1 << 25, 1 << 10])
+def test_classes_are_counted_before_the_first_round(path, memory):
+    """Where memory holds the examples, and where they are parsed as they are played."""
+
+    def fitted(asked):
+        stream = streams.open(path, label="y", ignore=("w",), scale=None)
+        classifier = LinearClassifier(**LITERAL, epochs=1, class_weight=asked)
+        return classifier.fit_stream(stream, memory=memory)
+
+    counts = {label: int(np.sum(y == label)) for label in ("rare", "often")}
+    np.testing.assert_array_equal(fitted("balanced").coef_, fitted(balanced(counts)).coef_)
+    assert (fitted("balanced").coef_ != fitted(None).coef_).any()
+
+
+def test_a_model_that_goes_on_weighs_classes(path):
+    train(path, "--ignore", "w", *AS_GIVEN)
+    model, more = str(path.parent / "m.model"), ["train", str(path), "--quiet", "--no-shuffle", "-o"]
+    found, _ = streams.load(path, label="y", ignore=("w",))
+    said = []
+    for name, options in (("plain", []), ("weighed", ["--class-weight", "balanced"])):
+        other = str(path.parent / name)
+        assert main([*more, other, "--continue", model, "--scale", "none", *options]) == 0
+        said.append(sum(label == "rare" for label in load_learner(other).predict_many(found)))
+    assert said[0] < said[1]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_what_is_missing_in_memory_is_as_in_files(tmp_path, name):
+    pd, path = pytest.importorskip("pandas"), tmp_path / name
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"label": [1, 0, 1, 0], "a": [None, 2.0, None, 3.0], "b": ["x", None, "x", "z"]})
+    if name.endswith("csv"):
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    stream = streams.open(path, missing="indicator")
+    classifier = LinearClassifier().fit_stream(stream)
+    [(found, _)] = streams.open(path, format=classifier.learner_.space.format)
+    scores = classifier.decision_function(found)
+    rows = frame.drop(columns="label").astype(object).where(frame.drop(columns="label").notna(), None)
+    np.testing.assert_allclose(classifier.decision_function(frame), scores, rtol=1e-6)
+    one_by_one = [classifier.decision_function([row])[0] for row in rows.to_dict("records")]
+    np.testing.assert_allclose(one_by_one, scores, rtol=1e-6)
+    sparse = [{k: v for k, v in row.items() if v is not None} for row in rows.to_dict("records")]
+    np.testing.assert_allclose([classifier.decision_function([row])[0] for row in sparse], scores, rtol=1e-6)

@@ -63,9 +63,8 @@ def test_files_hold_out_what_arrays_do(tmp_path):
     for _ in range(2):  # parsed, then from the cache
         stream = streams.open(tmp_path / "a.svm", threads=3)
         with FileSource(stream, RowBlocks(), holdout=0.2, seed=7, cache=str(tmp_path / "c")) as source:
-            for _ in source._first():
-                pass
-            found = np.concatenate([block.data for block in source.kept()])
+            source.prepare()
+            found = np.concatenate([block.data for block in source.split.held_out()])
         assert found.tolist() == X[held, 0].tolist()
 
 

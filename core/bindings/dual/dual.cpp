@@ -104,7 +104,7 @@ void votes_of(const Floats& K, const Vector<const std::int32_t>& slot, const Vec
         require(gain.data()[u] >= 0 && gain.data()[u] < outputs && loss.data()[u] >= -1 && loss.data()[u] < outputs,
                 "the journal contains an unknown output");
     }
-    const DualRun run{slot.data(), gain.data(), loss.data(), step.data(), survival.data(), updates};
+    const DualJournal run{slot.data(), gain.data(), loss.data(), step.data(), survival.data(), updates};
     with_floats(K, [&](const auto* values) {
         nb::gil_scoped_release release;
         if (joint)

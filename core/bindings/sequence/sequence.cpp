@@ -9,7 +9,7 @@ namespace perceptive {
 
 namespace {
 
-// A method of the model, called while nobody else uses it.
+// A method of the model, called while no other thread uses it.
 template <class... Args>
 auto editing(void (SequenceModel::*method)(Args...)) {
     return [method](Tagger& tagger, Args... args) {
@@ -106,12 +106,12 @@ void bind_sequence(nb::module_& m) {
         .def("set_segment_features", editing(&SequenceModel::set_segment_features), "text"_a, "shape"_a, "phrases"_a)
         .def("set_scale", editing(&SequenceModel::set_scale), "scale"_a,
              "The value of each state template's features; empty: 1.")
-        .def("keep_log", editing(&SequenceModel::keep_journal), "max_voters"_a)
+        .def("keep_journal", editing(&SequenceModel::keep_journal), "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
-        .def("play", &Tagger::play, "lesson"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
+        .def("play", &Tagger::play, "sentences"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
              "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
-        .def("leads", &Tagger::leads, "lesson"_a, "vector"_a.none(),
+        .def("leads", &Tagger::leads, "sentences"_a, "vector"_a.none(),
              "How much better the right sequences score than the best others.")
         .def(
             "squared_norm",
@@ -153,6 +153,9 @@ void bind_sequence(nb::module_& m) {
         .def_prop_ro("touched", [](Tagger& t) { return t.model().run.touched; })
         .def_prop_ro("criterion", [](Tagger& t) { return t.model().run.criterion; })
         .def_prop_ro("radius2", [](Tagger& t) { return t.model().run.radius2; })
+        .def_prop_rw(
+            "open", [](Tagger& t) { return t.model().run.open; },
+            [](Tagger& t, bool open) { t.model().run.open = open; })
         .def_prop_ro("clock", [](Tagger& t) { return t.model().run.clock; })
         .def_prop_ro("survival", [](Tagger& t) { return t.model().journal.survival; })
         .def_prop_ro("n_state_rows", [](Tagger& t) { return t.model().w.state.size(); })

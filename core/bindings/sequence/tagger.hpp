@@ -38,7 +38,7 @@ class Tagger {
         nb::gil_scoped_release release;
         edit(model_);
     }
-    // ask(model, v), while nobody edits; v is the given vector or the present one. Weights are unpacked before.
+    // ask(model, v), while no thread edits; v is the given vector or the present one. Weights are unpacked before.
     template <class Ask>
     auto ask(const LabelWeights* vector, Ask ask) {
         edit([](SequenceModel& model) { model.unpack(); });

@@ -53,12 +53,17 @@ void bind_learning(nb::module_& m) {
         .def_rw("criterion", &Progress::criterion)
         .def_rw("radius2", &Progress::radius2)
         .def_rw("norm2", &Progress::norm2)
+        .def_rw("norm2_error", &Progress::norm2_error)
         .def_rw("scale", &Progress::scale)
-        .def_rw("clock", &Progress::clock);
-    nb::class_<Problem>(m, "Problem", "One binary or joint problem: weights (NumPy arrays), options, run, journal.")
+        .def_rw("clock", &Progress::clock)
+        .def_rw("open", &Progress::open)
+        .def("average_clock", &Progress::average_clock, "of_mistakes"_a,
+             "(clock, total) such that the average is (clock·z − sum)/total.");
+    nb::class_<LinearModel>(m, "LinearModel",
+                            "The model of one binary or joint problem: weights (NumPy arrays), options, run, journal.")
         .def(
             "__init__",
-            [](Problem* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
+            [](LinearModel* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
                Any sigma_bias, const Options& options, nb::object journal, i64 width) {
                 require(z.ndim() == 2, "z must be features × stride");
                 const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(1));
@@ -66,35 +71,35 @@ void bind_learning(nb::module_& m) {
                 require(n_classes > 0 && n_classes <= stride,
                         "there must be at least one class, and a weight for each");
                 require(width >= 0 && width <= n_features, "there are fewer weights than features");
-                new (self) Problem{std::move(z),
-                                   std::move(sum),
-                                   std::move(sigma),
-                                   std::move(z_bias),
-                                   std::move(sum_bias),
-                                   std::move(sigma_bias),
-                                   std::nullopt,
-                                   std::nullopt,
-                                   n_features,
-                                   stride,
-                                   n_classes,
-                                   width,
-                                   options,
-                                   Progress{},
-                                   std::move(journal)};
+                new (self) LinearModel{std::move(z),
+                                       std::move(sum),
+                                       std::move(sigma),
+                                       std::move(z_bias),
+                                       std::move(sum_bias),
+                                       std::move(sigma_bias),
+                                       std::nullopt,
+                                       std::nullopt,
+                                       n_features,
+                                       stride,
+                                       n_classes,
+                                       width,
+                                       options,
+                                       Progress{},
+                                       std::move(journal)};
             },
             "z"_array, "sum"_array.none(), "sigma"_array.none(), "z_bias"_array, "sum_bias"_array, "sigma_bias"_array,
             "options"_a, "journal"_a.none(), "width"_a)
         .def_prop_rw(
-            "width", [](const Problem& self) { return self.width; },
-            [](Problem& self, i64 width) {
+            "width", [](const LinearModel& self) { return self.width; },
+            [](LinearModel& self, i64 width) {
                 require(width >= 0 && width <= self.n_features, "there are fewer weights than features");
                 self.width = width;
             },
             "Features in use; there may be room for more.")
-        .def_rw("run", &Problem::run, nb::rv_policy::reference_internal)
+        .def_rw("run", &LinearModel::run, nb::rv_policy::reference_internal)
         .def(
             "begin_rows",
-            [](Problem& self, std::optional<Any> ids, std::optional<Any> pending) {
+            [](LinearModel& self, std::optional<Any> ids, std::optional<Any> pending) {
                 self.ids = std::move(ids);
                 self.pending = std::move(pending);
             },
@@ -102,7 +107,7 @@ void bind_learning(nb::module_& m) {
             "Rows are numbered anew: their id features (Δ-trick) and pending shares of the sum, or None.")
         .def(
             "settle",
-            [](Problem& self, const CheckedRows& data) {
+            [](LinearModel& self, const CheckedRows& data) {
                 if (!self.pending) return;
                 require(self.sum.has_value(), "there is no sum to settle");
                 require(data.d <= self.n_features, "the rows have more features than the weights");

@@ -7,8 +7,8 @@
 
 namespace perceptive {
 
-// The arrays of one problem, as Python keeps them.
-struct Problem {
+// The arrays of one model, as Python keeps them.
+struct LinearModel {
     Any z;  // n_features × stride
     std::optional<Any> sum, sigma;
     Any z_bias, sum_bias, sigma_bias;
@@ -33,63 +33,63 @@ struct Tally {
 };
 
 template <class W>
-Weights<W> weights_of(const Problem& problem, i64 n_rows) {
+Weights<W> weights_of(const LinearModel& model, i64 n_rows) {
     Weights<W> w;
-    const i64 size = problem.n_features * problem.stride, classes = problem.n_classes;
-    w.z = data_of<W>(problem.z, size, "z");
-    w.sum = data_of<W>(problem.sum, size, "sum");
-    w.pending = data_of<double>(problem.pending, n_rows * classes, "pending");
-    w.sigma = data_of<W>(problem.sigma, size, "sigma");
-    w.z_bias = data_of<double>(problem.z_bias, classes, "z_bias");
-    w.sum_bias = data_of<double>(problem.sum_bias, classes, "sum_bias");
-    w.sigma_bias = data_of<double>(problem.sigma_bias, classes, "sigma_bias");
-    w.ids = data_of<double>(problem.ids, n_rows * classes, "ids");
-    w.n_features = problem.n_features;
-    w.stride = problem.stride;
+    const i64 size = model.n_features * model.stride, classes = model.n_classes;
+    w.z = data_of<W>(model.z, size, "z");
+    w.sum = data_of<W>(model.sum, size, "sum");
+    w.pending = data_of<double>(model.pending, n_rows * classes, "pending");
+    w.sigma = data_of<W>(model.sigma, size, "sigma");
+    w.z_bias = data_of<double>(model.z_bias, classes, "z_bias");
+    w.sum_bias = data_of<double>(model.sum_bias, classes, "sum_bias");
+    w.sigma_bias = data_of<double>(model.sigma_bias, classes, "sigma_bias");
+    w.ids = data_of<double>(model.ids, n_rows * classes, "ids");
+    w.n_features = model.n_features;
+    w.stride = model.stride;
     w.n_classes = classes;
     w.n_rows = n_rows;
-    require(w.sigma || problem.options.rule.name != RuleName::arow, "AROW needs sigma");
+    require(w.sigma || model.options.rule.name != RuleName::arow, "AROW needs sigma");
     return w;
 }
 
-// play(task) with the task of this problem's types
+// play(task) with the task of this model's types
 template <template <class, bool> class Task, class W, class Data, class Play>
-void with_task(Problem& problem, i64 n_rows, const Data& data, Play play) {
-    const Weights<W> w = weights_of<W>(problem, n_rows);
-    RowJournal<W>* journal = problem.journal.is_none() ? nullptr : nb::cast<RowJournal<W>*>(problem.journal);
+void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
+    const Weights<W> w = weights_of<W>(model, n_rows);
+    RowJournal<W>* journal = model.journal.is_none() ? nullptr : nb::cast<RowJournal<W>*>(model.journal);
     if (w.sum) {
-        Task<W, true> task{w, problem.options, data, problem.run, journal};
+        Task<W, true> task{w, model.options, data, model.run, journal};
         play(task);
     } else {
-        Task<W, false> task{w, problem.options, data, problem.run, journal};
+        Task<W, false> task{w, model.options, data, model.run, journal};
         play(task);
     }
 }
 
-// with(W{}), W being the type of this problem's weights
+// with(W{}), W being the type of this model's weights
 template <class With>
-auto with_dtype(const Problem& problem, With with) {
-    return problem.z.dtype() == nb::dtype<float>() ? with(float{}) : with(double{});
+auto with_dtype(const LinearModel& model, With with) {
+    return model.z.dtype() == nb::dtype<float>() ? with(float{}) : with(double{});
 }
 
 template <template <class, bool> class Task, class Data, class Play>
-void with_task(Problem& problem, i64 n_rows, const Data& data, Play play) {
-    with_dtype(problem, [&](auto w) { with_task<Task, decltype(w)>(problem, n_rows, data, play); });
+void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
+    with_dtype(model, [&](auto w) { with_task<Task, decltype(w)>(model, n_rows, data, play); });
 }
 
 template <template <class, bool> class Task>
-void learn(Problem& problem, const CheckedRows& data, const Vector<const i64>& order, const Vector<const int>& targets,
-           const std::optional<Vector<const double>>& weights, const double* cost) {
+void learn(LinearModel& model, const CheckedRows& data, const Vector<const i64>& order,
+           const Vector<const int>& targets, const std::optional<Vector<const double>>& weights, const double* cost) {
     require(static_cast<i64>(targets.size()) == data.n, "targets and rows differ in number");
     require(!weights || static_cast<i64>(weights->size()) == data.n, "sample weights and rows differ in number");
     for (size_t t = 0; t < order.size(); ++t) {
         const i64 i = order.data()[t];
         require(i >= 0 && i < data.n, "order contains an unknown row");
     }
-    require(data.d <= problem.n_features, "the rows have more features than the weights");
+    require(data.d <= model.n_features, "the rows have more features than the weights");
     const Labels labels{targets.data(), weights ? weights->data() : nullptr, cost};
-    const std::optional<Any> ids = problem.ids, pending = problem.pending;  // alive, whatever another thread begins
-    with_task<Task>(problem, data.n, labels, [&](auto& task) {
+    const std::optional<Any> ids = model.ids, pending = model.pending;  // alive, whatever another thread begins
+    with_task<Task>(model, data.n, labels, [&](auto& task) {
         data.visit([&](const auto& rows) { epoch(rows, order.data(), static_cast<i64>(order.size()), task); });
     });
 }

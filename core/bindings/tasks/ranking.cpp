@@ -10,24 +10,24 @@ namespace perceptive {
 
 namespace {
 
-void learn_lists(Problem& problem, const CheckedRows& data, const Vector<const i64>& order,
+void learn_lists(LinearModel& model, const CheckedRows& data, const Vector<const i64>& order,
                  const Vector<const i64>& starts, const Vector<const double>& grades,
                  const std::optional<Vector<const double>>& gains, const std::optional<Vector<const double>>& weights,
                  const std::string& pairs) {
     const i64 n_lists = check_lists(data.n, starts, grades);
-    require(problem.stride == 1, "ranking has one weight per feature");
-    require(problem.options.bias == 0.0 && problem.run.scale == 1.0,
+    require(model.stride == 1, "ranking has one weight per feature");
+    require(model.options.bias == 0.0 && model.run.scale == 1.0,
             "ranking has no bias, and takes no rule that scales v");
-    require(problem.options.rule.name <= RuleName::mira, "this rule does not rank");
+    require(model.options.rule.name <= RuleName::mira, "this rule does not rank");
     require(!gains || gains->size() == grades.size(), "gains and rows differ in number");
     require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
     for (size_t t = 0; t < order.size(); ++t)
         require(order.data()[t] >= 0 && order.data()[t] < n_lists, "order contains an unknown list");
-    require(data.d <= problem.n_features, "the rows have more features than the weights");
+    require(data.d <= model.n_features, "the rows have more features than the weights");
     const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
                       weights ? weights->data() : nullptr, pairs_by_name(pairs)};
-    const std::optional<Any> ids = problem.ids;  // alive, whatever another thread begins
-    with_task<RankTask>(problem, data.n, lists, [&](auto& task) {
+    const std::optional<Any> ids = model.ids;  // alive, whatever another thread begins
+    with_task<RankTask>(model, data.n, lists, [&](auto& task) {
         data.visit([&](const auto& rows) { play_lists(rows, order.data(), static_cast<i64>(order.size()), task); });
     });
 }
@@ -49,7 +49,7 @@ void votes_for_items(const CheckedRows& data, const RowJournal<W>& journal, cons
 }  // namespace
 
 void bind_ranking(nb::module_& m) {
-    m.def("learn_lists", &learn_lists, "problem"_a, "rows"_a, "order"_array, "starts"_array, "grades"_array,
+    m.def("learn_lists", &learn_lists, "model"_a, "rows"_a, "order"_array, "starts"_array, "grades"_array,
           "gains"_array.none(), "weights"_array.none(), "pairs"_a,
           "Play lists in the given order; list t is the rows from starts[t] up to starts[t + 1].");
     m.def(

@@ -18,7 +18,7 @@ namespace perceptive {
 
 namespace {
 
-// What happens to a name that nobody has met.
+// What happens to a name that is new.
 enum class Unknown { refuse, skip, add };
 
 // A row read from a dict; indices ascend as in every other row, so that sums round alike.
@@ -107,37 +107,39 @@ class NamedRow {
 
 // Returns whether it was a mistake; or the number of features that there must be room for first, nothing learned yet;
 // or None.
-nb::object learn_named(const Lock& lock, Problem& problem, Tally& tally, i64 n_classes, const nb::dict& indices,
+nb::object learn_named(const Lock& lock, LinearModel& model, Tally& tally, i64 n_classes, const nb::dict& indices,
                        const nb::list& added, i64 n_stored, bool may_add, const nb::dict& x, int target,
                        std::uint64_t label_hash) {
-    if (!lock.of_model->teachable() || problem.ids || problem.pending) return nb::none();
-    if (problem.stride > 1 && problem.n_classes != n_classes) return nb::none();
+    if (!lock.of_model->teachable() || model.ids || model.pending) return nb::none();
+    if (model.stride > 1 && model.n_classes != n_classes) return nb::none();
+    if (model.run.updates >= FLOAT32_UPDATES && model.z.dtype() == nb::dtype<float>()) return nb::none();  // widen
     NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
     if (!named.plain()) return nb::none();
-    if (named.width() > problem.n_features) {
+    if (named.width() > model.n_features) {
         named.forget();
         return nb::int_(named.width());
     }
     const Labels labels{&target, nullptr, nullptr};
     const auto row = named.row();
-    const i64 mistakes = problem.run.mistakes;
+    const i64 mistakes = model.run.mistakes;
     const auto play = [&](auto& task) {
         if (task.journal) task.journal->updates.begin_rows(1);
         task.round(row, 0);
     };
-    if (problem.stride == 1)
-        with_task<BinaryTask>(problem, 1, labels, play);
+    if (model.stride == 1)
+        with_task<BinaryTask>(model, 1, labels, play);
     else
-        with_task<JointTask>(problem, 1, labels, play);
-    problem.width = std::max(problem.width, named.width());
+        with_task<JointTask>(model, 1, labels, play);
+    model.width = std::max(model.width, named.width());
+    model.run.open = true;
     tally.add(example_hash(row_hash(row), label_hash), 1, 1);
-    return nb::bool_(problem.run.mistakes > mistakes);
+    return nb::bool_(model.run.mistakes > mistakes);
 }
 
 template <class W>
-std::vector<double> scores_of(const Problem& problem, const SparseRow<double, std::int32_t>& row, double clock,
+std::vector<double> scores_of(const LinearModel& model, const SparseRow<double, std::int32_t>& row, double clock,
                               double total) {
-    const Weights<W> w = weights_of<W>(problem, 0);
+    const Weights<W> w = weights_of<W>(model, 0);
     const auto dots = [&](const W* first, const double* bias) {
         std::vector<double> scores(static_cast<size_t>(w.padded()));
         if (w.stride == 1)
@@ -145,12 +147,12 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
         else
             class_scores(first, w.stride, w.padded(), row, scores.data());
         scores.resize(static_cast<size_t>(w.n_classes));
-        for (i64 c = 0; c < w.n_classes; ++c) scores[c] += problem.options.bias * bias[c];
+        for (i64 c = 0; c < w.n_classes; ++c) scores[c] += model.options.bias * bias[c];
         return scores;
     };
     std::vector<double> scores = dots(w.z, w.z_bias);
     if (total == 0.0) {
-        for (double& score : scores) score *= problem.run.scale;
+        for (double& score : scores) score *= model.run.scale;
     } else {
         const std::vector<double> sums = dots(w.sum, w.sum_bias);
         for (i64 c = 0; c < w.n_classes; ++c) scores[c] = (clock * scores[c] - sums[c]) / total;
@@ -159,33 +161,29 @@ std::vector<double> scores_of(const Problem& problem, const SparseRow<double, st
 }
 
 // Scores of the last vector or of the lazy average, which is (clock·z − sum)/total.
-std::optional<std::vector<double>> named_scores(const Lock& lock, const Problem& problem, const nb::dict& indices,
+std::optional<std::vector<double>> named_scores(const Lock& lock, const LinearModel& model, const nb::dict& indices,
                                                 bool skip_unknown, const nb::dict& x, bool averaged) {
-    if (!lock.of_model->readable() || problem.pending) return std::nullopt;
+    if (!lock.of_model->readable() || model.pending) return std::nullopt;
     const NamedRow named(indices, nb::list(), 0, x, skip_unknown ? Unknown::skip : Unknown::refuse);
-    if (!named.plain() || problem.options.normalize || named.width() > problem.n_features) return std::nullopt;
-    require(!averaged || problem.sum, "there is no average");
-    const Progress& run = problem.run;
-    double clock = 0.0, total = 0.0;
-    if (averaged && problem.options.average_mistakes)
-        clock = run.clock + run.scale, total = static_cast<double>(run.updates) + 1.0;
-    else if (averaged && run.rounds > 0)
-        clock = run.clock, total = static_cast<double>(run.rounds);
-    else if (averaged)
-        clock = run.scale, total = 1.0;
-    return with_dtype(problem, [&](auto w) { return scores_of<decltype(w)>(problem, named.row(), clock, total); });
+    if (!named.plain() || model.options.normalize || named.width() > model.n_features) return std::nullopt;
+    require(!averaged || model.sum, "there is no average");
+    std::pair<double, double> clock{0.0, 0.0};
+    if (averaged) clock = model.run.average_clock(model.options.average_mistakes);
+    return with_dtype(model,
+                      [&](auto w) { return scores_of<decltype(w)>(model, named.row(), clock.first, clock.second); });
 }
 
 }  // namespace
 
 void bind_stream(nb::module_& m) {
-    m.def("learn_named", &learn_named, "lock"_a, "problem"_a, "tally"_a, "n_classes"_a, "indices"_a, "added"_a,
+    m.attr("FLOAT32_UPDATES") = FLOAT32_UPDATES;
+    m.def("learn_named", &learn_named, "lock"_a, "model"_a, "tally"_a, "n_classes"_a, "indices"_a, "added"_a,
           "n_stored"_a, "may_add"_a, "x"_a, "target"_a, "label_hash"_a,
-          nb::sig("def learn_named(lock: Lock, problem: Problem, tally: Tally, n_classes: int, indices: dict, "
+          nb::sig("def learn_named(lock: Lock, model: LinearModel, tally: Tally, n_classes: int, indices: dict, "
                   "added: list, n_stored: int, may_add: bool, x: dict, target: int, label_hash: int) "
                   "-> bool | int | None"),
           "Play one dict, all in one step: whether it was a mistake, or the features to make room for first, or None.");
-    m.def("named_scores", &named_scores, "lock"_a, "problem"_a, "indices"_a, "skip_unknown"_a, "x"_a, "averaged"_a,
+    m.def("named_scores", &named_scores, "lock"_a, "model"_a, "indices"_a, "skip_unknown"_a, "x"_a, "averaged"_a,
           "Scores of one dict as it learns, or None if it is not plain.");
 }
 

@@ -68,7 +68,7 @@ class Bins:
         return len(self.lows)
 
     def coarse(self) -> Bins:
-        """Those of the same bin together, which may be bins themselves: which is which, the smallest margin tells."""
+        """Add up what falls into the same bin, by its smallest margin; what is added may be bins already."""
         if len(self) == 0:
             return Bins(self.lows, self.sums, exact=False)
         order = np.argsort(self.lows, kind="stable")

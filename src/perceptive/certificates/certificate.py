@@ -161,7 +161,7 @@ def certify(
     >>> round(certify(ranker, [[[1.0, 0.0], [0.0, 1.0]]], [0]).bound, 6)
     1.0
     """
-    with learner.lock.learning():  # nobody teaches it meanwhile
+    with learner.lock.learning():  # no other thread teaches it meanwhile
         problems = learner.problems(witness)
         dataset = learner.dataset(X, y, sample_weight, grow=False, **how)
         return _certify(learner, problems, [dataset])

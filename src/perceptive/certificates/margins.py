@@ -37,12 +37,12 @@ class Collected:
         self.zero_rows = 0
         self.radius2: float | None = None
         self.weighted, self.certified = False, True
-        self._parts: list[Margins] = []  # those that wait to be laid in bins
+        self._parts: list[Margins] = []  # those that wait to be put into bins
         self._bins: dict[str, Bins] = {}
         self._infinite: set[str] = set()
 
     def add(self, part: Margins) -> int:
-        """Take another part; gives how many margins wait to be laid in bins more than before."""
+        """Take another part; returns how many more margins now wait to be put into bins."""
         part = _with_twins(part)
         self.zero_rows += int(np.count_nonzero(part.lengths2 == 0))
         if len(part.lengths2):
@@ -64,7 +64,7 @@ class Collected:
         self._parts.clear()
 
     def bins(self) -> Iterator[tuple[str, Bins]]:
-        """The margins under each witness that has finite ones; those that were laid in bins, and else one by one."""
+        """The margins under each witness that has finite ones; in bins where there are many, else one by one."""
         if not self._bins:
             yield from ((name, Bins.of(margins, weights)) for name, margins, weights in self._waiting())
         yield from ((name, bins) for name, bins in self._bins.items() if name not in self._infinite)

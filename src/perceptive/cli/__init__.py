@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from perceptive import __version__
-from perceptive.errors import NotWritten, ParameterError, told
+from perceptive.errors import NotWritten, OrderMatters, ParameterError, UsageError, naming_full, told
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
@@ -23,14 +24,19 @@ COMMANDS = {
     "rank": "order the candidates of lists in files",
     "tag": "label the tokens of sentences, in files or in a text",
     "eval": "compare predictions with the answers of files",
+    "explain": "show what made each prediction: the features, and what they add to the score",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
     "roles": "show which rules and hypotheses each task takes, and why not the others",
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",
 }
-USE_MODELS = {"predict", "rank", "tag", "eval", "inspect", "certify"}  # are one module
-CODES = "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable file), 2 wrong usage, 130 interrupted"
+USE_MODELS = {"predict", "rank", "tag", "explain", "eval", "inspect", "certify"}  # are one module
+CODES = (
+    "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable file), 2 wrong usage (an option or its "
+    "value, options that do not go together or with the model), 130 interrupted"
+)
+NEGATIVE = re.compile(r"-[0-9.]")  # begins a value, such as -1,1, and no option
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = None
     try:
         options = parser(arguments).parse_args(arguments)
-        with _telling_warnings():
+        with _telling_warnings(), naming_full("standard output"):
             code = _module(options.command).run(options)
-        sys.stdout.flush()
+            sys.stdout.flush()
         return int(code or 0)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -56,6 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _say_no_more(program)  # the reader has gone
         return 0
+    except UsageError as error:
+        called = " ".join(["perceptive", *_called(arguments)])
+        print(f"{called}: error: {_message(error, options)}\ntry '{called} --help'", file=sys.stderr)
+        return 2
     except (OSError, ValueError, ImportError, MemoryError) as error:
         print(f"perceptive: {_message(error, options)}", file=sys.stderr)
         if isinstance(error, OSError):
@@ -63,19 +73,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+class Parser(argparse.ArgumentParser):
+    """Raises `UsageError` for wrong usage, and takes values that begin with a minus and a digit."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._negative_number_matcher = NEGATIVE
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong, for `main` to tell."""
+        cure = "; write a value that begins with a dash as --option=value" if "expected one" in message else ""
+        raise UsageError(message + cure)
+
+
+def _called(arguments: Sequence[str]) -> list[str]:
+    """The command that is called, where there is one."""
+    return [word for word in arguments if not word.startswith("-")][:1] if COMMANDS.keys() & {*arguments} else []
+
+
 def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.ArgumentParser:
     """The parser; only the command that is called has its options, unless ``everything`` is wanted."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="perceptive",
         description="Learning from mistakes, certified.",
         epilog=f"perceptive COMMAND --help says more, with an example. {CODES}.",
     )
     top.add_argument("--version", action="version", version=f"perceptive {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    called = next((word for word in arguments if not word.startswith("-")), None)
     for name, help in COMMANDS.items():
         command = commands.add_parser(name, help=help, formatter_class=argparse.RawDescriptionHelpFormatter)
-        if everything or name == called:
+        if everything or name in _called(arguments):
             module = _module(name)
             module.configure(command)
             command.epilog = module.EXAMPLE
@@ -87,7 +114,7 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
 def _set_up(arguments: Sequence[str]) -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever called
+        if stream is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
@@ -98,13 +125,14 @@ def _set_up(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def _telling_warnings() -> Iterator[None]:
-    """Tell in plain words, and at once, of files that cannot be written while a run goes on."""
+    """Tell in plain words, and at once, of what a run goes on in spite of."""
     with warnings.catch_warnings():
         show = warnings.showwarning
-        warnings.simplefilter("always", NotWritten)
+        for category in (NotWritten, OrderMatters):
+            warnings.simplefilter("always", category)
 
         def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, NotWritten):
+            if issubclass(category, NotWritten | OrderMatters):
                 print(f"perceptive: {message}", file=sys.stderr, flush=True)
             else:
                 show(message, category, *where, **more)

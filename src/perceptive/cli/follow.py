@@ -12,16 +12,28 @@ from typing import Any
 
 from perceptive.cli.options import as_json, option_of
 from perceptive.cli.tasks import Task
-from perceptive.errors import NotWritten, told
+from perceptive.errors import NotWritten, UsageError, told
 from perceptive.learners.learner import learn_all
 from perceptive.models.registry import save
 
-PLAYS_OFTEN = ("epochs", "validation_fraction", "checkpoint", "cache", "certify", "patience", "shuffle", "dev", "prune")
+PLAYS_OFTEN = (
+    "epochs",
+    "validation_fraction",
+    "checkpoint",
+    "cache",
+    "memory",
+    "certify",
+    "patience",
+    "shuffle",
+    "dev",
+    "prune",
+    "tune",
+)
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody wants it to end."""
+    """A signal asks the run to end."""
 
 
 def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
@@ -31,7 +43,7 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
     written every ``--every`` seconds, and at the end, also where a signal or a broken line ends it.
     """
     if given_too := [option_of(name) for name in PLAYS_OFTEN if getattr(options, name) not in (None, False)]:
-        raise ValueError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
+        raise UsageError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
     learner, datasets = task.follow(options, learner)
     start, saved_at = (learner.rounds, learner.mistakes), time.monotonic()
     teller = _Teller(options, task.unit)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import class_weight, duration, number_or_word, option_of, span, whole, words
+from perceptive.cli.options import amount, class_weight, duration, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     KernelParameters,
     KernelRankingParameters,
@@ -134,11 +134,7 @@ TEXT = Group(
         "words": {"type": span, "metavar": "N[-M]", "help": "n-grams of words, e.g. 1-2 (default: 1); 0 for none"},
         "chars": {"type": span, "metavar": "N[-M]", "help": "n-grams of characters within words, e.g. 3-5"},
         "weighting": {"choices": ["binary", "tf", "log-tf"], "help": "of repeated features (default: tf)"},
-        "idf": {
-            "action": "store_const",
-            "const": True,
-            "help": "rare features count more: reads the files once more",
-        },
+        "idf": _switch("rare features count more: reads the files once more"),
         "lowercase": _switch("fold upper case (default: yes)"),
         "normalize_text": _switch("scale texts to length 1 (default: yes)"),
     },
@@ -176,7 +172,17 @@ KERNEL = Group(
 )
 TRAINING = parameters("training", TrainingParameters, "progress")
 CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
-CACHE = Group("training", {"cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"}})
+CACHE = Group(
+    "training",
+    {
+        "cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"},
+        "memory": {
+            "type": amount,
+            "metavar": "SIZE",
+            "help": "that holds examples: if all fit, they are shuffled as one; e.g. 32M (default), 2G",
+        },
+    },
+)
 CHECKPOINT = Group(
     "training",
     {
@@ -189,6 +195,7 @@ CHECKPOINT = Group(
         },
     },
 )
+TUNE = Group("training", {"tune": _flag("try rules, and features of texts, on a held-out part, and take the best")})
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
 TAGGER = parameters("tagging (--task tag)", SequenceParameters)
@@ -244,6 +251,10 @@ CLASS_TABLE = Group(
         "top": {"type": whole(1), "metavar": "K", "help": "the K best classes, each with its score or probability"},
         "header": _flag("a first line that names the fields: label, and the classes of scores"),
     },
+)
+PARTS = Group(
+    "prediction",
+    {"top": {"type": whole(1), "default": 10, "metavar": "K", "help": "features to show for each (default: 10)"}},
 )
 PATHS = Group(
     "prediction",

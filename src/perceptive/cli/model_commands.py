@@ -1,4 +1,4 @@
-"""The commands that use a model: ``predict``, ``rank``, ``tag``, ``eval``, ``inspect`` and ``certify``."""
+"""The commands that use a model: ``predict``, ``rank``, ``tag``, ``explain``, ``eval``, ``inspect``, ``certify``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_json, whole
-from perceptive.cli.tasks import Entry, Task, of_model, options_of
+from perceptive.cli.tasks import Entry, Opened, Task, of_model, options_of
+
+if TYPE_CHECKING:
+    from perceptive.streams.parsing import Log
 
 Use = Callable[[argparse.Namespace, Any, Entry, Task], None]  # of options, a learner and its task
 
@@ -61,7 +64,7 @@ class Command:
         else:
             files = f"{self.data}, globs, or - for standard input"
             parser.add_argument("data", nargs=self.several, metavar="DATA", help=files)
-        if self.use is _predict:
+        if self.use in (_predict, _explain):
             parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
         g.add_groups(parser, options_of(self.name))
         add_json(parser)
@@ -75,16 +78,26 @@ class Command:
 
 
 def _predict(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
+    log = _write(options, lambda: task.predict(learner, options))
+    if log.skipped and entry.name == "classify":
+        print(f"skipped {log.skipped:,} lines: they are empty in the output", file=sys.stderr)
+
+
+def _explain(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
+    _write(options, lambda: task.explain(learner, options))
+
+
+def _write(options: argparse.Namespace, opened: Callable[[], Opened]) -> Log:
+    """Write what is made of files."""
     from perceptive.cli.console import tell_log, watched
     from perceptive.cli.paths import output
 
     with output(options.output, [options.model, *options.data], sys.stdout.buffer) as file:
-        opened = task.predict(learner, options)
-        for lines in watched(opened, options.output is not None):
+        found = opened()
+        for lines in watched(found, options.output is not None):
             file.write(lines)
-    tell_log(opened.log)
-    if opened.log.skipped and entry.name == "classify":
-        print(f"skipped {opened.log.skipped:,} lines: they are empty in the output", file=sys.stderr)
+    tell_log(found.log)
+    return found.log
 
 
 def _evaluate(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
@@ -161,10 +174,22 @@ COMMANDS = {
             "files in columns", "*", "a model file, of train --task tag or rerank",
         ),
         Command(
+            "explain", _explain,
+            "What made each prediction: the features of the example, and what each adds to the score of its label; for "
+            "kernels the supports, for taggers the features of each token.",
+            [
+                "perceptive explain spam.model inbox.txt --unlabelled --top 5",
+                "perceptive explain cut.model new.csv --class Ideal",
+                "perceptive explain chunk.model test.conll --json",
+            ],
+            "examples to explain: files",
+        ),
+        Command(
             "eval", _evaluate,
-            "Accuracy, precision, recall and F1 of each class, the confusion matrix, and for two classes the area "
-            "under the ROC curve; for taggers and rerankers the table of conlleval; for rankers top-1, MRR, MAP and "
-            "NDCG. Labels that the model has never met count as mistakes; examples without an answer are left out.",
+            "Accuracy, macro F1, precision, recall and F1 of each class, the confusion matrix, for two classes the "
+            "area under the ROC curve, and log loss where the model has probabilities; for taggers and rerankers the "
+            "table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the model has never met count as "
+            "mistakes; examples without an answer are left out.",
             [
                 "perceptive eval a9a.model test.svm",
                 "perceptive eval a9a.model test.svm --json",

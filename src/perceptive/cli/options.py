@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RENAMED = {
     "random_state": "seed", "n_features": "features", "validation_fraction": "holdout", "model": "continue",
-    "normalize_text": "unit-length",
+    "normalize_text": "unit-length", "text.normalize": "unit-length",
 }  # fmt: skip
 
 SAY_NONE = {"--constraints", "--cost"}  # options with a choice "none"
@@ -22,7 +22,7 @@ SAY_NONE = {"--constraints", "--cost"}  # options with a choice "none"
 
 def option_of(name: str) -> str:
     """A parameter's option."""
-    return "--" + RENAMED.get(name, name).replace("_", "-")
+    return "--" + RENAMED.get(name, name.removeprefix("text.")).replace("_", "-")
 
 
 def as_option(parameter: Parameter, task: str | None = None) -> str:
@@ -44,13 +44,18 @@ def as_option(parameter: Parameter, task: str | None = None) -> str:
         return "--no-" + option[2:]
     if value is None:
         return f"{option} none" if option in SAY_NONE else f"no {option}"
-    return f"{option} {value}"
+    return f"{option} {','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
 
 
 def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:
     """Those declared parameters that were given."""
     names = (f.name for f in fields(parameters) if f.name not in leave_out)
     return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
+def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: set[str]) -> dict[str, Any]:
+    """What was given of the parameters of a new learner; where no hypothesis was, the declared one."""
+    return {"hypothesis": parameters.hypothesis, **given(options, parameters, leave_out)}
 
 
 def as_json(value: Any) -> str:
@@ -124,8 +129,22 @@ def duration(text: str) -> float:
     """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90, 90s, 5m or 2h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90, 90s, 5m or 2h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def amount(text: str) -> int:
+    """A type for argparse: bytes, from 5000, 64k, 32M or 2G, which are powers of 1024.
+
+    Examples
+    --------
+    >>> amount("2M")
+    2097152
+    """
+    match = re.fullmatch(r"([0-9]{1,15})([kKmMgG]?)", text)
+    if not match or int(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write 5000, 64k, 32M or 2G")
+    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
 
 
 def span(text: str) -> tuple[int, int]:
@@ -138,7 +157,7 @@ def span(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor two, such as 1-2")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number or a range; write 2 or 1-2")
     return int(match[1]), int(match[2] or match[1])
 
 

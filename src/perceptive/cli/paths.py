@@ -1,4 +1,4 @@
-"""The files that a command writes: whether it can, and that none of them is another of its files."""
+"""The files that a command writes: checks that they can be written, and that no two are the same file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
+from perceptive.errors import UsageError, naming_full
 from perceptive.file_lock import NO_FILE
 from perceptive.whole_file import WholeFile
 
@@ -37,9 +38,9 @@ def check_paths(
         first = not before
         for one in [*inputs, *([] if may_replace is None or first else [may_replace])]:
             if os.path.isfile(one) and same_file(one, path):
-                raise ValueError(f"{path}: is one of the files to read, and would be lost; give another name")
+                raise UsageError(f"{path}: is one of the files to read, and would be lost; give another name")
         if any(same_file(one, path) for one in before):
-            raise ValueError(f"{path}: is to be written twice, and one of the two would be lost; give another name")
+            raise UsageError(f"{path}: is to be written twice, and one of the two would be lost; give another name")
         before.append(path)
 
 
@@ -75,7 +76,7 @@ def output(path: str | None, inputs: Sequence[str], stdout: IO[bytes]) -> Iterat
         return
     check_paths([path], inputs, devices=True)
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
-        with open(path, "wb") as file:
+        with naming_full(path), open(path, "wb") as file:
             yield file
         return
     with WholeFile(path) as whole:

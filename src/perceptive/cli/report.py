@@ -19,6 +19,7 @@ from perceptive.inspection import describe
 if TYPE_CHECKING:
     from perceptive.certificates import Certificate
     from perceptive.training.loop import History
+    from perceptive.training.tuning import Trial
 
 SHOWN_CLASSES = 10
 OF_HISTORY = ("mistakes", "updates")  # facts that are told epoch by epoch
@@ -36,6 +37,7 @@ def tell_training(
     history: History,
     counts: dict[str, int],
     metric: str,
+    trials: list[Trial] | None,
     certificate: Certificate | None,
     seconds: float,
 ) -> None:
@@ -48,6 +50,7 @@ def tell_training(
             "data": counts,
             "learner": facts,
             "training": training,
+            "tuning": None if trials is None else [one._asdict() for one in trials],
             "certificate": None if certificate is None else certificate_json(certificate),
             "seconds": seconds,
             "memory": memory,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_data, add_json, given
 from perceptive.cli.paths import check_paths, same_file
-from perceptive.cli.tasks import BY_LEARNER, TASKS, Entry, of_name, options_of
+from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
+from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ examples:
   perceptive train train.svm -o a9a.model --kernel 'gaussian(gamma=0.05)' --budget 2000
   perceptive train more.svm --continue a9a.model -o a9a.model
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
+  perceptive train SMSSpamCollection --text --tune -o spam.model
   perceptive train adult.csv --label income -o adult.model
   perceptive train letor.svm --task rank --pairs all -o letor.model
   perceptive train spelled.jsonl --task rank --kernel 'spectrum(3)' -o spelling.model
@@ -72,6 +74,11 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.follow import follow
 
         return follow(options, entry.adapter(), learner)
+    trials = None
+    if options.tune:
+        from perceptive.cli.tuning import tune
+
+        trials = tune(options, entry)
     training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
     checkpoint = _checkpoint(options)
     with checkpoint or nullcontext():
@@ -95,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.report import tell_training
 
         seconds = time.monotonic() - began
-        tell_training(options, entry, made, run.history, counts, job.metric, certificate, seconds)
+        tell_training(options, entry, made, run.history, counts, job.metric, trials, certificate, seconds)
     if broken is not None:
         print(f"{options.output}: the model is saved, but its certificate could not be made", file=sys.stderr)
         raise broken
@@ -106,13 +113,13 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
     """The task that is asked for, or that of the model that goes on; raises for options that it does not take."""
     entry = of_name(options.task, options.kernel is not None)
     if learner is not None:
-        entry = BY_LEARNER[type(learner).__name__]
+        entry = of_learner(learner)
         if entry.name != options.task:
-            raise ValueError(f"{options.model}: is a {entry.what}; give --task {entry.name}, or another model")
+            raise UsageError(f"{options.model}: is a {entry.what}; give --task {entry.name}, or another model")
         if options.kernel is not None and not entry.kernel:
-            raise ValueError(f"{options.model}: was not learned with a kernel; leave out --kernel")
+            raise UsageError(f"{options.model}: was not learned with a kernel; leave out --kernel")
         if options.certify:
-            raise ValueError("--certify is about all examples of a run, and those before are not here; leave it out")
+            raise UsageError("--certify needs all examples of a run, and those of before are not given; leave it out")
     entry.refuse(options)
     return entry
 
@@ -121,12 +128,14 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     """Who keeps checkpoints."""
     if not options.checkpoint:
         return None
-    from perceptive.streams.blocks import expand, file_signature
+    from perceptive.streams.blocks import expand, file_signature, repeatable
     from perceptive.training.checkpoint import Checkpoint
 
     chosen = {name: value for name, value in vars(options).items() if name not in FREE}
     read = [*expand(options.data), *filter(None, (options.dev, options.base))]
-    made_from = {"options": chosen, "files": list(map(file_signature, read)), "model": None}
+    # a pipe has to be given again, from its start
+    files = [file_signature(path) if repeatable(path) else path for path in read]
+    made_from = {"options": chosen, "files": files, "model": None}
     replaced = None
     if options.model:
         made_from["model"] = file_signature(options.model)
@@ -159,10 +168,11 @@ def _played(
     from perceptive.cli.console import Bar
     from perceptive.training.loop import Run, train
 
-    run = Run.of(job.learner, training) if resumed is None else resumed
     show = not (options.quiet or options.json)
-    start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
-    with Bar(job.files, training.epochs, show) as bar:
+    with Bar(job.files, job.passes + training.epochs, show) as bar:
+        job.prepare(lambda done: bar.update(done, job.counts["examples"]))
+        run = Run.of(job.learner, training) if resumed is None else resumed
+        start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
 
         def report(n: int) -> None:
             nonlocal played

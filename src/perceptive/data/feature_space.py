@@ -7,6 +7,8 @@ is saved with the model and reads new data in the same way.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.data.raw import LINES, is_frame, is_texts, read_raw
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.state import State, array_of, below
+from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 
 NAMES = ("names.bucket", "names.offsets", "names.blob")
@@ -84,6 +88,8 @@ class FeatureSpace:
         Gives the names of dicts their columns.
     format : FileFormat or None
         How files become rows, where the learner learned from files.
+    header : tuple of str
+        The columns of the tables among these that have features, as far as they are known.
     idf : array or None
         How rare the features of texts are, where the format weighs them by that.
     names : InvertedIndex or None
@@ -97,6 +103,7 @@ class FeatureSpace:
     hasher: HashKernel | None = None
     vocabulary: Vocabulary | None = None
     format: FileFormat | None = None
+    header: tuple[str, ...] = ()
     idf: NDArray[np.float32] | None = None
     names: _core.InvertedIndex | None = None
     places: _core.Places | None = None
@@ -178,9 +185,57 @@ class FeatureSpace:
         if not grows or (n_features > known and self.fixed):
             raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
 
-    def rows(self, X: Any, fingerprint: bool = False) -> _core.Rows:
-        """Rows to be predicted, by place; names and columns that were never met count for nothing."""
+    def takes_raw(self, X: Any) -> bool:
+        """Whether X are raw examples, which are read as the files were: texts, dicts, a frame, or rows of a table."""
+        if self.format is None:
+            return False
+        if is_texts(X):
+            return True
+        if self.format.name in LINES:
+            return False
+        return is_dicts(X) or is_frame(X) or self._is_table(X)
+
+    def missing(self, columns: Iterable[str]) -> list[str]:
+        """Which columns of those that were learned from are not there; raises ValueError where none is."""
+        there = set(columns)
+        lost = [name for name in self.header if name not in there]
+        if lost and len(lost) == len(self.header):
+            raise ValueError(
+                f"there is none of the columns that the model has learned from, {_some(self.header)}; there are "
+                f"{_some(sorted(there)) or 'none'}; check the data"
+            )
+        return lost
+
+    def _is_table(self, X: Any) -> bool:
+        """Whether X has a value for each column of the tables that were learned from."""
+        if self.format is None or self.format.name == "json":
+            return False
+        if isinstance(X, list) and X and isinstance(X[0], list | tuple):
+            return len(X[0]) == len(self.header) > 0
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        return len(shape) == 2 and not hasattr(X, "tocsr") and shape[1] == len(self.header) > 0
+
+    def examples(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
+        """Raw examples, with the columns that are known; an index is told the names of those that are hashed."""
+        assert self.format is not None
+        if is_frame(X):
+            lost = self.missing(getattr(X, "column_names", None) or map(str, X.columns))
+            if lost:
+                warnings.warn(f"X lacks columns that the model has learned from: {_some(lost)}", stacklevel=2)
+        examples = read_raw(X, self.format, self.idf, self.header, dtype, index)
+        return examples.narrow(self.n_features or 0)
+
+    def rows(self, X: Any, fingerprint: bool = False, first: bool = False) -> _core.Rows:
+        """Rows to be predicted, by place; names and columns that were never met count for nothing.
+
+        ``first``: nothing was learned before, so that examples may be dicts where no columns are known.
+        """
+        if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
+            return as_rows(X, Vocabulary(), fingerprint=fingerprint)
         known = self.n_features
+        if self.takes_raw(X):
+            found = self.examples(X)
+            X = _core.csr_rows(found.indptr, found.indices, found.data, known or 0, fingerprint)
         if self.grows and self.vocabulary is None and known is not None and len(getattr(X, "shape", ())) == 2:
             X = X[:, :known] if X.shape[1] > known else X
         rows = as_rows(X, self.hasher or self.vocabulary, fingerprint=fingerprint)
@@ -212,8 +267,9 @@ class FeatureSpace:
         if format.width is not None:
             self.n_features = format.width
 
-    def remember(self, names: _core.InvertedIndex | None) -> None:
-        """Add names of hashed columns to those that are known."""
+    def remember(self, names: _core.InvertedIndex | None, columns: Iterable[str] = ()) -> None:
+        """Add names of hashed columns, and columns of tables, to those that are known."""
+        self.header = tuple(dict.fromkeys((*self.header, *columns)))
         if names is not None and self.names is not None:
             self.names.merge(names)
         elif names is not None:
@@ -245,7 +301,9 @@ class FeatureSpace:
             arrays |= {f"vocabulary.{name}": array for name, array in self.vocabulary.to_arrays().items()}
         if self.places is not None:
             arrays["places"] = self.places.features[1:]
-        meta = {"n_features": self.n_features, "reading": None if self.format is None else self.format.to_meta()}
+        reading = None if self.format is None else self.format.to_meta()
+        meta: dict[str, Any] = {"n_features": self.n_features, "reading": reading}
+        meta |= {"header": list(self.header)} if self.header else {}
         return State(meta, arrays)
 
     def restore(self, state: State) -> Self:
@@ -258,6 +316,7 @@ class FeatureSpace:
             self.format = FileFormat.from_meta(meta["reading"])
             if self.format.has_idf:
                 self.idf = np.ascontiguousarray(array_of(arrays, "idf", np.float32, (self.format.width,)))
+        self.header = tuple(meta.get("header", ()))
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
         self.n_features = meta.get("n_features")
@@ -265,3 +324,8 @@ class FeatureSpace:
             met = array_of(arrays, "places", np.int32, (len(arrays["places"]),))
             self.places = _core.Places.from_features(self.n_features or 0, np.ascontiguousarray(met))
         return self
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names."""
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

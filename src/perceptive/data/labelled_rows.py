@@ -70,7 +70,7 @@ class LabelledRows(Dataset):
             yield order[begin : begin + size]
 
     def play(self, order: Order) -> None:
-        """Play the rows in this order; a class that nobody announced joins when its first example is played."""
+        """Play the rows in this order; a class that was not announced joins when its first example is played."""
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
             self._play(learner, order)
@@ -85,7 +85,7 @@ class LabelledRows(Dataset):
         cuts = [at for at, _ in arrivals]
         known = order[: cuts[0]] if cuts else order
         self._play_known(known, self._targets_among(known))
-        for (at, i), end in zip(arrivals, [*cuts[1:], len(order)], strict=True):
+        for (at, i), end in zip(arrivals, [*cuts, len(order)][1:], strict=True):
             self._welcome(self.labels.values[i])
             self._play_known(order[at:end], self._targets_among(order[at:end]))
 

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.errors import Parameter, ParameterError
+
+NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
@@ -73,7 +76,7 @@ def announced_classes(classes: Iterable[Any]) -> list[Any]:
     """Classes that are known before the data, as plain labels; raises where they are not at least two, each once."""
     labels = [plain_label(label) for label in classes]
     if len(set(labels)) < max(2, len(labels)):
-        raise ValueError(f"classes={labels!r}: give at least two classes, each once")
+        raise ParameterError("{}: give at least two classes, each once", Parameter("classes", labels))
     return labels
 
 

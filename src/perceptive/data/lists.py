@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.rows import is_dicts
+from perceptive.data.rows import is_dicts, single_row
+from perceptive.sparse import inspected
 
 
 class Lists(NamedTuple):
@@ -32,15 +33,15 @@ def candidates(xs: Any) -> Any:
     if n == 0:
         raise ValueError("the list has no candidates; give at least one")
     if isinstance(xs, list) and hasattr(xs[0], "tocsr"):
-        return _stack([one.reshape(1, -1) if one.ndim == 1 else one for one in xs])
-    return xs
+        return _stack([single_row(one) for one in xs])
+    return inspected(xs)
 
 
 def objects(xs: Any) -> list[Any]:
     """One list of candidates of any kind: strings, trees, pairs, …"""
     if isinstance(xs, str | bytes | dict) or not hasattr(xs, "__iter__"):
         raise ValueError(f"a list of candidates is wanted, not a single {type(xs).__name__}: {str(xs)[:60]!r}")
-    found = list(xs)
+    found = list(inspected(xs))
     if not found:
         raise ValueError("the list has no candidates; give at least one")
     return found
@@ -84,7 +85,7 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) 
     With ``any_kind`` candidates are objects of any kind, and stay in a list.
     """
     lists = []
-    for t, xs in enumerate(X):
+    for t, xs in enumerate(inspected(X)):
         try:
             lists.append(objects(xs) if any_kind else candidates(xs))
         except ValueError as error:
@@ -134,7 +135,7 @@ def lists_by_query(X: Any, y: Any, qid: Any) -> tuple[Lists, NDArray[np.int64] |
     by_appearance = np.argsort(first)
     place[by_appearance] = np.arange(len(first))
     order = np.argsort(place[inverse], kind="stable")
-    X = [X[i] for i in order] if isinstance(X, list) else X[order]
+    X = [X[i] for i in order] if isinstance(X, list) else inspected(X)[order]
     return Lists(X, None if grades is None else grades[order], counts[by_appearance]), order
 
 
@@ -187,4 +188,4 @@ def starts_of(sizes: Any, n: int) -> NDArray[np.int64]:
 def _stack(parts: list[Any]) -> Any:
     import scipy.sparse as sp
 
-    return sp.vstack(parts, format="csr")
+    return sp.vstack([inspected(part) for part in parts], format="csr")

@@ -23,10 +23,10 @@ def is_dicts(X: Any) -> bool:
 
 def single_row(x: Any) -> Any:
     """A single example as a batch of one."""
-    if isinstance(x, Mapping):
+    if isinstance(x, Mapping | str):
         return [x]
     if hasattr(x, "tocsr"):
-        return x.reshape(1, -1) if x.ndim == 1 else x
+        return inspected(x).reshape(1, -1) if x.ndim == 1 else x
     return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
 
 

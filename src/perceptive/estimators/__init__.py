@@ -9,6 +9,7 @@ from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.reranker import Reranker
 from perceptive.estimators.tagger import SequenceTagger
 from perceptive.estimators.text import HashedText
+from perceptive.estimators.tuning import tune
 
 __all__ = [
     "HashedFeatures",
@@ -20,4 +21,5 @@ __all__ = [
     "LinearRanker",
     "Reranker",
     "SequenceTagger",
+    "tune",
 ]

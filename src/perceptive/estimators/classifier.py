@@ -50,7 +50,14 @@ class ClassifierRunMixin(RunMixin[Learner]):
     classes_: NDArray[Any]
     class_weight: Any
     random_state: int
-    _calibrates = False  # whether scores become probabilities
+    _calibrates: Any  # whether scores become probabilities, as `ProbabilityMixin` has it
+
+    @classmethod
+    def from_learner(cls, learner: Any) -> Self:
+        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        model = super().from_learner(learner)
+        model.classes_ = label_array(learner.classes, None)
+        return model
 
     # ------------------------------------------------------------ learning
 
@@ -144,7 +151,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
         """The label of each example, under ``hypothesis`` or any other that was kept.
 
-        All labels come from one state of the learner, whoever teaches it meanwhile.
+        All labels come from one state of the learner, even where another thread teaches it.
         """
         check_is_fitted(self)
         X, learner = self._check_examples(X, reset=False), self.learner_

@@ -13,8 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from perceptive.data.labels import Labels, is_missing
+from perceptive.data.raw import frame_dicts, has_words, is_frame
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
+from perceptive.sparse import inspected
 from perceptive.training.holdout import HoldOut
 
 
@@ -53,17 +55,39 @@ def check_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
+def is_raw(estimator: Any, X: Any, reset: bool) -> bool:
+    """Whether X is to be read by a learner as the files that it learned from."""
+    return not reset and hasattr(estimator, "learner_") and estimator.learner_.space.takes_raw(X)
+
+
+def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
+    """Whether the columns of a frame are features by name: where it holds words, or where names are hashed."""
+    if reset:
+        return getattr(estimator, "bits", None) is not None or has_words(X)
+    space = estimator.learner_.space
+    return space.vocabulary is not None or space.hasher is not None
+
+
+def validated(estimator: Any, X: Any, reset: bool, *, accept_sparse: Any = "csr", **how: Any) -> Any:
+    """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices."""
+    floats = [np.float64, np.float32]
+    return validate_data(
+        estimator, inspected(X), reset=reset, dtype=floats, accept_sparse=accept_sparse, accept_large_sparse=True, **how
+    )
+
+
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there."""
+    if is_raw(estimator, X, reset):
+        return X
+    if is_frame(X) and _by_name(estimator, X, reset):
+        X = frame_dicts(X)
     if is_dicts(X):
         if reset:
             forget_columns(estimator)
         return X
     try:  # the core looks at every value anyway: finiteness is checked there
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            ensure_all_finite=False, accept_large_sparse=True,
-        )  # fmt: skip
+        return validated(estimator, X, reset, order="C", ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" in str(error) or "inhomogeneous" in str(error):
             raise ValueError(
@@ -112,7 +136,7 @@ def hold_out_for_calibration(labels: Labels, seed: int) -> NDArray[np.bool_]:
 
 
 def take(values: Any, rows: NDArray[np.int64]) -> Any:
-    """Some examples of a frame, an array, a matrix or a list; None of None."""
+    """Some rows of a frame, an array, a matrix or a list; None where there are no values."""
     if values is None or hasattr(values, "iloc"):
         return None if values is None else values.iloc[rows]
     return values[rows] if hasattr(values, "shape") else [values[i] for i in rows.tolist()]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import Group, anything, parameter
-from perceptive.estimators.data import forget_columns
+from perceptive.estimators.data import forget_columns, validated
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.hashing import HashKernel
 
@@ -31,6 +32,7 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     """What has 2^bits columns: `_encode` makes the rows, `_buckets` knows the columns."""
 
     _buckets: Any
+    remember_names: bool
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what there is to learn of X, as `fit_transform` does."""
@@ -54,6 +56,32 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
         indptr, indices, data = self._buckets.encode(X, grow=fitting)
         return sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self._buckets.width))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns: those met in `fit` where they are remembered, else the class and a number.
+
+        Parameters
+        ----------
+        input_features : ignored
+            The names of the output do not depend on it.
+
+        Returns
+        -------
+        array of str
+            One per column; names that share a column are joined by " | ".
+
+        Examples
+        --------
+        >>> from perceptive import HashedFeatures
+        >>> hashed = HashedFeatures(bits=1, remember_names=True).fit([{"size": 2.5}, {"colour": "red"}])
+        >>> hashed.get_feature_names_out().tolist()
+        ['size', 'colour=red']
+        """
+        names: NDArray[np.object_] = super().get_feature_names_out(input_features)
+        if self.remember_names:
+            for column, met in self._buckets.remembered().items():
+                names[column] = " | ".join(met)
+        return names
 
     @property
     def _n_features_out(self) -> int:
@@ -108,9 +136,7 @@ class HashedFeatures(HashGroup, HashingTransformer):
     def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
         if is_dicts(X):
             return super()._encode(X, fitting)
-        X = validate_data(
-            self, X, reset=fitting, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True
-        )
+        X = validated(self, X, reset=fitting)
         n_columns = X.shape[1]
         names = getattr(self, "feature_names_in_", map(str, range(n_columns)))
         buckets, signs = self.kernel_.hash(names, grow=fitting)

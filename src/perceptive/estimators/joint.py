@@ -127,7 +127,7 @@ class JointClassifier(BaseEstimator):
         return self
 
     def partial_fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:
-        """Go on learning: one pass over these examples, in the order given."""
+        """Go on learning: one epoch over these examples, in the order given."""
         ranker = self.ranker_ if hasattr(self, "ranker_") else self._new_ranker()
         self.ranker_ = ranker.partial_fit(*self._lists(X, y))
         return self

@@ -8,22 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
+from perceptive.estimators.data import is_raw, validated
 from perceptive.estimators.kernel_state import KernelStateMixin
+from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.estimators.supports import SupportVectorsMixin
 from perceptive.kernels import as_kernel
 from perceptive.kernels.examples import check_real, listed
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.dual_learner import ONE_SET
 from perceptive.learners.kernel import KernelLearner
-from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, TrainingGroup
+from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, ProbabilityGroup, TrainingGroup
 from perceptive.parameters import KernelParameters
+from perceptive.sparse import inspected
 from perceptive.state import State, array_of
 
 
@@ -41,9 +44,11 @@ class KernelClassifier(
     DualGroup,
     TrainingGroup,
     ClassWeightGroup,
+    ProbabilityGroup,
     CertifyGroup,
     KernelStateMixin[KernelLearner],
     ClassifierRunMixin[KernelLearner],
+    ProbabilityMixin,
     SupportVectorsMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -107,11 +112,11 @@ class KernelClassifier(
             Signed coefficients to start from.
         """
         parameters, training = self._check_parameters()
-        if training.validation_fraction and as_kernel(self.kernel).one_way:
+        if (training.validation_fraction or self._calibrates) and as_kernel(self.kernel).one_way:
             raise ParameterError(
                 "{} does not go with a precomputed Gram matrix, which has a column for every example that is learned "
                 "from; give the kernel itself",
-                "validation_fraction",
+                "validation_fraction" if training.validation_fraction else "probability",
             )
         classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)
         if held is not None and alpha_init is not None:
@@ -122,8 +127,10 @@ class KernelClassifier(
             assert held is not None
             return float(np.mean(learner.decide(learner.scores(held.X)) == held.which))
 
-        score, rows = (None, None) if held is None else (accuracy, held.rows)
-        self._train(learner, training, dataset, score, classes_=classes, _held=rows)
+        score = accuracy if training.validation_fraction else None
+        self._train(learner, training, dataset, score, classes_=classes, _held=None if held is None else held.rows)
+        if held is not None and self._calibrates:
+            learner.temperature = fit_temperature(learner.scores(held.X), held.which)
         self._keep_supports(taught[0], taught[1].which)
         if self.certify:
             self.certificate_ = certify(learner, *taught)
@@ -134,22 +141,19 @@ class KernelClassifier(
 
     def _check_examples(self, X: Any, reset: bool) -> Any:
         kernel, X = as_kernel(self.kernel), listed(X)
+        if is_raw(self, X, reset):
+            return X
         if not kernel.vectors and not kernel.pairwise:
-            if len(X) == 0:
+            if (inspected(X).shape[0] if hasattr(X, "shape") else len(X)) == 0:
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
             return X
         check_real(X)
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr" if kernel.vectors else False, dtype=[np.float64, np.float32],
-            order="C", accept_large_sparse=True,
-        )  # fmt: skip
-
-    # ------------------------------------------------------------ certificate
+        return validated(self, X, reset, accept_sparse="csr" if kernel.vectors else False, order="C")
 
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         meta, arrays = super().state()
         return State(meta, arrays if self._held is None else {**arrays, "held_out": self._held})
 

@@ -23,6 +23,10 @@ class KernelStateMixin(RunMixin[Learner]):
         kernel = clone(self.kernel) if isinstance(self.kernel, Kernel) else self.kernel
         return {**parameters, "kernel": kernel}, training
 
+    @classmethod
+    def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
+        return {**super()._learned_parameters(learner), "kernel": learner.asked_kernel}
+
     def _saved_parameters(self, arrays: Arrays) -> dict[str, Any]:
         found = super()._saved_parameters(arrays)
         asked = found["estimator"].pop("kernel")

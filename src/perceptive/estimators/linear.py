@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
@@ -21,12 +20,13 @@ from perceptive.errors import Parameter, ParameterError, ScaleWarning
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
+from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.calibration import fit_temperature, probabilities
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.weight_vector import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
@@ -37,16 +37,12 @@ from perceptive.streams import open as open_stream
 from perceptive.streams.blocks import Paths
 from perceptive.training.blocks import RowBlocks
 from perceptive.training.class_weights import check_class_weight, weigh_classes
+from perceptive.training.classifiers import calibrate, classifier_for
 from perceptive.training.loop import Run, train
-from perceptive.training.source import FileSource, calibrate, classifier_for
+from perceptive.training.source import FileSource
+from perceptive.training.windows import MEMORY
 
 HELD_OUT = 0.1  # of files, for calibration, where nothing is held out for early stopping
-
-
-def _has_probabilities(self: LinearClassifier) -> bool:
-    if self.probability or self.hypothesis == "voted":
-        return True
-    raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
 
 
 @with_parameters
@@ -56,6 +52,7 @@ class LinearClassifier(
     EstimatorGroup,
     PruneMixin,
     ClassifierRunMixin[LinearLearner],
+    ProbabilityMixin,
     ClassifierMixin,
     BaseEstimator,
 ):
@@ -111,7 +108,9 @@ class LinearClassifier(
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or list of dicts
+        X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
+            A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
+            ``size``, ``colour=red``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -153,17 +152,13 @@ class LinearClassifier(
             cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
             warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=5)
 
-    @property
-    def _calibrates(self) -> bool:  # type: ignore[override]
-        return self.probability and self.hypothesis != "voted"
-
     @nothing_half_learned
-    def fit_stream(self, source: Stream | Paths, *, cache: str | None = None) -> LinearClassifier:
-        """Learn from files, however large: memory holds the weights and a few blocks.
+    def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:
+        """Learn from files, however large: memory holds the weights and a part of the examples.
 
-        The first epoch parses the files and writes a binary cache, from which later ones read. Examples are shuffled
-        within blocks, and the blocks from the second epoch on. Two classes that are all the first block has are one
-        binary problem until a third one is met.
+        Examples that fit in ``memory`` are learned from as `fit` does. Others are parsed into a binary cache, and every
+        epoch plays windows of examples from all over it; one epoch without a hold-out mixes the files while it parses
+        them, and takes two classes that are all the first block has for one binary problem until a third one is met.
 
         Parameters
         ----------
@@ -171,6 +166,8 @@ class LinearClassifier(
             From `streams.open`, or what that takes.
         cache : path or None
             Keep the cache there, for later calls.
+        memory : int
+            Bytes that hold examples.
 
         Examples
         --------
@@ -203,6 +200,7 @@ class LinearClassifier(
             "holdout": held_out,
             "seed": self.random_state,
             "shuffle": training.shuffle,
+            "memory": memory,
         }
         with FileSource(source, RowBlocks(), epochs=self.epochs, **how) as examples:
             weigh_classes(examples, self.class_weight)
@@ -210,7 +208,7 @@ class LinearClassifier(
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)
             learner = cast(LinearLearner, run.learner)
-            learner.space.remember(source.log.names)
+            learner.space.remember(source.log.names, source.columns)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None
@@ -239,22 +237,6 @@ class LinearClassifier(
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
 
     # ------------------------------------------------------------ predicting
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities, in the order of the scores.
-
-        Under ``voted`` the shares of the votes, an abstention counting for all classes alike. Otherwise
-        softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out
-        labels likeliest.
-        """
-        scores = self.decision_function(X)
-        voted = self.learner_.parameters.hypothesis == "voted"
-        if not voted and self.learner_.temperature is None:
-            raise ParameterError(
-                "the probabilities were not calibrated; fit with {} (not partial_fit)", Parameter("probability", True)
-            )
-        return probabilities(scores, None if voted else self.learner_.temperature)
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
         """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""

@@ -208,7 +208,7 @@ class RankerMixin(RunMixin[Learner]):
     predict_one = find_best  # as River calls it
 
     def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
-        """Share of the lists with one of the best on top; lists in which nobody is better are left out."""
+        """Share of the lists with one of the best on top; lists in which no candidate is better are left out."""
         check_is_fitted(self)
         lists = self._lists(X, y, qid, columns=False)
         starts = starts_of(lists.sizes, int(np.sum(lists.sizes)))

@@ -201,23 +201,39 @@ class Reranker(BaseEstimator):
     # ------------------------------------------------------------ state
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not hasattr(self, "ranker_"):
             raise ValueError("this Reranker has not learned anything; fit it before it is saved")
         about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")}
         return join_states(self.tagger_.state(), self.ranker_.state(), about, self.features, self._structure)
 
     @classmethod
+    def from_learner(cls, learner: RerankingLearner) -> Reranker:
+        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        kind: Any = KernelRanker if hasattr(learner.ranker, "kernel") else LinearRanker
+        own = {name: getattr(learner, name) for name in OWN}
+        tagger, ranker = SequenceTagger.from_learner(learner.tagger), kind.from_learner(learner.ranker)
+        return cls._of_parts(tagger, ranker, learner.features, learner.structure, learner.oracle, own)
+
+    @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Reranker:
         """What `state` gave; raises ValueError where the parts do not fit together."""
         parts = part_states(state, functions)
-        own: dict[str, Any] = {name: state.meta[name] for name in OWN}
+        own = {name: state.meta[name] for name in OWN}
         kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker
         tagger, ranker = SequenceTagger.from_state(parts.tagger), kind.from_state(parts.ranker, parts.functions)
-        if kind is KernelRanker:
-            own["kernel"] = ranker.kernel.k2.k  # what was added to the features, of the second part of a candidate
-            own["structure"] = parts.structure
-        model = cls(clone(tagger), ranker=clone(ranker), features=parts.features, **own)
+        oracle = number_or_nan(state.meta.get("oracle_"))
+        return cls._of_parts(tagger, ranker, parts.features, parts.structure, oracle, own)
+
+    @classmethod
+    def _of_parts(
+        cls, tagger: Any, ranker: Any, features: Any, structure: Any, oracle: float, own: dict[str, Any]
+    ) -> Reranker:
+        """What two fitted estimators are together."""
+        if isinstance(ranker, KernelRanker):
+            # what was added to the features, of the second part of a candidate
+            own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
+        model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
         model._check_parameters()
-        model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, number_or_nan(state.meta.get("oracle_"))
+        model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, oracle
         return model

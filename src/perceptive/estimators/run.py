@@ -18,6 +18,7 @@ from perceptive.data.dataset import Dataset
 from perceptive.declarations import Checked
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
+from perceptive.explanation import Explanation, explain
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
@@ -148,6 +149,29 @@ class RunMixin(Generic[Learner]):
         rounds: int = self.learner_.rounds
         return rounds
 
+    def explain(
+        self, x: Any, *, label: Any = None, top: int | None = None, hypothesis: str | None = None
+    ) -> Explanation | list[Explanation]:
+        """What made the prediction for one example: the features, or the supports, and what each adds to the score.
+
+        Parameters
+        ----------
+        x : an example
+            Of a tagger, a sentence: there is an explanation for each token. Of a ranker, a candidate.
+        label : label or None
+            Explain the score of this class instead of the predicted one; not for sentences.
+        top : int or None
+            How many features are listed; the others are the ``rest``.
+        hypothesis : str or None
+            Another one than the model's own.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        told: Explanation | list[Explanation] = explain(
+            self.learner_, x, label=label, top=top, hypothesis=hypothesis, names=names
+        )
+        return told
+
     # ------------------------------------------------------------ state
 
     def __getstate__(self) -> dict[str, Any]:
@@ -162,7 +186,7 @@ class RunMixin(Generic[Learner]):
         return hasattr(self, "learner_")
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays; raises ValueError where nothing was learned."""
+        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
         known = dict(self.__dict__)  # another thread may fit it anew
@@ -190,6 +214,22 @@ class RunMixin(Generic[Learner]):
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
         return parameters
+
+    @classmethod
+    def from_learner(cls, learner: Any) -> Self:
+        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        model: Any = cls(**cls._learned_parameters(learner))
+        model.learner_, model._history = learner, History()
+        return model  # type: ignore[no-any-return]
+
+    @classmethod
+    def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
+        """The parameters of an estimator whose learner is given; those of training are not known."""
+        names = cls._get_param_names()  # type: ignore[attr-defined]
+        own = {name: getattr(learner.parameters, name) for name in names if hasattr(learner.parameters, name)}
+        if "probability" in names and learner.temperature is not None:
+            own["probability"] = True
+        return own
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:

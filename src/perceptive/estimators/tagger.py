@@ -239,6 +239,10 @@ class SequenceTagger(
         return {"estimator": plain_values(parameters)}
 
     @classmethod
+    def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
+        return {**super()._learned_parameters(learner), "template": learner.templates}
+
+    @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
         parameters: dict[str, Any] = state.meta["estimator"]
         if is_preset(parameters.get("template")):

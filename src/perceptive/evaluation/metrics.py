@@ -15,7 +15,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassReport:
-    """One class: of the examples said to be of it, and of those that are, how many are both."""
+    """Precision, recall and F1 of one class."""
 
     label: Any
     precision: float
@@ -64,6 +64,12 @@ class Confusion:
         """Share of the examples that got their label."""
         return float(np.trace(self.counts) / self.total) if self.total else float("nan")
 
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of the classes that some example has, or was said to have."""
+        met = (self.counts.sum(axis=0) + self.counts.sum(axis=1) > 0).tolist()
+        return _mean([report.f1 for report, there in zip(self.reports(), met, strict=True) if there])
+
     def reports(self) -> list[ClassReport]:
         """Precision, recall and F1 of each class; 0 where there is nothing to divide by."""
         right = np.diag(self.counts).astype(float)
@@ -73,6 +79,33 @@ class Confusion:
         f1 = np.divide(2 * right, said + there, out=np.zeros_like(right), where=said + there > 0)
         columns = (precision.tolist(), recall.tolist(), f1.tolist(), there.tolist())
         return [ClassReport(label, *row) for label, *row in zip(self.labels, *columns, strict=True)]
+
+
+@dataclass
+class LogLoss:
+    """The mean of −ln p(true class); it may come in parts. A probability of 0 counts as the least number above it.
+
+    Examples
+    --------
+    >>> loss = LogLoss()
+    >>> loss.add(np.array([0, 1]), np.array([[0.5, 0.5], [0.75, 0.25]]))
+    >>> round(loss.mean, 4)
+    1.0397
+    """
+
+    total: float = 0.0
+    examples: int = 0
+
+    def add(self, truth: NDArray[np.int64], proba: Numbers) -> None:
+        """Count more examples: their classes, and the probabilities of all classes."""
+        p = np.maximum(proba[np.arange(len(truth)), truth], np.finfo(float).eps)
+        self.total -= float(np.log(p).sum())
+        self.examples += len(truth)
+
+    @property
+    def mean(self) -> float:
+        """Over all examples counted; nan where there are none."""
+        return self.total / self.examples if self.examples else float("nan")
 
 
 def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
@@ -94,8 +127,8 @@ def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
 
 # ---------------------------------------------------------------- ranking
 #
-# Lists lie one after the other: list t is [starts[t], starts[t + 1]). A list in which nobody is better than another
-# tells nothing and is left out; nan where none is left. Equal scores stand in the order given, but for `ndcg`, which
+# Lists lie one after the other: list t is [starts[t], starts[t + 1]). A list in which no candidate is better than
+# another is left out; nan where none is left. Equal scores stand in the order given, but for `ndcg`, which
 # averages over their orders as scikit-learn does.
 
 

@@ -38,6 +38,15 @@ class HashedNames:
         """The buckets where two names or more have met, ascending, and the names."""
         return self._index().inverted(2)
 
+    @property
+    def index(self) -> Index:
+        """The names that are remembered, by bucket."""
+        return self._index()
+
+    def remembered(self) -> dict[int, list[str]]:
+        """All buckets where a name has been met, ascending, and the names."""
+        return self._index().inverted(1)
+
     def _all_names(self) -> list[str]:
         return [name for names in self._core.index.inverted(1).values() for name in names]
 

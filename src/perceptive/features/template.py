@@ -109,7 +109,7 @@ class Template:
         if self.value != 1.0 and (self.pairs or self.before):
             raise ValueError("pairs of labels cannot be scaled")
         if self.bagged and not self.terms:
-            raise ValueError(f"{str(self)!r}: a bag holds what is read, and labels are not")
+            raise ValueError(f"{str(self)!r}: a bag needs at least one term; labels alone cannot be in it")
         if self.pairs == -2 and (self.terms or self.labels or self.before):
             raise ValueError("@label[-2] stands alone: triples are not joined with what is seen")
 
@@ -123,13 +123,13 @@ class Template:
         return replace(self, terms=(replace(term, first=place, last=place, joined=False),))
 
     def __iter__(self) -> Iterator[Template]:
-        raise TypeError("a template is no sequence; say a window by its ends, as in word[-2:2]")
+        raise TypeError("a template is not a sequence; give a window by its ends, as in word[-2:2]")
 
     def __call__(self, of: Template | str | int) -> Template:
         """Of another column."""
         term = self._term("be of a column")
         if term.function not in PLAIN:
-            raise TypeError(f"{str(self)!r} cannot be called; say the column by of=")
+            raise TypeError(f"{str(self)!r} cannot be called; give the column as of=")
         return replace(self, terms=(replace(term, of=column_of(of)),))
 
     def joined(self) -> Template:
@@ -224,7 +224,7 @@ def column_of(of: Template | str | int) -> str | int:
     if isinstance(of, Template):
         term = of._term("be a column")
         if term.function or term.first or term.last or term.joined or term.of is None:
-            raise ValueError(f"{str(of)!r} is no column; give one, as word or column(2)")
+            raise ValueError(f"{str(of)!r} is not a column; give one, as word or column(2)")
         return term.of
     if isinstance(of, str) and not re.fullmatch(r"\w+", of):
         raise ValueError(f"column {of!r} cannot be named in a template; use letters, digits and _, or column(2)")

@@ -64,9 +64,7 @@ def template(text: str, columns: Sequence[str] = COLUMNS) -> Line:
     if line.startswith("segment "):
         file = re.fullmatch(r"segment\s+in\(\s*([^()]+?)\s*\)", line)
         if file is None:
-            raise ValueError(
-                f"{line!r}: segments are looked up by 'segment in(FILE)'; the rest is read without saying so"
-            )
+            raise ValueError(f"{line!r}: write 'segment in(FILE)'; other templates need no 'segment'")
         return SegmentIn(file[1])
     scaled = SCALED.fullmatch(line)
     line = scaled[1] if scaled else line
@@ -114,12 +112,12 @@ def _function_of(
         return "", (), name
     if name not in FUNCTIONS:
         if name in WRITTEN:
-            raise ValueError(f"{name!r} does not stand so; it is written {WRITTEN[name]}")
+            raise ValueError(f"{name!r} is not a term; write {WRITTEN[name]}")
         if name in columns or name == "token":
-            raise ValueError(f"{name}({arguments}): a column takes no argument; it is written {name}, or {name}[-1]")
+            raise ValueError(f"{name}({arguments}): a column takes no argument; write {name}, or {name}[-1]")
         if name in SHORT:
             long = SHORT[name].replace(")", f", {columns[-1]})")
-            raise ValueError(f"{name}({arguments}): {name} takes no argument; of a column it is written {long}")
+            raise ValueError(f"{name}({arguments}): {name} takes no argument; of a column write {long}")
         known = [*FUNCTIONS, *columns, *SHORT, "bag", "@label", "columns"]
         close = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"

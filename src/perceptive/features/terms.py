@@ -174,11 +174,11 @@ def _sorted(name: str, words: Iterable[str]) -> tuple[str, ...]:
     words = list(words)
     for one in words:
         if not isinstance(one, str):
-            raise TypeError(f"in({name}): {one!r} is no entry; give strings")
+            raise TypeError(f"in({name}): {one!r} is not an entry; give strings")
     words = sorted(set(words))
     for one in words:
         if one != one.strip() or "\n" in one or not one:
-            raise ValueError(f"in({name}): {one!r} is no entry; leave out empty ones, line ends and spaces around")
+            raise ValueError(f"in({name}): {one!r} is not an entry; leave out empty ones, line ends and outer spaces")
     return tuple(words)
 
 

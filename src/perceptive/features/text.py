@@ -201,6 +201,10 @@ class TextFeatures(HashedNames):
     def __setstate__(self, state: tuple[dict[str, Any], NDArray[np.float32] | None, list[str]]) -> None:
         options, factors, names = state
         self.__dict__.update(self.from_options(options, factors).__dict__)
+        self.remember(names)
+
+    def remember(self, names: list[str]) -> None:
+        """Add names to the inverted index."""
         self._core.remember(names)
 
 

@@ -130,24 +130,24 @@ class Cycle:
     Attributes
     ----------
     converged : bool
-        True: a pass went by without an update. False: a pass began as an earlier one had, so it never will.
+        True: an epoch went by without an update. False: an epoch began as an earlier one had, so it never will.
     weights : tuple of int
         At the end; where it goes in circles, the vector that came back.
-    passes, updates : int
-        Until then, the pass without an update included.
+    epochs, updates : int
+        Until then, the epoch without an update included.
     period : int
-        Passes from one visit of ``weights`` to the next; 0 if converged.
+        Epochs from one visit of ``weights`` to the next; 0 if converged.
     """
 
     converged: bool
     weights: tuple[int, ...]
-    passes: int
+    epochs: int
     updates: int
     period: int = 0
 
 
 def cycle(
-    X: ArrayLike, y: ArrayLike, start: ArrayLike | None = None, *, ties: str = "mistake", max_passes: int = 1_000_000
+    X: ArrayLike, y: ArrayLike, start: ArrayLike | None = None, *, ties: str = "mistake", max_epochs: int = 1_000_000
 ) -> Cycle:
     """Run the perceptron on whole numbers, in the order given, until it converges or goes in circles.
 
@@ -161,7 +161,7 @@ def cycle(
         v₀; None for zero.
     ties : {"mistake", "positive"}
         A score of 0 is a mistake, or predicts +1.
-    max_passes : int
+    max_epochs : int
         When to give up, with an ArithmeticError.
 
     Returns
@@ -172,7 +172,7 @@ def cycle(
     --------
     >>> X = [[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]]
     >>> cycle(X, [-1, -1, -1, 1])
-    Cycle(converged=True, weights=(-4, 3, 2), passes=9, updates=18, period=0)
+    Cycle(converged=True, weights=(-4, 3, 2), epochs=9, updates=18, period=0)
     >>> cycle(X, [-1, 1, 1, -1]).converged
     False
     """
@@ -185,10 +185,10 @@ def cycle(
         raise ValueError(f"start has {len(v)} numbers; X has {len(rows[0])} features")
     seen: dict[tuple[int, ...], int] = {}
     updates = 0
-    for passes in range(max_passes):
+    for epoch in range(max_epochs):
         if tuple(v) in seen:
-            return Cycle(False, tuple(v), passes, updates, passes - seen[tuple(v)])
-        seen[tuple(v)] = passes
+            return Cycle(False, tuple(v), epoch, updates, epoch - seen[tuple(v)])
+        seen[tuple(v)] = epoch
         before = updates
         for x, label in zip(rows, labels, strict=True):
             score = sum(a * b for a, b in zip(v, x, strict=True))
@@ -196,8 +196,8 @@ def cycle(
                 v = [a + label * b for a, b in zip(v, x, strict=True)]
                 updates += 1
         if updates == before:
-            return Cycle(True, tuple(v), passes + 1, updates)
-    raise ArithmeticError(f"neither converged nor back again after {max_passes} passes; give more")
+            return Cycle(True, tuple(v), epoch + 1, updates)
+    raise ArithmeticError(f"no convergence and no cycle within {max_epochs} epochs; allow more")
 
 
 def _whole(values: Any) -> list[int]:

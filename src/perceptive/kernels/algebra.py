@@ -176,7 +176,7 @@ class Pair(Kernel):
         self.k1, self.k2 = k1, k2
         for k in (k1, k2):
             if not isinstance(k, Kernel):
-                raise TypeError(f"{k!r} is no kernel; wrap a function of two examples in Custom")
+                raise TypeError(f"{k!r} is not a kernel; wrap a function of two examples in Custom")
 
     @property
     def vectors(self) -> bool:  # type: ignore[override]
@@ -251,7 +251,7 @@ def integer_power(K: Values, p: int) -> Values:
     if p == 1:
         return K
     rest = None
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # whoever uses the values looks at them
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # the values are checked where they are used
         while p > 1:
             if p % 2:
                 rest = K.copy() if rest is None else np.multiply(rest, K, out=rest)

@@ -1,4 +1,4 @@
-"""What examples are, in a few bytes: equal contents have equal digests, whoever holds them.
+"""What examples are, in a few bytes: equal contents have equal digests, whatever object holds them.
 
 Supports with one content are one support, and a certificate knows the data it is about. Nested values are walked
 without recursion, since trees may be deep.
@@ -23,11 +23,11 @@ SHOWN = 60  # characters of a value in a message
 
 
 class _Unknown(Exception):
-    """An object whose content nobody knows."""
+    """An object whose content is unknown."""
 
 
 class _Left:
-    """Stands below what is in a value: whoever comes here has walked it."""
+    """Marks the end of what is in a value: a walk that gets here is done with it."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -84,7 +84,7 @@ class Custom(Kernel):
         return np.array([self._value(a, a) for a in A.items], dtype=np.float64)
 
     def _value(self, a: Any, b: Any) -> float:
-        """f of one pair; raises ValueError where that is no finite number."""
+        """f of one pair; raises ValueError where that is not a finite number."""
         found = self.f(a, b)
         try:
             value = float(found)

@@ -139,7 +139,7 @@ class Sparse:
 def sparse_dots(left: Any, right: Any) -> NDArray[Any]:
     """x·x' of all pairs of rows of two CSR matrices.
 
-    Of the fewer rows a transpose is made, or where they are very few an array; columns that nobody has are left out
+    Of the fewer rows a transpose is made, or where they are very few an array; columns that no row has are left out
     where they are most.
     """
     few, many = (left, right) if left.shape[0] <= right.shape[0] else (right, left)
@@ -220,7 +220,7 @@ def in_double(examples: Any) -> Any:
 
 
 def own(examples: Any) -> Any:
-    """The same examples, with objects that nobody else can change; the rows of arrays are copied by `take`."""
+    """The same examples, with objects of their own; the rows of arrays are copied by `take`."""
     if isinstance(examples, Parts):
         return Parts([own(part) for part in examples.parts], examples.derived)
     return Objects([own_item(item) for item in examples.items]) if type(examples) is Objects else examples
@@ -244,7 +244,7 @@ def copied(X: Any) -> Any:
 
 
 def contents(examples: Any) -> list[bytes | None]:
-    """A digest of each example, equal where examples are; objects whose content nobody knows are themselves alone.
+    """A digest of each example, equal where examples are; objects of unknown content equal only themselves.
 
     The latter is true while the examples are held, and not of copies of them.
     """
@@ -264,7 +264,7 @@ def contents(examples: Any) -> list[bytes | None]:
 
 
 def _identity(item: Any) -> bytes:
-    """Who an object is, as long as somebody holds it."""
+    """Which object it is, as long as it is alive."""
     return b"object" + id(item).to_bytes(8, "little", signed=True)
 
 

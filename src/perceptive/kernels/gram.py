@@ -118,7 +118,7 @@ def gram_embedding(K: ArrayLike) -> NDArray[np.float64]:
     """
     report = _report(_square(K))
     if not report.psd:
-        raise ValueError(f"K is no Gram matrix: {report}")
+        raise ValueError(f"K is not a Gram matrix: {report}")
     values, columns = np.linalg.eigh(_square(K))
     return np.asarray(columns * np.sqrt(np.maximum(values, 0.0)))
 

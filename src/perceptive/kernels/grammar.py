@@ -129,7 +129,7 @@ class _Parser:
         if self.tokens[self.next][1] != "end":
             self.fail(self.tokens[self.next][0], f"did not expect {self.peek()!r}")
         if not isinstance(found, Kernel):
-            self.fail(0, "a number is no kernel")
+            self.fail(0, "a number is not a kernel")
         return found
 
     def sum(self) -> Any:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from perceptive.kernels.content import digest, shown
 from perceptive.kernels.examples import listed
+from perceptive.sparse import inspected
 
 Values = NDArray[Any]
 
@@ -189,7 +190,7 @@ class Kernel:
                 changes[name] = value
         for name in inner:
             if not isinstance(changes.get(name, getattr(self, name)), Kernel):
-                raise ValueError(f"{name} of {type(self).__name__} is no kernel and has no parameters")
+                raise ValueError(f"{name} of {type(self).__name__} is not a kernel and has no parameters")
         return changes, inner
 
     def set_params(self, **parameters: Any) -> Self:
@@ -254,7 +255,7 @@ def _same(a: Any, b: Any) -> bool:
 
         if a.shape != b.shape:
             return False
-        apart: Any = sp.csr_array(a) != sp.csr_array(b)
+        apart: Any = sp.csr_array(inspected(a)) != sp.csr_array(inspected(b))
         return bool(apart.nnz == 0)
     if _is_number(a) and _is_number(b):
         return bool(a == b)
@@ -279,7 +280,7 @@ def _are_numbers(values: Any) -> bool:
 
 
 def number(value: Any) -> float:
-    """A parameter as a float; NaN, which is in no range, where it is none or too large for one."""
+    """A parameter as a float; NaN, which is in no range, where it is not a number or too large."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptive.kernels import algebra, custom, rescaling, strings, trees, vectors, views
 from perceptive.kernels.examples import Dense, Objects, Parts, Sparse, as_list
 from perceptive.kernels.kernel import Kernel
-from perceptive.sparse import csr_from
+from perceptive.sparse import csr_from, inspected
 
 Arrays = dict[str, NDArray[Any]]
 Functions = Mapping[str, Callable[..., Any]]
@@ -57,7 +57,7 @@ def _centered_to_plain(kernel: rescaling.Centered, arrays: Arrays, named: dict[s
     """The reference as arrays: rows, sparse or not, as they are; texts, trees and other objects as examples are."""
     X, k = kernel.X_ref, _to_plain(kernel.k, arrays, named)
     if hasattr(X, "tocsr"):
-        reference: Any = Sparse(X.tocsr())
+        reference: Any = Sparse(inspected(X).tocsr())
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
         reference = Dense(X)
     else:
@@ -195,7 +195,7 @@ def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) 
 
 
 def check_fit(kernel: Kernel, examples: Any) -> None:
-    """Raise ValueError where these are no examples as this kernel prepares them."""
+    """Raise ValueError where this kernel does not prepare examples so."""
     if isinstance(examples, Parts) and len({len(part) for part in examples.parts}) != 1:
         raise ValueError("parts of different lengths")
     if isinstance(kernel, algebra.Pair) and not kernel.shared:
@@ -216,16 +216,16 @@ def check_fit(kernel: Kernel, examples: Any) -> None:
         wanted = {strings.StringKernel: strings.Texts, trees.TreeKernel: trees.Trees}
         kind = next((kind for of, kind in wanted.items() if isinstance(kernel, of)), Objects)
         if type(examples) is not kind:
-            raise ValueError(f"the supports are no examples of {kernel!r}")
+            raise ValueError(f"the supports are not examples of {kernel!r}")
     else:
         for _, inner in kernel.kernels():  # the one that it is a function of, or compares parts with
             check_fit(inner, examples)
 
 
 def _check_parts(examples: Any, kernels: list[Kernel | None]) -> None:
-    """None stands for numbers."""
+    """Raise where examples do not have the parts that kernels compare; None stands for a part of numbers."""
     if not isinstance(examples, Parts) or len(examples.parts) != len(kernels):
-        raise ValueError("supports that have not the parts that the kernel compares")
+        raise ValueError("the supports do not have the parts that the kernel compares")
     for part, kernel in zip(examples.parts, kernels, strict=True):
         if kernel is None:
             _check_numbers(part)

@@ -1,4 +1,4 @@
-"""Substrings of sequences, counted once: whoever compares the same sequences again finds their counts."""
+"""Substrings of sequences, counted once: comparing the same sequences again uses the same counts."""
 
 from __future__ import annotations
 

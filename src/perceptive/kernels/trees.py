@@ -136,7 +136,7 @@ def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:
     if isinstance(node, tuple | list) and len(node) and isinstance(node[0], str) and None not in node:
         return node[0], node[1:]
     raise ExampleTypeError(
-        f"{reprlib.repr(node)[:60]} is no tree; give brackets as in '(NP (D the) (N dog))', nested tuples "
+        f"{reprlib.repr(node)[:60]} is not a tree; give brackets as in '(NP (D the) (N dog))', nested tuples "
         "('NP', ('D', 'the'), ('N', 'dog')), or NLTK's trees",
         number,
         kind="tree",

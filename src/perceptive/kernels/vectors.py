@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.content import shown
+from perceptive.kernels.distances import check_widths, distances
 from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
@@ -23,6 +24,7 @@ from perceptive.sparse import inspected
 IN_CACHE = 2**18  # numbers that are worked on at a time
 MANY = 2**23  # numbers that are shared among threads
 FAR = 256.0  # γ‖x‖² beyond which ‖x‖² + ‖x'‖² − 2x·x' needs float64: most of its digits cancel
+FURTHER = 2.0**20  # beyond this float64 does not hold it either: γ‖x − x'‖² comes from the differences
 TOO_LARGE = "{} too large for {}; rescale X"
 
 
@@ -82,16 +84,11 @@ def vectors(X: Any, dtype: Any = np.float64) -> Dense | Sparse:
 def dots(A: Dense | Sparse, B: Dense | Sparse) -> Values:
     """x·x' of all pairs."""
     left, right = A.rows, B.rows
-    _check_widths(left, right)
+    check_widths(left, right)
     if isinstance(A, Sparse) and isinstance(B, Sparse):
         return sparse_dots(left, right)
     product = left @ right.T
     return np.ascontiguousarray(product.toarray() if hasattr(product, "tocsr") else product)
-
-
-def _check_widths(left: Any, right: Any) -> None:
-    if left.shape[1] != right.shape[1]:
-        raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
 
 
 class Linear(VectorKernel):
@@ -267,6 +264,8 @@ class Gaussian(VectorKernel):
         if single and longest > FAR:
             one = in_double(A)
             return self.compare(one, one if A is B else in_double(B)).astype(np.float32)
+        if longest > FURTHER:
+            return np.asarray(np.exp(-rate * distances(A, B, "sqeuclidean")))
         K = dots(A, B)
         a, b = (size.astype(K.dtype) for size in sizes)
         rows = max(1, IN_CACHE // max(1, K.shape[1]))
@@ -313,13 +312,9 @@ class Laplacian(Gaussian):
         super().__init__(gamma)
 
     def compare(self, A: Dense | Sparse, B: Dense | Sparse) -> Values:
-        from scipy.spatial.distance import cdist
-
-        left, right = (Z.matrix.toarray() if isinstance(Z, Sparse) else Z.array for Z in (A, B))
-        _check_widths(left, right)
-        K = cdist(left, right, "cityblock")
+        K = distances(A, B, "cityblock")
         K *= -self.rate()
-        return np.exp(K, out=K).astype(left.dtype, copy=False)
+        return np.exp(K, out=K).astype(A.rows.dtype, copy=False)
 
     def feature_map(self, X: Any, *, order: int | None = None) -> NDArray[np.float64]:
         raise TypeError("the φ of a Laplacian kernel has no finite form here; see gram_embedding")
@@ -331,7 +326,8 @@ def scale_of(X: Any) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(prepared, Sparse):
             rows = prepared.matrix
-            variance = float(rows.multiply(rows).mean() - rows.mean() ** 2)
+            size, mean = math.prod(rows.shape), float(rows.mean())
+            variance = float(((rows.data - mean) ** 2).sum() + (size - rows.nnz) * mean**2) / size
         else:
             rows = prepared.array
             variance = float(rows.var())

@@ -87,6 +87,6 @@ class On(_Elsewhere):
 
 
 def check_callable(what: str, f: Any) -> None:
-    """Raise TypeError for what is no function."""
+    """Raise TypeError for what is not a function."""
     if not callable(f):
         raise TypeError(f"{what}({shown(f)}): give a function of one example")

@@ -131,5 +131,5 @@ class Projectron:
 
 
 def forgetting(name: str, budget: int, seed: int) -> Forgetting:
-    """By name."""
+    """The way of forgetting of this name."""
     return Projectron(budget) if name == "projectron" else ForgetOne(budget, seed, name == "oldest")

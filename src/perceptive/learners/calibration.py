@@ -2,7 +2,7 @@
 
 One number a > 0 is learned on held-out data, the one that makes the labels likeliest under softmax(a·scores)
 (for two classes the logistic function of a·score). A single positive factor can change neither the order of the
-scores nor which class wins.
+scores nor which class wins. How sure it makes the model is bounded by how many examples were held out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SCORES, EXAMPLES = 2**17, 2**12  # where there are more of both, some do
 
 
 def thinning(n: int, n_classes: int) -> int:
-    """Every how manieth of n held-out examples is looked at: the one number is known well before they are many.
+    """k, where every k-th of n held-out examples is used: one temperature needs no more of them.
 
     Examples
     --------
@@ -25,22 +25,31 @@ def thinning(n: int, n_classes: int) -> int:
 
 
 def fit_temperature(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
-    """Find the a > 0 that maximises the likelihood of the true classes; the log-likelihood is concave in a."""
+    """Find the a > 0 that makes the true classes likeliest; the log-likelihood is concave in a.
+
+    Of n examples that are all right, the next one is right with probability (n + 1)/(n + 2), by the rule of
+    succession. So each example counts as (n + 1)/(n + 2) of its class, and as 1/(n + 2) of the best other class, as
+    Platt smooths his targets: the likelihood has a maximum also where the classes are separable.
+    """
     step = thinning(len(scores), 2 if scores.ndim == 1 else scores.shape[1])
     scores, truth = scores[::step], truth[::step]
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros_like(scores), scores])
-    mine = scores[np.arange(len(truth)), truth]
+    n, rows = len(truth), np.arange(len(truth))
+    mine = scores[rows, truth]
     spread = float(np.abs(scores - mine[:, None]).max())
     if spread == 0.0:
         return 1.0
+    others = scores.copy()
+    others[rows, truth] = -np.inf
+    wanted = ((n + 1) * mine + others.max(axis=1)) / (n + 2)
 
     def slope(a: float) -> float:
         p = _softmax(a * scores)
-        return float((mine - (p * scores).sum(axis=1)).sum())
+        return float((wanted - (p * scores).sum(axis=1)).sum())
 
     low, high = 0.0, 1.0 / spread
-    while slope(high) > 0 and high * spread < 1e4:  # all right: the likelihood has no maximum, stop somewhere
+    while slope(high) > 0 and high * spread < 1e9:  # scores of no size at all
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2

@@ -79,7 +79,7 @@ def graded_lists(
     """The candidates of sentences as lists to learn from.
 
     With ``hashing`` features are hashed as they are made: dicts of them all would take many times the memory.
-    ``only_telling`` leaves out lists in which nobody is better than another.
+    ``only_telling`` leaves out lists in which no candidate is better than another.
     """
     graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
     told = [i for i, grades in enumerate(graded) if not only_telling or max(grades) > min(grades)]

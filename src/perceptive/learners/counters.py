@@ -36,6 +36,11 @@ class Counters(Guarded):
         return int(self._counted("updates"))
 
     @property
+    def touched(self) -> int:
+        """Weights written so far: grows with the updates, not with the dimension."""
+        return int(self._counted("touched"))
+
+    @property
     def loss(self) -> float:
         """The perceptron criterion of the mistakes as they happened: Σ best rival − answer."""
         return float(self._counted("criterion"))

@@ -50,7 +50,7 @@ class Dual:
         self._alpha, self._sums = np.zeros((0, n_outputs)), np.zeros((0, n_outputs))
         self.initial: Floats | None = None
         self.journals = [DualJournal() for _ in range(n_outputs if task == "ovr" else 1)]
-        self.rounds = 0
+        self.rounds, self.open = 0, False
         self.mistakes = np.zeros(len(self.journals), np.int64)
         self.criterion = np.zeros(len(self.journals))
         self.forgetting: Forgetting | None = None
@@ -63,6 +63,12 @@ class Dual:
     def _forget_predictions(self) -> None:
         self._coefficients = {}
         self._predictor = None
+
+    def set_open(self, open: bool) -> None:
+        """Whether the average credits v_K with the example that it is about to predict."""
+        if open != self.open:
+            self.open = open
+            self._forget_predictions()
 
     def counts(self) -> Counts:
         """What was counted so far, to be counted on beside the dual until `count` takes it over."""
@@ -97,7 +103,7 @@ class Dual:
         return len(self.held)
 
     def copy(self) -> Dual:
-        """A dual of its own; the kernel, which nobody changes, is shared."""
+        """A dual of its own; the kernel, which never changes, is shared."""
         return copy.deepcopy(self, {id(self.kernel): self.kernel})
 
     supports: Any = forwarded("held.examples", "The prepared examples that were learned from, or None.")
@@ -245,7 +251,7 @@ class Dual:
         self.sums[slot] = self.rounds * step
 
     def meet_output(self, place: int) -> None:
-        """A class that nobody announced gets its own output, all zeros, in this place."""
+        """A class that was not announced gets its own output, all zeros, in this place."""
         self.n_outputs += 1
         self._alpha, self._sums = (np.insert(a, place, 0.0, axis=1) for a in (self._alpha, self._sums))
         if self.initial is not None:
@@ -298,11 +304,13 @@ class Dual:
         if hypothesis == "last" and not normalized:
             found = self.alpha.copy()
         elif hypothesis == "averaged" and not normalized:
-            found = (self.rounds * self.alpha - self.sums) / self.rounds if self.rounds else self.alpha.copy()
+            total = self.rounds + self.open
+            found = (total * self.alpha - self.sums) / total if total else self.alpha.copy()
         else:
             found = np.zeros_like(self.alpha)
             for c, journal in enumerate(self.journals):
-                weights = journal.voter_weights(hypothesis, self.rounds, normalized, self.parameters.random_state)
+                seed = self.parameters.random_state
+                weights = journal.voter_weights(hypothesis, self.rounds, self.open, normalized, seed)
                 if self.task == "ovr":
                     initial = None if self.initial is None else self.initial * np.eye(self.n_outputs)[c]
                 else:
@@ -338,7 +346,7 @@ class Dual:
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         held, journals = self.held.state(), [journal.state() for journal in self.journals]
         arrays: Arrays = {"alpha": self.alpha, "sums": self.sums, "ids": held.arrays.pop("ids")}
         arrays |= {"mistakes": self.mistakes, "criterion": self.criterion}
@@ -349,6 +357,7 @@ class Dual:
         meta = {
             "n_outputs": self.n_outputs,
             "rounds": self.rounds,
+            "open": self.open,
             "runs": [journal.meta for journal in journals],
             **held.meta,
             "forgetting": None if self.forgetting is None else self.forgetting.state(),
@@ -377,7 +386,7 @@ class Dual:
             dual.initial = np.array(array_of(arrays, "initial", float, (None, n_outputs)))
             if len(dual.initial) > n:
                 raise ValueError("initial has more rows than there are supports")
-        dual.rounds = meta["rounds"]
+        dual.rounds, dual.open = meta["rounds"], meta.get("open", False)
         dual.mistakes[:] = array_of(arrays, "mistakes", np.int64, (problems,))
         dual.criterion[:] = array_of(arrays, "criterion", float, (problems,))
         if (dual.mistakes < 0).any():

@@ -356,7 +356,7 @@ class DualEpochs:
 
 
 def _squared_lengths(dual: Dual, X: Any) -> Floats:
-    """K(x, x) of each example with bias and id feature, or why it is none."""
+    """K(x, x) of each example with bias and id feature, or why it cannot be used."""
     lengths = dual.K.norms(X)
     q = lengths + dual.parameters.delta**2
     # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.

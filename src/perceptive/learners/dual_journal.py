@@ -118,11 +118,12 @@ class DualJournal:
         _core.dual_list_votes(K, starts, slot, step, self.survivals(rounds), votes)
         return votes
 
-    def voter_weights(self, hypothesis: str, rounds: int, normalized: bool, seed: int) -> Floats:
-        """How much each v_k counts in the sum that predicts."""
+    def voter_weights(self, hypothesis: str, rounds: int, open: bool, normalized: bool, seed: int) -> Floats:
+        """How much each v_k counts in the sum that predicts; an open average credits the last one with a round more."""
         survival = self.survivals(rounds)
         if hypothesis == "averaged":
-            weights = survival / max(1, rounds) if rounds else np.eye(1, len(survival), len(survival) - 1)[0]
+            survival[-1] += open or rounds == 0
+            weights: Floats = survival / survival.sum()
         else:
             weights = np.zeros(len(survival))
             weights[choose_voter(hypothesis, survival, seed)] = 1.0
@@ -145,7 +146,7 @@ class DualJournal:
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         arrays = {name: np.array(getattr(self, name), dtype) for name, dtype in ARRAYS.items()}
         return State({"updates": self.updates, "radius2": self.radius2}, arrays)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.kernels.examples import Dense, check_alike
+from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.counters import NOTHING_LEARNED
@@ -28,7 +29,7 @@ ONE_SET = "a precomputed Gram matrix is about one set of examples"
 WITNESSES = ("last", "averaged", "best")
 
 
-class DualLearner(Recorded):
+class DualLearner(Recorded, ABC):
     """A learner that remembers its mistakes, and whose kernel compares new examples with them.
 
     Attributes
@@ -59,11 +60,29 @@ class DualLearner(Recorded):
 
     # ------------------------------------------------------------ examples
 
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two examples of a stream; see `Learner`."""
+        return self.dual is not None and self.dual.open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        if self.dual is not None:
+            self.dual.set_open(open)
+
     def learned(self) -> Dual:
         """The dual of a learner that has learned."""
         if self.dual is None:
             raise ValueError(NOTHING_LEARNED)
         return self.dual
+
+    @abstractmethod
+    def _new_dual(self, kernel: Kernel) -> Dual:
+        """A dual that has learned nothing: v₀ = 0."""
+
+    def _dual_or_start(self, kernel: Kernel) -> Dual:
+        """The dual; before the first example one that predicts with v₀."""
+        return self._new_dual(kernel) if self.dual is None else self.dual
 
     def as_rows(self, X: Any) -> Any:
         """A list of rows as one array, where the kernel is of vectors: a row is then the same alone and among many."""
@@ -72,23 +91,38 @@ class DualLearner(Recorded):
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix
 
+    def read_raw(self, X: Any) -> Any:
+        """Rows of raw examples, where it learned from files of rows; anything else as it is."""
+        if not self.space.takes_raw(X):
+            return X
+        return self.space.examples(X, self.parameters.dtype).X(self.n_features or 0)
+
     def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
-        """The kernel, and examples as it wants them: to be learned from, or (in float64) only looked at."""
+        """The kernel, and examples as it wants them: to be learned from, or only looked at."""
         if not grow:
             self.learned()
             self.check_features(X)
-            return self.kernel, self.kernel.prepare(X, np.float64)
+            return self.kernel, self.as_learned(X)
         fresh = self.dual is None
         if self.asked_kernel.one_way:
             check_gram(X, fresh)
         kernel = self.asked_kernel.resolved(X) if fresh else self.kernel
-        examples = kernel.prepare(X, np.dtype(self.parameters.dtype))
+        examples = self.as_learned(X, kernel)
         if len(examples) == 0:
             raise ValueError("X has 0 rows; a minimum of 1 is required")
         if self.dual is not None and self.dual.supports is not None:
             check_alike(self.dual.supports, examples)
         self.check_features(X)
         return kernel, examples
+
+    def as_learned(self, X: Any, kernel: Kernel | None = None) -> Any:
+        """Examples as they are learned from: their numbers are rounded to the model's precision, whoever asks."""
+        return (kernel or self.kernel).prepare(X, np.dtype(self.parameters.dtype))
+
+    def as_predicted(self, X: Any, dual: Dual) -> Any:
+        """The same, in the precision that a dual predicts with."""
+        examples = self.as_learned(X)
+        return examples if dual.K.dtype == np.dtype(self.parameters.dtype) else in_double(examples)
 
     def check_features(self, X: Any) -> int | None:
         """How many columns X has, where the kernel is of vectors; raises where these are not those of the model."""

@@ -39,7 +39,7 @@ class Guarded:
         return True
 
     def asked(self, answer: Callable[[], Answer]) -> Answer:
-        """What the learner answers, while nobody changes it."""
+        """What the learner answers, while no other thread changes it."""
         with self.lock.shared():
             if self.settled:
                 return answer()

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.fingerprint import hash_examples
-from perceptive.data.labels import Labels, announced_classes, check_lengths, in_order_of_labels
+from perceptive.data.labels import NO_CLASSES, Labels, announced_classes, check_lengths, in_order_of_labels
 from perceptive.data.sample_weights import as_floats, check_weights
 from perceptive.errors import Parameter, ParameterError
+from perceptive.kernels import Kernel
 from perceptive.kernels.examples import listed
 from perceptive.kernels.storage import Functions, kernel_from_plain
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Floats
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_dataset import KernelDataset
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.multiclass import decide_argmax, decide_binary
 from perceptive.parameters import KernelParameters
 from perceptive.state import State, check_labels
@@ -35,7 +36,7 @@ class KernelLearner(DualLearner):
     classes : sequence of labels or None
         All classes, if they are known before the data.
     **parameters
-        See `perceptive.parameters.KernelParameters`.
+        See `perceptive.parameters.KernelParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Examples
     --------
@@ -56,11 +57,11 @@ class KernelLearner(DualLearner):
     told = ("classes",)
 
     def __init__(self, classes: Sequence[Any] | None = None, **parameters: Any) -> None:
-        super().__init__(KernelParameters(**parameters))
+        super().__init__(KernelParameters.of_learner(parameters))
         self.announced = classes is not None
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
-        self.temperature: float | None = None  # scores are not calibrated
+        self.temperature: float | None = None  # of the probabilities, once calibrated
         self.takes_objects = False  # whether the files that it learned from were JSON lines
         if classes is not None:
             self._set_classes(announced_classes(classes))
@@ -85,6 +86,9 @@ class KernelLearner(DualLearner):
     @property
     def _n_outputs(self) -> int:
         return 1 if self.binary else max(1, len(self.classes))
+
+    def _new_dual(self, kernel: Kernel) -> Dual:
+        return Dual(kernel, self.task, self._n_outputs, self.parameters)
 
     def _set_classes(self, labels: list[Any]) -> None:
         self.classes = labels
@@ -126,7 +130,7 @@ class KernelLearner(DualLearner):
         hashes = hash_examples(X)
         if not grow:
             return KernelDataset(self, examples, labels, checked, hashes)
-        dual = Dual(kernel, self.task, self._n_outputs, self.parameters) if self.dual is None else self.dual
+        dual = self._dual_or_start(kernel)
         alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
         dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
         n_features = self.check_features(X)
@@ -137,7 +141,7 @@ class KernelLearner(DualLearner):
         return dataset
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its coefficients start at zero."""
+        """Add a class that was not announced; its coefficients start at zero."""
         with self.lock.learning(), self.lock.changing():
             first = not self.classes
             self._set_classes(in_order_of_labels([*self.classes, label]))
@@ -146,10 +150,7 @@ class KernelLearner(DualLearner):
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many(_one(x), [y], None if weight == 1.0 else [weight])
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many(_one(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
@@ -164,10 +165,13 @@ class KernelLearner(DualLearner):
         return self.asked(lambda: self._scores(X, hypothesis, normalized))
 
     def _scores(self, X: Any, hypothesis: str | None, normalized: bool | None) -> Floats:
-        predictor = self.learned().predictor()
+        if not self.classes:
+            raise ValueError(NO_CLASSES)
+        predictor = self._dual_or_start(self.kernel).predictor()
+        X = self.read_raw(X)
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
-        examples = self.kernel.prepare(X, predictor.K.dtype)
+        examples = self.as_predicted(X, predictor)
         scores = predictor.scores(examples, hypothesis or self.parameters.hypothesis, normalized)
         return scores[:, 0] if self.binary else scores
 
@@ -192,8 +196,8 @@ class KernelLearner(DualLearner):
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
-        more = {"announced": self.announced, "takes_objects": self.takes_objects}
+        """The whole state, as plain values and arrays."""
+        more = {"announced": self.announced, "takes_objects": self.takes_objects, "temperature": self.temperature}
         with self.lock.exclusive():
             meta, arrays = self._state()
             return State({**meta, "classes": check_labels(self.classes), **more}, arrays)
@@ -208,7 +212,7 @@ class KernelLearner(DualLearner):
         kernel = kernel_from_plain(meta["kernel"], state.arrays, functions or {})
         learner = cls(classes if announced else None, kernel=kernel, **meta["parameters"])
         learner._set_classes(classes)
-        learner.takes_objects = takes_objects
+        learner.takes_objects, learner.temperature = takes_objects, meta.get("temperature")
         learner._read_state(state, learner.task, learner._n_outputs)
         return learner
 

@@ -85,13 +85,13 @@ class KernelDataset(Dataset):
         return self._first_id
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order in blocks; where the examples are played but once, a new class begins a block."""
+        """The order in blocks; where the examples are played only once, a new class begins a block."""
         epochs, self._order = self._playable(), order
         for begin, end in self._arrivals(order) if self._once else [(0, len(order))]:
             yield from epochs.blocks(order[begin:end])
 
     def play(self, order: Order) -> None:
-        """Learn from these examples; a class that nobody announced joins when its first example is played."""
+        """Learn from these examples; a class that was not announced joins when its first example is played."""
         with self.learner.lock.learning():
             epochs = self._playable()
             with self.learner.lock.changing():

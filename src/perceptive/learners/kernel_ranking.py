@@ -11,6 +11,7 @@ from perceptive.data.dataset import Problem
 from perceptive.data.fingerprint import hash_examples
 from perceptive.data.lists import candidates, check_grades, objects, starts_of
 from perceptive.data.sample_weights import check_weights
+from perceptive.kernels import Kernel
 from perceptive.kernels.storage import Functions, kernel_from_plain
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Floats
@@ -30,7 +31,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
     Parameters
     ----------
     **parameters
-        See `perceptive.parameters.KernelRankingParameters`.
+        See `perceptive.parameters.KernelRankingParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Examples
     --------
@@ -46,7 +47,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
     """
 
     def __init__(self, **parameters: Any) -> None:
-        super().__init__(KernelRankingParameters(**parameters))
+        super().__init__(KernelRankingParameters.of_learner(parameters))
 
     @property
     def takes_objects(self) -> bool:
@@ -56,6 +57,9 @@ class KernelRankingLearner(DualLearner, ListLearner):
     def candidates(self, xs: Any) -> Any:
         """One list: rows where the kernel is of vectors, else objects."""
         return objects(xs) if self.takes_objects else self.as_rows(candidates(xs))
+
+    def _new_dual(self, kernel: Kernel) -> Dual:
+        return Dual(kernel, "binary", 1, self.parameters)
 
     # ------------------------------------------------------------ learning
 
@@ -81,7 +85,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
         if not grow:
             return KernelLists(self, examples, starts, grades, checked, hashes)
         before = self.kernel, self.dual, self.n_features
-        dual = Dual(kernel, "binary", 1, self.parameters) if self.dual is None else self.dual
+        dual = self._dual_or_start(kernel)
         n_features = self.check_features(X)
         with self.lock.changing():
             self.kernel, self.dual, self.n_features = kernel, dual, n_features
@@ -94,9 +98,9 @@ class KernelRankingLearner(DualLearner, ListLearner):
         return self.asked(lambda: self._scores(X, sizes, hypothesis))
 
     def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
-        dual = self.learned().predictor()
+        dual = self._dual_or_start(self.kernel).predictor()
         self.check_features(X)
-        prepared = self.kernel.prepare(X, dual.K.dtype)
+        prepared = self.as_predicted(X, dual)
         starts = starts_of([len(prepared)] if sizes is None else sizes, len(prepared))
         hypothesis = hypothesis or self.parameters.hypothesis
         dual.check_hypothesis(hypothesis)
@@ -113,7 +117,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
         return [replace(problem, **facts) for problem in super().problems(witness)]
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return self._state()
 

@@ -6,7 +6,7 @@ certificates, files, the command line) is written once against this contract.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
 from perceptive import _core
@@ -37,9 +37,14 @@ class Learner(Protocol):
         Id features that the Δ-trick has handed out.
     first_epoch : (int, int) or None
         Rounds and mistakes of the first epoch, where training made more.
+    open : bool
+        Whether it stands between two examples of a stream, since `learn` or `learn_many`: the averaged hypothesis then
+        credits v_K with the example that it is about to predict, (Σ m_k v_k + v_K)/(m + 1). Training closes it:
+        Σ m_k v_k/m.
     """
 
     first_epoch: tuple[int, int] | None
+    open: bool
 
     @property
     def lock(self) -> _core.Lock: ...
@@ -112,7 +117,7 @@ class Learner(Protocol):
         """The sequences v₀, v₁, … as theorems see them, with the vectors of the hypotheses as witnesses."""
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
@@ -123,8 +128,20 @@ class Learner(Protocol):
 
 
 def learn_all(dataset: Dataset) -> None:
-    """Play a dataset once, as it lies."""
+    """Play a dataset once, as it lies: a part of a stream, which leaves the learner open."""
+    learner = dataset.learner
+    if not learner.open:
+        with learner.lock.changing():
+            learner.open = True
     for _ in dataset.epoch():
         pass
     if len(dataset) > 1:  # between two examples of a stream there is no end of learning
-        dataset.learner.finish()
+        learner.finish()
+
+
+def is_mistake(learner: Any, learn: Callable[[], None]) -> bool:
+    """Whether what a learner learns is a mistake."""
+    with learner.lock.learning():
+        before: int = learner.mistakes
+        learn()
+        return bool(learner.mistakes > before)

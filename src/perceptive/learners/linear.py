@@ -17,31 +17,30 @@ from perceptive import _core
 from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.fingerprint import hash_label
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
-from perceptive.data.labels import Labels, NewClass, announced_classes, check_known, check_lengths, in_order_of_labels
+from perceptive.data.labels import (
+    NO_CLASSES,
+    Labels,
+    NewClass,
+    announced_classes,
+    check_known,
+    check_lengths,
+    in_order_of_labels,
+)
 from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners import multiclass
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.linear_state import restore_state, state_of
-from perceptive.learners.multiclass import (
-    check_cost,
-    combine_ovo,
-    combine_ovr,
-    criterion,
-    decide_argmax,
-    decide_binary,
-    name_of_output,
-)
+from perceptive.learners.one_dict import learn_dict, predict_dict
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
-from perceptive.learners.scoring import score_dict, score_rows
+from perceptive.learners.scoring import score_rows
 from perceptive.learners.weight_vector import Vector, WeightVector
-from perceptive.learners.witnesses import problem_of
+from perceptive.learners.witnesses import problems_of
 from perceptive.parameters import LinearParameters
 from perceptive.state import State
 
@@ -60,7 +59,7 @@ class LinearLearner(Recorded):
     provisional : bool
         Whether the classes are only the first two that were met: then a third one raises `NewClass`, until `finish`.
     **parameters
-        See `perceptive.parameters.LinearParameters`.
+        See `perceptive.parameters.LinearParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Attributes
     ----------
@@ -75,14 +74,16 @@ class LinearLearner(Recorded):
 
     >>> from perceptive.learners import LinearLearner
     >>> L = LinearLearner(classes=["loss", "profit"])
-    >>> for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit"), ((2, 3), "loss")]:
-    ...     mistake = L.learn(x, y)
-    >>> L.predict((4, 4)), L.mistakes
-    ('profit', 3)
+    >>> L.score((1, 1)), L.predict((1, 1))
+    (0.0, 'loss')
+    >>> [L.learn(x, y) for x, y in [((1, 1), "loss"), ((3, 2), "profit"), ((2, 4), "profit")]]
+    [True, True, False]
+    >>> L.score((4, 4)), L.predict((4, 4))
+    (12.0, 'profit')
     """
 
     def __init__(self, classes: Sequence[Any] | None = None, *, provisional: bool = False, **parameters: Any) -> None:
-        self.parameters = p = LinearParameters(**parameters)
+        self.parameters = p = LinearParameters.of_learner(parameters)
         self.announced, self.provisional = classes is not None, provisional
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
@@ -102,6 +103,7 @@ class LinearLearner(Recorded):
 
     # ------------------------------------------------------------ shape
 
+    _open = False  # as every vector is, those to come included
     n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
@@ -127,7 +129,7 @@ class LinearLearner(Recorded):
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is none of the classes " + f"{labels!r}", Parameter("reference", reference))
         if self.parameters.cost is not None:
-            self.cost = check_cost(self.parameters.cost, len(labels))
+            self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
 
     def pairs(self) -> list[Pair]:
         """The problems that there must be."""
@@ -142,11 +144,27 @@ class LinearLearner(Recorded):
         for vector in self.vectors.values():
             if n_features > vector.n_features:
                 vector.grow_features(n_features)
+        self.vectors = self._new_vectors(n_features)
+        self.open = self._open
+
+    def _new_vectors(self, n_features: int) -> dict[Pair, WeightVector]:
+        """The vectors that there are, and those at zero of problems that have none yet."""
         n_classes = len(self.classes) if self.joint else None
-        self.vectors = {
+        return {
             pair: self.vectors.get(pair) or WeightVector(n_features, n_classes, self.parameters)
             for pair in (self.pairs() if self.classes else [])
         }
+
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two examples of a stream; see `Learner`."""
+        return self._open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        self._open = open
+        for vector in self.vectors.values():
+            vector.set_open(open)
 
     def start(self, initial: Mapping[Pair, Vector]) -> None:
         """Forget what was learned, and start from the given vectors."""
@@ -174,7 +192,7 @@ class LinearLearner(Recorded):
             self.finish()
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that nobody announced; its weights start at zero.
+        """Add a class that was not announced; its weights start at zero.
 
         Classes that compete are numbered as they come, until `finish` sorts them.
         """
@@ -242,31 +260,10 @@ class LinearLearner(Recorded):
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
         if type(x) is dict and weight == 1.0:
-            mistake = self._learn_dict(x, y)
+            mistake = learn_dict(self, x, y)
             if mistake is not None:
                 return mistake
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight])
-            return self.mistakes > before
-
-    def _learn_dict(self, x: dict[str, Any], y: Any) -> bool | None:
-        """The short way for one plain dict of a known class: whether it was a mistake; None where there is none."""
-        vector, vocabulary = self.vectors.get(ALL), self.space.vocabulary
-        if vector is None or vocabulary is None or self.parameters.delta or self.cost is not None:
-            return None
-        try:
-            index, classes = self.index, self.classes
-            target = index[y]
-        except (KeyError, TypeError):
-            return None
-        if len(index) != len(classes):  # another thread has just met one
-            return None
-        label = hash_label(classes[target])
-        if vector.binary:
-            target = 1 if target else -1
-        names = (*vocabulary.names_met(), not self.space.fixed)
-        return vector.learn_named((self.lock, self.tally, len(index)), names, x, target, label)
+        return is_mistake(self, lambda: self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given."""
@@ -282,14 +279,9 @@ class LinearLearner(Recorded):
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """The label of x."""
-        vector, vocabulary = self.vectors.get(ALL), self.space.vocabulary
-        if type(x) is dict and vector is not None and vocabulary is not None:
-            classes = self.classes
-            scores = score_dict(vector, self.lock, vocabulary, x, hypothesis or self.parameters.hypothesis)
-            if scores is not None and self.binary:
-                return classes[scores[0] > 0 or (scores[0] == 0 and self.parameters.ties == "positive")]
-            if scores is not None and len(scores) == len(classes):  # else another thread has just met a class
-                return classes[scores.index(max(scores))]
+        found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
+        if found is not None:
+            return found[0]
         return self.predict_many(single_row(x), hypothesis)[0]
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
@@ -309,8 +301,7 @@ class LinearLearner(Recorded):
         """Scores of many examples: one per row for two classes, else one per row and class."""
 
         def scores() -> NDArray[np.float64]:
-            self._check_learned()
-            return self._scores_of(self.space.rows(X), hypothesis)
+            return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
         return self.asked(scores)
 
@@ -318,25 +309,23 @@ class LinearLearner(Recorded):
         """Scores of rows that its space has made."""
         return self.asked(lambda: self._scores_of(rows, hypothesis))
 
-    def _check_learned(self) -> None:
-        if not self.vectors:
-            raise ValueError(NOTHING_LEARNED)
-
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
-        self._check_learned()
+        if not self.classes:
+            raise ValueError(NO_CLASSES)
         hypothesis = hypothesis or self.parameters.hypothesis
+        vectors = self.vectors or self._new_vectors(rows.d)  # before the first example: v₀ = 0
         if self.binary or self.joint:
-            scores = score_rows(self.vectors[ALL], rows, hypothesis)
+            scores = score_rows(vectors[ALL], rows, hypothesis)
             return scores[:, 0] if self.binary else scores
-        parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in self.vectors.items()}
-        reduction = combine_ovr if self.parameters.multiclass == "ovr" else combine_ovo
+        parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in vectors.items()}
+        reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """From scores to indices of classes; ties go to the lowest index."""
         if self.binary:
-            return decide_binary(scores, self.parameters.ties)
-        return decide_argmax(scores, self.index.get(self.parameters.reference))
+            return multiclass.decide_binary(scores, self.parameters.ties)
+        return multiclass.decide_argmax(scores, self.index.get(self.parameters.reference))
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
@@ -345,17 +334,12 @@ class LinearLearner(Recorded):
         check_lengths(len(scores), len(which))
         check_known(labels, index)
         truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-        return criterion(scores, truth)
+        return multiclass.criterion(scores, truth)
 
     # ------------------------------------------------------------ the run so far
 
     def _count(self, name: str) -> Any:
         return sum([getattr(vector.run, name) for vector in self.vectors.values()])
-
-    @property
-    def touched(self) -> int:
-        """Weights written so far: grows with the updates, not with the dimension."""
-        return int(self._counted("touched"))
 
     def facts(self) -> dict[str, Any]:
         """What it is, as plain values by name."""
@@ -366,17 +350,11 @@ class LinearLearner(Recorded):
         """Each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():
             for k in range(vector.n_classes):
-                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
+                yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequences v₀, v₁, … as theorems see them."""
-        self._check_learned()
-        if witness is not None and not (self.binary or self.joint):
-            raise ParameterError(
-                "{} is for two classes or {}; each problem of ovr and ovo has its own",
-                "witness", Parameter("multiclass", "joint"),
-            )  # fmt: skip
-        return self.asked(lambda: [problem_of(v, witness, self.space, key=pair) for pair, v in self.vectors.items()])
+        return self.asked(lambda: problems_of(self.vectors, witness, self.space))
 
     def finish(self) -> None:
         """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
@@ -395,25 +373,24 @@ class LinearLearner(Recorded):
         """Everything that learning changes, copied."""
         with self.lock.exclusive():
             vectors = {pair: vector.snapshot() for pair, vector in self.vectors.items()}
-            return {"vectors": vectors, "tally": copy.copy(self.tally)}
+            return {"vectors": vectors, "tally": copy.copy(self.tally), "open": self._open}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot."""
         with self.lock.learning(), self.lock.changing():
             for pair, vector in self.vectors.items():
                 vector.restore(state["vectors"][pair])
-            self.tally = copy.copy(state["tally"])
+            self.tally, self._open = copy.copy(state["tally"]), state["open"]
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
-        classes, announced = state.meta["classes"], state.meta["announced"]
-        provisional = state.meta.get("provisional", False)
-        learner = cls(classes if announced else None, provisional=provisional, **state.meta["parameters"])
+        meta, classes = state.meta, state.meta["classes"] if state.meta["announced"] else None
+        learner = cls(classes, provisional=meta.get("provisional", False), **meta["parameters"])
         restore_state(learner, state)
         return learner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from perceptive.learners.weight_vector import WeightVector
+from perceptive.learners.vector_state import state_of_vector, vector_from_state
 from perceptive.state import State, below, check_labels, plain_values
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def state_of(learner: LinearLearner) -> State:
     }
     meta |= {"provisional": True} if learner.provisional else {}  # of a checkpoint
     arrays = dict(space.arrays)
-    for i, (pair, state) in enumerate((pair, vector.state()) for pair, vector in learner.vectors.items()):
+    for i, (pair, state) in enumerate((pair, state_of_vector(vector)) for pair, vector in learner.vectors.items()):
         meta["problems"].append({"pair": pair, **state.meta})
         arrays |= state.within(f"{i}.").arrays
     return State(meta, arrays)
@@ -44,8 +44,9 @@ def restore_state(learner: LinearLearner, state: State) -> None:
     for i, facts in enumerate(meta["problems"]):
         vector = State(facts, below(arrays, f"{i}."))
         n_classes = len(classes) if learner.joint else None
-        learner.vectors[tuple(facts["pair"])] = WeightVector.from_state(
+        learner.vectors[tuple(facts["pair"])] = vector_from_state(
             vector, learner.space.placed, n_classes, learner.parameters
         )
+        learner._open = facts["run"].get("open", False)
     learner.restore_recorded(meta)
     learner.temperature = meta.get("temperature")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive.data.list_dataset import ListDataset
 from perceptive.data.lists import Lists, grades_of, lists_of
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.recorded import Recorded
 
 
@@ -70,10 +70,8 @@ class ListLearner(Recorded, ABC):
     def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
         """Be told how good each candidate is. Returns whether it was a mistake."""
         xs = self.candidates(xs)
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many(xs, grades, None if weight == 1.0 else [weight], sizes=[_count(xs)])
-            return self.mistakes > before
+        weights = None if weight == 1.0 else [weight]
+        return is_mistake(self, lambda: self.learn_many(xs, grades, weights, sizes=[_count(xs)]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None) -> None:
         """Learn from many lists, in the order given; the arguments are those of `dataset`."""

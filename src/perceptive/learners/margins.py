@@ -53,6 +53,7 @@ def temperature_of(found: Sequence[Scores], truth: Sequence[int]) -> float:
     scores, right = np.concatenate([below_best(one) for one in found]), np.asarray(truth)
     possible = right >= 0
     possible[possible] &= scores[possible, right[possible]] > IMPOSSIBLE
+    possible &= np.count_nonzero(scores > IMPOSSIBLE, axis=1) > 1  # what has no other label tells nothing
     if not possible.any():
         return 1.0
     finite = np.maximum(scores[possible], -1e3 * max(1.0, float(np.median(np.abs(scores[scores > IMPOSSIBLE])))))

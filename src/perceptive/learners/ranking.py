@@ -24,6 +24,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows, votes_in_lists
+from perceptive.learners.vector_state import state_of_vector, vector_from_state
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
@@ -41,7 +42,7 @@ class RankingLearner(ListLearner):
     Parameters
     ----------
     **parameters
-        See `perceptive.parameters.RankingParameters`.
+        See `perceptive.parameters.RankingParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class RankingLearner(ListLearner):
     takes_objects = False
 
     def __init__(self, **parameters: Any) -> None:
-        self.parameters = RankingParameters(**parameters)
+        self.parameters = RankingParameters.of_learner(parameters)
         self.space = FeatureSpace.declared(self.parameters.bits, self.parameters.n_features)
         self._vector: WeightVector | None = None
 
@@ -71,6 +72,16 @@ class RankingLearner(ListLearner):
         if self._vector is None:
             raise ValueError(NOTHING_LEARNED)
         return self._vector
+
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two lists of a stream; see `Learner`."""
+        return self._vector is not None and self._vector.run.open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        if self._vector is not None:
+            self._vector.set_open(open)
 
     @property
     def has_learned(self) -> bool:
@@ -120,7 +131,7 @@ class RankingLearner(ListLearner):
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
 
         def scores() -> NDArray[np.float64]:
-            rows = self.space.rows(X)
+            rows = self.space.rows(X, first=not self.has_learned)
             return self._scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
 
         return self.asked(scores)
@@ -132,7 +143,8 @@ class RankingLearner(ListLearner):
         return self.asked(lambda: self._scores_of(rows, starts, hypothesis))
 
     def _scores_of(self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None) -> NDArray[np.float64]:
-        vector, hypothesis = self.vector, hypothesis or self.parameters.hypothesis
+        vector = self._vector or WeightVector(rows.d, None, self.parameters)  # before the first list: v₀ = 0
+        hypothesis = hypothesis or self.parameters.hypothesis
         vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
             return votes_in_lists(vector, rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
@@ -154,11 +166,6 @@ class RankingLearner(ListLearner):
 
     def _count(self, name: str) -> Any:
         return getattr(self._vector.run, name) if self._vector is not None else 0
-
-    @property
-    def touched(self) -> int:
-        """Weights written so far."""
-        return int(self._counted("touched"))
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequence v₀, v₁, … as theorems see it."""
@@ -214,14 +221,14 @@ class RankingLearner(ListLearner):
             self.tally = copy.copy(state["tally"])
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return self._state()
 
     def _state(self) -> State:
         self.check_finite()
         space = self.space.state()
-        vector = State({}, {}) if self._vector is None else self._vector.state()
+        vector = State({}, {}) if self._vector is None else state_of_vector(self._vector)
         meta = {
             **space.meta,
             "parameters": plain_values(asdict(self.parameters)),
@@ -238,6 +245,6 @@ class RankingLearner(ListLearner):
         learner.space.restore(state)
         if meta["problem"] is not None:
             vector = State(meta["problem"], arrays)
-            learner._vector = WeightVector.from_state(vector, meta["n_features"], None, learner.parameters)
+            learner._vector = vector_from_state(vector, meta["n_features"], None, learner.parameters)
         learner.restore_recorded(meta)
         return learner

@@ -31,7 +31,7 @@ from perceptive.learners.candidates import (
 )
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
@@ -139,7 +139,7 @@ class RerankingLearner:
 
     def _checked(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         X, y = self.tagger.check(X, y)
-        different_labels(y)  # raises where one is none
+        different_labels(y)  # raises where one cannot be a label
         return X, y
 
     def lists(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> CandidateLists:
@@ -167,7 +167,7 @@ class RerankingLearner:
         return None if bits is None else HashKernel(bits)
 
     def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
-        """``whole``: of a training set, from which lists are left out in which nobody is better than another."""
+        """``whole``: of a training set, without the lists in which no candidate is better."""
         seen = self.features, self.structure
         return graded_lists(X, y, proposed, self.target, *seen, hashing=self.hashing, only_telling=whole)
 
@@ -192,10 +192,7 @@ class RerankingLearner:
 
         Returns whether it was a mistake.
         """
-        with self.lock.learning():
-            before = self.mistakes
-            self.learn_many([x], [y])
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None) -> None:
         """Learn from many sentences, in the order given."""
@@ -260,6 +257,7 @@ class RerankingLearner:
     loss: float = forwarded("ranker.loss", "The perceptron criterion of the mistakes as they happened.")
     played: int = forwarded("ranker.played", "Lists recorded by datasets.")
     fingerprint: int = forwarded("ranker.fingerprint", "The sum of the hashes of these lists.")
+    open: bool = forwarded("ranker.open", "Whether the ranker stands between two lists of a stream.")
     ids: int = forwarded("ranker.ids", "Id features that the Δ-trick has handed out.")
     first_epoch: tuple[int, int] | None = forwarded("ranker.first_epoch", "Rounds and mistakes of the first epoch.")
 
@@ -292,7 +290,7 @@ class RerankingLearner:
         return self.ranker.problems(witness)
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         about = {name: plain(getattr(self, name)) for name in OWN}
         about["oracle_"] = None if math.isnan(self.oracle) else self.oracle
         return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)
@@ -337,6 +335,7 @@ def fit_like(tagger: SequenceLearner, epochs: int) -> FitTagger:
         dataset = learner.dataset(X, y, epochs=epochs)
         for _ in range(epochs):
             learn_all(dataset)
+        learner.open = False  # it is trained
         return learner
 
     return fit

@@ -67,7 +67,7 @@ def _functions_in(plain: Any) -> set[str]:
 
 
 def _own(what: str, plain: Any, functions: Mapping[str, Any]) -> Any:
-    """A function of the user's by its name; what is none is given back as it is."""
+    """A function of the user's by its name; other values are returned as they are."""
     if not isinstance(plain, dict):
         return plain
     name = plain["function"]

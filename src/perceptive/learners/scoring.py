@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.weight_vector import WeightVector
 
 Scores = NDArray[np.float64]
@@ -22,17 +19,6 @@ def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
     if not v.finished and hypothesis in ("last", "averaged"):
         return _score_as_it_learns(v, rows, hypothesis)
     return v.linear(rows, *v.vector(hypothesis))
-
-
-def score_dict(
-    v: WeightVector, lock: _core.Lock, vocabulary: Vocabulary, x: dict[str, Any], hypothesis: str
-) -> list[float] | None:
-    """`score_rows` of one plain dict, while v learns; None if x is not plain, or the hypothesis wants a vector."""
-    if v.finished or hypothesis not in ("last", "averaged") or (hypothesis == "averaged" and "sum" not in v.arrays):
-        return None
-    indices, _, _ = vocabulary.names_met()
-    all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here
-    return _core.named_scores(lock, v.core, indices, all_met, x, hypothesis == "averaged")
 
 
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:

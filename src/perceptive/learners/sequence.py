@@ -16,23 +16,24 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.template import Template
 from perceptive.features.templates import Templates
-from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.learner import learn_all
+from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
 from perceptive.learners.sequence_run import SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
-from perceptive.learners.sequence_vectors import Vectors, need_log
+from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.learners.weight_names import weight_name
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
 
+NO_FEATURES = "@label[-1]"  # of tokens
+NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
 Parts = tuple[_core.SequenceModel, Templates, Labelling]
 
 
@@ -47,7 +48,7 @@ class SequenceLearner(SequenceRun):
     labels : sequence, optional
         Labels known beforehand; others may come later.
     **parameters
-        See `SequenceParameters`.
+        See `SequenceParameters`. The hypothesis is ``"last"`` unless another one is given.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class SequenceLearner(SequenceRun):
     """
 
     def __init__(self, labels: Sequence[Any] | None = None, **parameters: Any) -> None:
-        self.parameters = SequenceParameters(**parameters)
+        self.parameters = SequenceParameters.of_learner(parameters)
         p = self.parameters
         self.labels: Labels = []
         self.index: dict[Any, int] = {}
@@ -77,7 +78,7 @@ class SequenceLearner(SequenceRun):
         own = callable(p.template) and not isinstance(p.template, Template)
         self.features: Features | None = p.template if own else None  # a function of the user's
         if not (isinstance(p.template, str) and p.template == "auto"):
-            self.templates, self.model = self._opened(Templates("@label[-1]") if own else Templates.of(p.template))
+            self.templates, self.model = self._opened(Templates(NO_FEATURES) if own else Templates.of(p.template))
         if labels is not None:
             self.meet_labels(labels)
 
@@ -196,8 +197,8 @@ class SequenceLearner(SequenceRun):
 
     @property
     def _readable(self) -> Templates:
-        assert self.templates is not None
-        return self.templates
+        """Its templates; before the first sentence, where they are to be guessed, some that any tokens fit."""
+        return Templates(NO_FEATURES) if self.templates is None else self.templates
 
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """What is right of what was predicted, as `conlleval` counts; labels that are None are left out."""
@@ -212,10 +213,7 @@ class SequenceLearner(SequenceRun):
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
-        with self.lock.learning():
-            dataset, before = self.dataset([x], [y]), self.mistakes
-            learn_all(dataset)
-            return self.mistakes > before
+        return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()
@@ -223,6 +221,16 @@ class SequenceLearner(SequenceRun):
         """Learn from many sentences, in the order given; ``classes`` are labels to know beside those of y."""
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights, classes=classes))
+
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two sentences of a stream; see `Learner`."""
+        return self.model is not None and self.model.open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        if self.model is not None:
+            self.model.open = open
 
     def finish(self) -> None:
         """Nothing has to be done: vectors are made when they are first asked for, and kept until learning goes on."""
@@ -232,7 +240,7 @@ class SequenceLearner(SequenceRun):
     def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
         """What the core predicts by; None is the last vector."""
         with self.lock.shared():
-            return self._vectors.of(self.core, hypothesis or self.parameters.hypothesis)
+            return self._vectors.of(self._able(), hypothesis or self.parameters.hypothesis)
 
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
         """The labels of a sentence."""
@@ -252,13 +260,15 @@ class SequenceLearner(SequenceRun):
         self, X: Sequence[Any], hypothesis: str | None, forced: Sequence[Sequence[Any]] | None
     ) -> list[Labels]:
         core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
-        if (hypothesis or self.parameters.hypothesis) == "voted":
-            need_log(self.parameters, "voted")
+        hypothesis = hypothesis or self.parameters.hypothesis
+        if hypothesis == "voted":
+            need_journal(self.parameters, "voted")
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
+        if hypothesis == "voted" and core.rounds:
             found = self._ask(lambda X, _: core.vote(X, names), X)
-        else:
-            vector = self.vector(hypothesis)
+        else:  # before the first sentence there is v₀ alone to vote
+            vector = None if hypothesis == "voted" else self.vector(hypothesis)
             found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
         return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
 
@@ -302,15 +312,15 @@ class SequenceLearner(SequenceRun):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the labels of each token (n × L), and of the pairs from each token to the next (n − 1 × L × L)."""
         with self.lock.shared():
-            core, n, vector = self.core, len(self.labels), self.vector(hypothesis)
+            core, n, vector = self._able(), len(self.labels), self.vector(hypothesis)
             unary, edges = self._ask(lambda X, _: core.trellis(X, n, vector), [x])
         return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
 
     def _able(self) -> _core.SequenceModel:
-        """The model, where it can predict."""
-        if not self.labels or self.model is None:
-            raise ValueError(NOTHING_LEARNED)
-        return self.model
+        """The model, where it can predict; before the first sentence one with v₀ = 0."""
+        if not self.labels:
+            raise ValueError(NO_LABELS)
+        return self._opened(self._readable)[1] if self.model is None else self.model
 
     def _ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None = None) -> Any:
         reader = SentenceReader(self.features, self._readable.n_base)
@@ -327,7 +337,7 @@ class SequenceLearner(SequenceRun):
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""
         with self.lock.shared():
-            pruned = self.core.clock == 0 and not self.parameters.keeps_log
+            pruned = self.core.clock == 0 and not self.parameters.keeps_journal
             return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
 
     def restore(self, state: tuple[dict[str, Any], int]) -> None:
@@ -344,7 +354,7 @@ class SequenceLearner(SequenceRun):
                 self._vectors.clear()
 
     def state(self) -> State:
-        """All that it is, as plain values and arrays."""
+        """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 

@@ -42,8 +42,8 @@ def new_model(templates: Templates, parameters: SequenceParameters) -> _core.Seq
         model.set_segment_features(*columns, list(templates.phrases.values()))
     if any(scale != 1.0 for scale in templates.scale):
         model.set_scale(templates.scale)
-    if parameters.keeps_log:
-        model.keep_log(parameters.max_voters or 0)
+    if parameters.keeps_journal:
+        model.keep_journal(parameters.max_voters or 0)
     return model
 
 
@@ -74,8 +74,8 @@ def warn_of_labels(templates: Templates, labels: Sequence[Any]) -> None:
         if not any(matches(str(label), named) for label in labels):
             said = " or ".join(map(repr, named))
             warnings.warn(
-                f"{templates.where}, line {line}: no label is {said}, or begins so with a hyphen behind it; check how "
-                "it is written",
+                f"{templates.where}, line {line}: no label is {said}, or begins with it and a hyphen; check the "
+                "spelling",
                 stacklevel=2,
             )
 

@@ -12,7 +12,7 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import check_name, choose_voter
 from perceptive.parameters import SequenceParameters
 
-State = tuple[_core.SequenceModel, int, int]  # a model, its rounds and labels
+State = tuple[_core.SequenceModel, int, int, bool]  # a model, its rounds and labels, and whether it is open
 
 
 class Vectors:
@@ -29,7 +29,7 @@ class Vectors:
             return None
         if hypothesis == "voted":
             raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
-        now = core, core.rounds, core.n_labels  # read first: another thread may learn while a vector is made
+        now = core, core.rounds, core.n_labels, core.open  # read first: another thread may learn while a vector is made
         made = self._made.get(hypothesis)
         if made is not None and made[0] == now:
             return made[1]
@@ -38,7 +38,7 @@ class Vectors:
         if hypothesis == "averaged":
             vector = core.average()
         else:
-            need_log(self._parameters, hypothesis)
+            need_journal(self._parameters, hypothesis)
             survival = np.array(core.survival, np.int64)
             vector = core.voter(choose_voter(hypothesis, survival, self._parameters.random_state))
         self._made[hypothesis] = now, vector
@@ -46,7 +46,7 @@ class Vectors:
 
     def witnesses(self, core: _core.SequenceModel) -> dict[str, Witness]:
         """The vectors that a theorem may call upon; those of length 0 say nothing."""
-        names = ("last", "averaged", "best") if self._parameters.keeps_log else ("last", "averaged")
+        names = ("last", "averaged", "best") if self._parameters.keeps_journal else ("last", "averaged")
         found = {name: self.of(core, name) for name in names}
         lengths = {name: math.sqrt(core.squared_norm(vector)) for name, vector in found.items()}
         return {name: Witness(found[name], length) for name, length in lengths.items() if length}
@@ -56,9 +56,9 @@ class Vectors:
         self._made.clear()
 
 
-def need_log(parameters: SequenceParameters, hypothesis: str) -> None:
+def need_journal(parameters: SequenceParameters, hypothesis: str) -> None:
     """Raise where not every update is kept."""
-    if not parameters.keeps_log:
+    if not parameters.keeps_journal:
         raise ParameterError(
             "{} needs every update; train with {}", Parameter("hypothesis", hypothesis), Parameter("keep", "all")
         )

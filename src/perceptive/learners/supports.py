@@ -56,7 +56,7 @@ class Supports:
         return twin
 
     def slots(self, X: Any, numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The supports that these rows of X are; what is no support yet becomes one."""
+        """The supports that these rows of X are; new ones are added."""
         strange = [i for i in rows.tolist() if int(numbers[i]) not in self.slot_of]
         if strange:
             examples = X.take(np.array(strange))

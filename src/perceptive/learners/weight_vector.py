@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
-from perceptive.learners.packed_weights import pack, unpack
 from perceptive.parameters import LinearParameters, RankingParameters
-from perceptive.state import Arrays, State, array_of
+from perceptive.rules import RULES
+from perceptive.state import Arrays
 
 Teaching = tuple[_core.Lock, _core.Tally, int]
 Names = tuple[dict[str, int], list[str], int, bool]
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
+MOST_UPDATES = _core.FLOAT32_UPDATES  # of weights in float32: 2²⁴ equal steps later a step changes nothing
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
-OVERFLOW = "the weights have overflowed; rescale X, or use {}", Parameter("dtype", "float64")
-JOURNAL = (
-    "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
-    "vector_start", "index", "value",
+OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
+RUN = (
+    "rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "norm2_error", "scale", "clock",
+    "open",
 )  # fmt: skip
-RUN = ("rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "scale", "clock")
 
 
 def stride_of(n_classes: int | None) -> int:
@@ -43,6 +43,8 @@ class WeightVector:
     parameters : LinearParameters or RankingParameters
     initial : Vector or None
         v₀, where it is not 0.
+    dtype : str or None
+        Of the weights. None: that of the parameters, or float64 where the rule cannot do with less.
     """
 
     def __init__(
@@ -51,19 +53,21 @@ class WeightVector:
         n_classes: int | None,
         parameters: LinearParameters | RankingParameters,
         initial: Vector | None = None,
+        dtype: str | None = None,
     ) -> None:
         self.binary = n_classes is None
         self.n_classes = n_classes or 1
         self.parameters = parameters
         self.initial = initial
         p = parameters
-        self.dtype = np.dtype(p.dtype)
+        self.dtype = np.dtype(dtype or ("float64" if RULES[p.rule].needs_float64 else p.dtype))
         self.bias = float(p.bias)
         self.options = _core.Options(
             p.rule, p.learning_rate, p.margin, p.C, p.r, self.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
         self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
+        self._of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
         self.settled = True  # whether it is up to date
         self._allocate(n_features, self.stride)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
@@ -72,7 +76,8 @@ class WeightVector:
             self.arrays["z"][:] = initial[0]
             self.biases["z_bias"][:] = initial[1]
         self._bind(_core.Progress(), n_features)
-        self.run.norm2 = sum(float(np.vdot(v, v)) for v in initial) if initial is not None else 0.0
+        if initial is not None:
+            self.run.norm2 = self.run.norm2_error = sum(float(np.vdot(v, v)) for v in initial)  # of unrounded weights
 
     def _allocate(self, *shape: int) -> None:
         """Weights at their start, with room for so many features and classes."""
@@ -103,7 +108,7 @@ class WeightVector:
 
     def _bind(self, run: _core.Progress, n_features: int) -> None:
         """Give the core the arrays as they are now."""
-        core = _core.Problem(
+        core = _core.LinearModel(
             self.arrays["z"],
             self.arrays.get("sum"),
             self.arrays.get("sigma"),
@@ -134,9 +139,22 @@ class WeightVector:
         defer = defer and "sum" in self.arrays and rows.n * self.n_classes <= MOST_PENDING
         self._waiting = rows if defer else None
         ids = np.zeros(shape) if self.parameters.delta else None
-        self.core.begin_rows(ids, np.zeros(shape) if defer else None)
+        self._begin_rows(rows.n, ids, np.zeros(shape) if defer else None)
+
+    def _begin_rows(self, n: int, ids: NDArray[Any] | None, pending: NDArray[Any] | None) -> None:
+        self._of_rows = n, ids, pending
+        self.core.begin_rows(ids, pending)
         if self.journal is not None:
-            self.journal.begin_rows(rows.n)
+            self.journal.begin_rows(n)
+
+    def _widen(self) -> None:
+        """Have weights in float64 from now on: in float32 so many steps are near to changing nothing."""
+        state = self.snapshot()
+        state["arrays"] = {name: array.astype(np.float64) for name, array in state["arrays"].items()}
+        if state["journal"] is not None:
+            state["journal"]["value"] = state["journal"]["value"].astype(np.float64)
+        self.restore(state)
+        self._begin_rows(*self._of_rows)
 
     def settle(self) -> None:
         """Bring the average up to date where it was deferred."""
@@ -159,6 +177,11 @@ class WeightVector:
             _core.learn_binary(self.core, rows, order, targets, weights)
         else:
             _core.learn_joint(self.core, rows, order, targets, weights, cost)
+        self._check_precision()
+
+    def _check_precision(self) -> None:
+        if self.run.updates >= MOST_UPDATES and self.dtype == np.float32:
+            self._widen()
 
     def learn_lists(
         self,
@@ -173,6 +196,7 @@ class WeightVector:
         """Play lists of candidates in the given order; list t is the rows from ``starts[t]`` to ``starts[t + 1]``."""
         self._forget_vectors()
         _core.learn_lists(self.core, rows, order, starts, grades, gains, weights, pairs)
+        self._check_precision()
 
     def learn_named(self, learner: Teaching, names: Names, x: dict[str, Any], target: int, label: int) -> bool | None:
         """Play one dict: whether it was a mistake, or None if the short way cannot be gone. Learns all, or nothing.
@@ -193,7 +217,7 @@ class WeightVector:
         """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
         self.settle()
         self.core.begin_rows(None, None)
-        self._waiting = None
+        self._waiting, self._of_rows = None, (0, None, None)
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:
@@ -280,10 +304,11 @@ class WeightVector:
 
     def average_clock(self) -> tuple[float, float]:
         """(clock, total) such that the average is (clock·z − sum)/total."""
-        run = self.run
-        if self.parameters.average == "mistakes":
-            return run.clock + run.scale, run.updates + 1.0
-        return (run.clock, float(run.rounds)) if run.rounds else (run.scale, 1.0)
+        return self.run.average_clock(self.parameters.average == "mistakes")
+
+    def set_open(self, open: bool) -> None:
+        """Whether the average credits v_K with the example that it is about to predict."""
+        self.run.open, self._vectors = open, {}
 
     def vector(self, hypothesis: str) -> Vector:
         """The weights that this hypothesis predicts with (none for ``voted``)."""
@@ -338,36 +363,9 @@ class WeightVector:
             "journal": journal,
         }
 
-    def state(self) -> State:
-        """As plain values and arrays, of the features that there are."""
-        state = self.snapshot()
-        used = {name: array[: self.n_features, : self.stride] for name, array in state["arrays"].items()}
-        arrays = {**pack(used), **state["biases"], **(state["journal"] or {})}
-        if self.initial is not None and self.run.updates:
-            arrays["initial"], arrays["initial_bias"] = self.initial
-        return State({"run": state["run"], "started": self.initial is not None}, arrays)
-
-    @classmethod
-    def from_state(
-        cls, state: State, n_features: int, n_classes: int | None, parameters: LinearParameters | RankingParameters
-    ) -> Self:
-        """What `state` gave; raises ValueError where it does not fit together."""
-        meta, arrays = state
-        shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
-        vector = cls(n_features, n_classes, parameters)
-        unpack(arrays, vector.arrays)
-        journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
-        biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
-        vector._go_on(biases, meta["run"], journal)
-        if meta["started"]:
-            start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if name in arrays]
-            vector.initial = (start[0], start[1]) if len(start) == 2 else vector.vector("last")
-        vector.finish()
-        return vector
-
     def __getstate__(self) -> dict[str, Any]:
         shape = self.n_features, None if self.binary else self.n_classes
-        return {"made": (*shape, self.parameters, self.initial), "state": self.snapshot()}
+        return {"made": (*shape, self.parameters, self.initial, self.dtype.name), "state": self.snapshot()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(*pickled["made"])  # type: ignore[misc]
@@ -379,12 +377,13 @@ class WeightVector:
         room = state["arrays"]["z"].shape
         if room[0] < self.n_features or room[1] < self.stride:
             raise ValueError("too few weights")
+        self.dtype = state["arrays"]["z"].dtype
         self._allocate(*room)
         for name, array in self.arrays.items():
             array[:] = state["arrays"][name]
-        self._go_on(state["biases"], state["run"], state["journal"])
+        self.go_on(state["biases"], state["run"], state["journal"])
 
-    def _go_on(self, biases: Arrays, numbers: Mapping[str, Any], journal: Arrays | None) -> None:
+    def go_on(self, biases: Arrays, numbers: Mapping[str, Any], journal: Arrays | None) -> None:
         """Have the weights as they are now, and these biases, numbers of a run and journal."""
         self.biases = {name: np.array(biases[name]) for name in self.biases}
         run, width = _core.Progress(), self.n_features

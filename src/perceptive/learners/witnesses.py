@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.labelled_rows import ALL
 from perceptive.data.sample_weights import as_floats
+from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.weight_vector import Vector, WeightVector
+
+
+def problems_of(vectors: Mapping[Any, WeightVector], given: ArrayLike | None, space: FeatureSpace) -> list[Problem]:
+    """The sequences of all problems; a vector may be given where there is one problem."""
+    if not vectors:
+        raise ValueError(NOTHING_LEARNED)
+    if given is not None and ALL not in vectors:
+        raise ParameterError(
+            "{} is for two classes or {}; each problem of ovr and ovo has its own",
+            "witness", Parameter("multiclass", "joint"),
+        )  # fmt: skip
+    return [problem_of(vector, given, space, key=pair) for pair, vector in vectors.items()]
 
 
 def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **facts: Any) -> Problem:

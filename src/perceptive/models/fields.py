@@ -88,7 +88,7 @@ def _in_list(field: Any, value: Any, where: str) -> Iterator[tuple[Any, Any, str
 
 def _in_record(fields: Record, value: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{where or 'the header'} must be values by name")
+        raise ValueError(f"{where or 'the header'} must be an object with named values")
     prefix = where and where + "."
     for name, field in fields.items():
         if name in value:
@@ -183,8 +183,10 @@ PROGRESS: Record = {
     **dict.fromkeys(("rounds", "mistakes", "updates", "touched"), COUNT),
     **dict.fromkeys(("criterion", "norm2", "scale"), FINITE),
     **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
+    "norm2_error": Optional(NOT_NEGATIVE),
+    "open": Optional(FLAG),
 }
-PROBLEM: Record = {"run": PROGRESS, "started": FLAG}
+PROBLEM: Record = {"run": PROGRESS, "started": FLAG, "dtype": Optional(one_of("float32", "float64"))}
 HISTORY: Record = {
     "mistakes": Optional(Each(COUNT)),
     "updates": Optional(Each(COUNT)),
@@ -236,6 +238,7 @@ KERNEL = Chosen(_of_kernel)
 DUAL: Record = {
     "n_outputs": whole(1),
     "rounds": COUNT,
+    "open": Optional(FLAG),
     "runs": Each({"updates": COUNT, "radius2": NOT_NEGATIVE}),
     "supports": Maybe(Chosen(_of_examples)),
     "forgetting": Maybe({"next": whole(0), "random": (digits(2**128), digits(2**128), digits(2), digits(2**32))}),
@@ -244,7 +247,11 @@ DUAL: Record = {
 # ---------------------------------------------------------------- learners
 
 RUN: Record = {"fingerprint": digits(2**64), "first_pass": Optional(Maybe(PAIR))}
-SPACE: Record = {"n_features": Maybe(whole(0)), "reading": Optional(Maybe(READING))}
+SPACE: Record = {
+    "n_features": Maybe(whole(0)),
+    "reading": Optional(Maybe(READING)),
+    "header": Optional(TEXTS),
+}
 CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
 KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}
@@ -329,14 +336,15 @@ ESTIMATORS["Reranker"] = {
     "folds": CANDIDATES,
     "target": one_of("f1", "exact"),
 }
-MODELS = LEARNERS | ESTIMATORS
+PIPELINE: Record = {"steps": (text, text), "text": named, "kind": one_of(*ESTIMATORS), "model": named}
+MODELS = LEARNERS | ESTIMATORS | {"Pipeline": PIPELINE}
 CHECKPOINT: Record = {
     "kind": one_of(*LEARNERS),
     "made_from": named,
     "training": named,
     "history": HISTORY,
     "before": (COUNT, COUNT, any_number),
-    "in_file_order": Optional(FLAG),
+    "streamed": FLAG,
     **dict.fromkeys(("epoch", "block", "chunk", "best_epoch", "rounds_before"), COUNT),
     "learner": named,
     "best": Maybe(named),

@@ -14,6 +14,8 @@ from typing import Any
 from perceptive import model_file
 from perceptive.model_file import ModelFileError
 from perceptive.models import fields
+from perceptive.models.pipeline import KIND as PIPELINE
+from perceptive.models.pipeline import TextPipeline
 from perceptive.state import FileArrays, State
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -35,6 +37,7 @@ ESTIMATORS = {
     "SequenceTagger": "SequenceLearner",
     "Reranker": "RerankingLearner",
 }
+OF_LEARNERS = {learner: estimator for estimator, learner in ESTIMATORS.items()}
 FAULTS = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RuntimeError, MemoryError)
 
 
@@ -44,14 +47,37 @@ def class_of(kind: str) -> Any:
     return getattr(import_module(module), kind)
 
 
-def from_state(kind: str, state: State, functions: Functions | None = None, *, bare: bool = False) -> Any:
-    """What a state is of, an estimator or a learner; ``bare`` is the learner of an estimator, without scikit-learn.
+def from_state(kind: str, state: State, functions: Functions | None = None) -> Any:
+    """What a state is of, an estimator or a learner.
 
     Every field is checked first; raises ValueError where one cannot be, or where they do not fit together.
     """
+    return class_of(kind).from_state(_checked(kind, state), functions or {})
+
+
+def _checked(kind: str, state: State) -> State:
     fields.check(fields.MODELS[kind], state.meta)
-    checked = State(state.meta, FileArrays(state.arrays))
-    return class_of(ESTIMATORS.get(kind, kind) if bare else kind).from_state(checked, functions or {})
+    return State(state.meta, FileArrays(state.arrays))
+
+
+def _learner_of(kind: str, state: State, functions: Functions | None) -> Any:
+    """The learner of a state, without scikit-learn."""
+    if kind == PIPELINE:
+        parts = TextPipeline.split(_checked(kind, state))
+        learner = _learner_of(parts.kind, parts.state, functions)
+        parts.teach_reading(learner)
+        return learner
+    return class_of(ESTIMATORS.get(kind, kind)).from_state(_checked(kind, state), functions or {})
+
+
+def _estimator_of(kind: str, state: State, functions: Functions | None) -> Any:
+    """The estimator of a state, also of that of a learner."""
+    if kind == PIPELINE:
+        parts = TextPipeline.split(_checked(kind, state))
+        model = _estimator_of(parts.kind, parts.state, functions)
+        return import_module("perceptive.estimators.pipeline").from_parts(parts, model)
+    model = from_state(kind, state, functions)
+    return model if kind in ESTIMATORS else class_of(OF_LEARNERS[kind]).from_learner(model)
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -62,7 +88,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator or learner of perceptive
+    model : estimator or learner of perceptive, or a pipeline of `HashedText` and an estimator
     path : path
 
     Examples
@@ -75,6 +101,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     [False, False, False, True]
     """
     kind = type(model).__name__
+    if kind == PIPELINE and hasattr(model, "steps"):
+        return model_file.write(path, kind, *import_module("perceptive.estimators.pipeline").state_of(model))
     if not hasattr(model, "state") or (kind not in (*LEARNERS, *ESTIMATORS) and kind != "JointClassifier"):
         raise TypeError(f"cannot save a {kind}; give an estimator or a learner of perceptive")
     model_file.write(path, kind, *model.state())
@@ -83,7 +111,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(
     path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False, functions: Functions | None = None
 ) -> Any:
-    """Read what `save` wrote.
+    """Read a model, whatever wrote it: an estimator of scikit-learn, ready to predict.
+
+    A model of the command line takes raw input as its files had it: texts, dicts, data frames (pandas, pyarrow), rows
+    with a value for each column of its tables, and arrays where its features are numbered.
 
     Parameters
     ----------
@@ -101,24 +132,42 @@ def load(
     ------
     ModelFileError
         Where the file is damaged, foreign, or newer than this version of perceptive.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from perceptive.cli import main
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "mail.tsv").write_text("spam\\twin money\\nham\\tsee you\\nspam\\tmoney now\\n")
+    >>> main(["train", str(folder / "mail.tsv"), "--text", "-o", str(folder / "m"), "--quiet"])
+    0
+    >>> load(folder / "m").predict(["money money", "see me"]).tolist()
+    ['spam', 'ham']
     """
-    return _load(path, functions, bare=False, verify=verify, mmap=mmap)
+    return _load(path, _estimator_of, functions, verify=verify, mmap=mmap)
 
 
-def load_learner(path: str | os.PathLike[str]) -> Any:
-    """Read the learner of what `save` wrote, without scikit-learn."""
-    return _load(path, None, bare=True)
+def load_learner(
+    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False, functions: Functions | None = None
+) -> Any:
+    """Read the learner of a model, without scikit-learn; the parameters are those of `load`."""
+    return _load(path, _learner_of, functions, verify=verify, mmap=mmap)
 
 
-def _load(path: str | os.PathLike[str], functions: Functions | None, bare: bool, **how: bool) -> Any:
+def _load(
+    path: str | os.PathLike[str],
+    made: Callable[[str, State, Functions | None], Any],
+    functions: Functions | None,
+    **how: bool,
+) -> Any:
     where = os.fspath(path)
     kind, meta, arrays = model_file.read(path, **how)
     if kind == "Checkpoint":
         raise ModelFileError(f"{where}: is a checkpoint of a run; let the run end: perceptive train --checkpoint")
-    if kind not in (*LEARNERS, *ESTIMATORS):
+    if kind not in (*LEARNERS, *ESTIMATORS, PIPELINE):
         raise ModelFileError(f"{where}: holds a {kind!r}, which this version does not know; upgrade perceptive")
     try:
-        return from_state(kind, State(meta, arrays), functions, bare=bare)
+        return made(kind, State(meta, arrays), functions)
     except FAULTS as error:
         if isinstance(error, ModelFileError) or type(error).__name__ == "MissingFunction":
             raise

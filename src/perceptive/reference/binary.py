@@ -1,5 +1,6 @@
 """The notes' on-line learner L for two classes: δ = y·x."""
 
+import math
 from collections.abc import Sequence
 
 from perceptive.reference.rules import Rule
@@ -28,14 +29,18 @@ class Binary:
         self.bias, self.ties, self.normalize, self.delta = bias, ties, normalize, delta
         self.v = list(initial[0]) if initial else [0.0] * n_features
         self.v_bias = initial[1] if initial else 0.0
-        self.v2 = squared_norm(list(enumerate(self.v))) + self.v_bias * self.v_bias
         self.sigma, self.sigma_bias = [1.0] * n_features, 1.0
         self.id_weights: dict[int, float] = {}
+        self.v2 = self.squared_length()
         self.history = [(list(self.v), self.v_bias)]
         self.survival = [0]
         self.rounds = self.mistakes = self.updates = 0
         self.radius2 = 0.0
         self.criterion = 0.0
+
+    def squared_length(self) -> float:
+        """‖v‖²."""
+        return math.fsum(value * value for value in (*self.v, self.v_bias, *self.id_weights.values()))
 
     def score(self, x: Row) -> float:
         """v·x, the notes' ``predict``."""
@@ -98,7 +103,7 @@ class Binary:
             self.v_bias += y * tau * self.bias
             if self.delta:
                 self.id_weights[identity] = self.id_weights.get(identity, 0.0) + y * tau * self.delta
-            self.v2 = a * a * self.v2 + 2.0 * a * tau * m + tau * tau * q
+            self.v2 = self.squared_length()
         self.updates += 1
         self.radius2 = max(self.radius2, weight * weight * q)
         self.history.append((list(self.v), self.v_bias))

@@ -142,11 +142,15 @@ class DualJoint(Dual):
         return mistake
 
 
-def average_alpha(dual: Dual, normalized: bool = False) -> Alpha:
-    """Σ m_k v_k / m, written out; ``normalized`` divides each v_k by its length (Freund & Schapire 1999)."""
-    total = max(1, sum(dual.survival))
+def average_alpha(dual: Dual, normalized: bool = False, open: bool = False) -> Alpha:
+    """Σ m_k v_k / m, written out; ``normalized`` divides each v_k by its length (Freund & Schapire 1999).
+
+    While the run is ``open`` v_K counts for one round more.
+    """
+    counts = [*dual.survival[:-1], dual.survival[-1] + open]
+    total = max(1, sum(counts))
     mean: Alpha = {i: [0.0] * dual.n_outputs for i in dual.examples}
-    for alpha, m, length2 in zip(dual.history, dual.survival, dual.lengths2, strict=True):
+    for alpha, m, length2 in zip(dual.history, counts, dual.lengths2, strict=True):
         weight = m / total
         if normalized:
             weight = weight / length2**0.5 if length2 > 0 else 0.0

@@ -7,12 +7,18 @@ from typing import TypeVar
 V = TypeVar("V")
 
 
-def average(history: Sequence[Sequence[float]], survival: Sequence[int], kind: str = "examples") -> list[float]:
-    """Σ m_k v_k / m, written out; with ``kind="mistakes"`` the plain mean of v_0 … v_K."""
+def average(
+    history: Sequence[Sequence[float]], survival: Sequence[int], kind: str = "examples", open: bool = False
+) -> list[float]:
+    """Σ m_k v_k / m, written out; with ``kind="mistakes"`` the plain mean of v_0 … v_K.
+
+    While a run is ``open``, v_K is credited with the example that it is about to predict: (Σ m_k v_k + v_K)/(m + 1).
+    Before the first example that is all there is.
+    """
     counts = [1] * len(history) if kind == "mistakes" else list(survival)
+    if kind != "mistakes" and (open or sum(counts) == 0):
+        counts[-1] += 1
     total = sum(counts)
-    if total == 0:
-        return list(history[-1])
     return [sum(m * v[j] for m, v in zip(counts, history, strict=True)) / total for j in range(len(history[0]))]
 
 

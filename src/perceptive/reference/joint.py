@@ -1,5 +1,6 @@
 """K weight vectors at once: δ = φ(x, y*) − φ(x, ŷ) adds x to the right class and takes it from its best competitor."""
 
+import math
 from collections.abc import Sequence
 
 from perceptive.reference.rules import Rule
@@ -38,6 +39,11 @@ class Joint:
         self.radius2 = 0.0
         self.criterion = 0.0
 
+    def squared_length(self) -> float:
+        """‖v‖²."""
+        vectors = (*self.v, self.v_bias, *self.id_weights.values())
+        return math.fsum(value * value for row in vectors for value in row)
+
     def snapshot(self) -> tuple[list[list[float]], list[float]]:
         """Copy v_k."""
         return [list(row) for row in self.v], list(self.v_bias)
@@ -66,7 +72,7 @@ class Joint:
         self.rounds += 1
         self.survival[-1] += 1
         if self.n_classes < 2:
-            return False  # nobody to lose to, nothing to learn
+            return False  # no rival, nothing to learn
         scores = self.scores(x)
         if self.delta:
             ids = self.id_weights.get(identity, [0.0] * self.n_classes)
@@ -108,7 +114,7 @@ class Joint:
                 if self.delta:
                     ids = self.id_weights.setdefault(identity, [0.0] * self.n_classes)
                     ids[c] += sign * tau * self.delta
-            self.v2 = a * a * self.v2 + 2.0 * a * tau * m + tau * tau * q
+            self.v2 = self.squared_length()
         self.updates += 1
         self.radius2 = max(self.radius2, weight * weight * q)
         self.history.append(self.snapshot())

@@ -30,7 +30,7 @@ Pair = tuple[int, int]
 
 
 class ListLearner:
-    """The game over lists, whatever a candidate is: scores and updates are the business of those who play it."""
+    """The game over lists, whatever a candidate is: subclasses score and update."""
 
     def __init__(self, rule: Rule | None, pairs: str, cost: str | None, delta: float) -> None:
         self.rule = rule or Rule()
@@ -73,7 +73,7 @@ class ListLearner:
     def learn_graded(
         self, xs: Sequence[Any], grades: Sequence[float], *, weight: float = 1.0, identity: int = 0
     ) -> bool:
-        """Play one round; return whether it was a mistake. A list in which nobody is better is no round."""
+        """Play one round; return whether it was a mistake. A list in which no candidate is better is not a round."""
         if not xs:
             raise ValueError("the list has no candidates")
         if len(grades) != len(xs) or not all(math.isfinite(grade) for grade in grades):

@@ -26,10 +26,10 @@ or the old one is implied by the new one, it starts anew from the new one alone:
 from dataclasses import dataclass
 
 RULES = ("perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow")
-# A hinge loss below this is the rounding of float32 weights, not a lesson.
+# A hinge loss below this is the rounding of float32 weights, not a loss to learn from.
 LOSS_FLOOR = 1e-6
-# sin² of the angle below which v and δ count as collinear, for the same reason.
-COLLINEAR = 1e-6
+# sin² of the angle between v and δ below which ROMMA's determinant is the rounding of its terms.
+COLLINEAR = 1e-12
 
 
 @dataclass(frozen=True)

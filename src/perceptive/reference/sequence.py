@@ -137,13 +137,14 @@ class SequencePerceptron:
         self.history.append(self.v)
         self.survival.append(0)
 
-    def average(self) -> Vector:
-        """Σ m_k v_k / m."""
+    def average(self, open: bool = False) -> Vector:
+        """Σ m_k v_k / m; while the run is open (Σ m_k v_k + v_K)/(m + 1)."""
         total: Vector = defaultdict(float)
-        for v, m in zip(self.history, self.survival, strict=True):
+        counts = [*self.survival[:-1], self.survival[-1] + open]
+        for v, m in zip(self.history, counts, strict=True):
             for name, value in v.items():
                 total[name] += m * value
-        return {name: value / sum(self.survival) for name, value in total.items()}
+        return {name: value / sum(counts) for name, value in total.items()}
 
     def vote(self, x: Sentence) -> Path:
         """The label sequence with most votes, each v_k having m_k; of equals the one voted for first."""

@@ -13,7 +13,7 @@ def sum_lanes(s: Sequence[float]) -> float:
 
 
 def check_round(x: Row, n_features: int, weight: float) -> None:
-    """Raise ValueError for what nobody can learn from."""
+    """Raise ValueError for what cannot be learned from."""
     for j, value in x:
         if not 0 <= j < n_features:
             raise ValueError(f"feature index {j} is outside 0 … {n_features - 1}")

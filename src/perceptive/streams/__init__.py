@@ -19,19 +19,20 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from perceptive.errors import ParameterError
+from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import STDIN, Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
-from perceptive.streams.file_format import FileFormat, Meaningless, check_meaning
+from perceptive.streams.file_format import FileFormat, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.measuring import learn_scaling
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
+from perceptive.streams.tables import feature_columns
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["FileFormat", "Meaningless", "Stream", "from_dicts", "load", "open"]
+__all__ = ["FileFormat", "Stream", "from_dicts", "load", "open"]
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,15 @@ class Stream:
         if not self.format.has_idf or self.known_idf is not None:
             return self.known_idf
         if STDIN in self.files:
-            raise ValueError("idf reads the files twice, standard input comes but once; write it to a file")
+            raise ParameterError(
+                "{} reads the files twice, but standard input can be read only once; write it to a file", "text.idf"
+            )
         return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of tables that have features; of standard input, once it was read."""
+        return feature_columns(self.files, self.format, self.log.columns)
 
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
@@ -146,7 +154,7 @@ def open(
     remember_names : bool
         Keep the names of hashed features in ``stream.log.names``.
     idf : array of float32, optional
-        2^bits factors of an earlier stream's ``idf``, where texts have idf; else they come of a pass over the files.
+        2^bits factors of an earlier stream's ``idf``, where texts have idf; else the files are read once for them.
     **how
         What `FileFormat` takes: ``bits``, ``label``, ``text``, ``interactions``, … The numbers of tables are scaled
         where a model learns from them; ``scale="standard"`` and ``"max"`` scale them here too, by columns of these
@@ -175,12 +183,12 @@ def open(
     [((2, 5), [1, -1])]
     """
     if batch < 1:
-        raise ValueError(f"batch is {batch}; it must be at least 1")
+        raise ParameterError("{}: it must be at least 1", Parameter("batch", batch))
     if on_error not in ("stop", "skip"):
-        raise ValueError(f"on_error is {on_error!r}; choose 'stop' or 'skip'")
+        raise ParameterError("{}: it must be 'stop' or 'skip'", Parameter("on_error", on_error))
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {dtype}; choose float32 or float64")
+        raise ParameterError("{}: it must be float32 or float64", Parameter("dtype", str(dtype)))
     files = tuple(expand(path_or_paths))
     if not isinstance(format, FileFormat):
         format = FileFormat(name=guess(files) if format is None else format, **how)

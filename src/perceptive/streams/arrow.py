@@ -14,14 +14,15 @@ from perceptive.streams.file_format import FileFormat, Header
 ROWS = 4096  # at a time
 
 
-def open(path: str, format: FileFormat) -> tuple[Iterator[Block], Header, int]:
-    """The rows as blocks of comma-separated values; their columns; how many lines of header there are: none."""
+def open(path: str, format: FileFormat, check: bool = True) -> tuple[Iterator[Block], Header, int]:
+    """The rows as blocks of comma-separated values; their columns; how many lines of header there are: none.
+
+    Columns that the format names must be there, if that is to be checked.
+    """
     pa = _module("pyarrow", path)
     schema, batches = _table(path)
-    try:
-        format.check_columns(schema.names)
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}: {error}") from None
+    if check:
+        format.check_columns(schema.names, shown(path))
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
     kinds = zip(schema.names, format.kinds(schema.names), strict=True)

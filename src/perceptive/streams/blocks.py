@@ -9,18 +9,20 @@ import io
 import os
 import sys
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 BLOCK = 1 << 20
 MAX_LINE = 64 << 20  # bytes: memory stays bounded also where there are no lines
 STDIN = "-"
 PARTS, PART = 32, 1 << 15  # how much of a large file its signature sees
 MARK = b"\xef\xbb\xbf"  # the byte order mark, in UTF-8
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # packed files begin so
 Cut = Callable[[bytearray, int], int]  # where the last whole record among the first so many bytes ends
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -76,13 +78,22 @@ class Buffers:
             self._free.append(buffer)
 
 
+class Piece(NamedTuple):
+    """Where some lines of a block come from."""
+
+    at: int  # in the block
+    file: int  # its number
+    offset: int  # in the file
+
+
 @dataclass(frozen=True)
 class Block:
-    """Whole lines of a file. The memory goes to a later block when it is released."""
+    """Whole lines of a file, or pieces of several. The memory goes to a later block when it is released."""
 
     text: memoryview
     offset: int  # in the unpacked file
     buffers: Buffers | None = None
+    pieces: tuple[Piece, ...] = ()
 
     def release(self) -> None:
         """Say that the text has been read."""
@@ -107,9 +118,7 @@ def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool 
             buffer[:filled] = tail
             while True:
                 if filled == len(buffer):
-                    if filled >= MAX_LINE:
-                        where = f"{shown(path)}: the line from byte {offset} on"
-                        raise ValueError(f"{where} is longer than {MAX_LINE >> 20} MiB; break it up")
+                    check_length(path, offset, filled)
                     buffer += bytes(filled)
                 room = memoryview(buffer)[filled:]
                 got = _read_some(file, room) if live else file.readinto(room)
@@ -138,6 +147,13 @@ def first_block(path: str, cut: Cut) -> Iterator[Block]:
         yield Block(memoryview(start)[begin:end], begin)
 
 
+def check_length(path: str, offset: int, length: int) -> None:
+    """Raise where a line that has no end after so many bytes is too long."""
+    if length >= MAX_LINE:
+        where = f"{shown(path)}: the line from byte {offset} on"
+        raise ValueError(f"{where} is longer than {MAX_LINE >> 20} MiB; break it up")
+
+
 def _read_some(file: Any, room: memoryview) -> int:
     """What there is, at least a byte unless the file has ended."""
     some = file.read1(len(room))
@@ -158,13 +174,41 @@ def located(path: str, line: int, offset: int, complaints: list[tuple[int, int, 
     ]
 
 
+def located_in_pieces(
+    paths: Sequence[str], pieces: Sequence[Piece], complaints: list[tuple[int, int, int, str]]
+) -> list[str]:
+    """What the core says of a block of pieces; the lines before each place are counted now, as few blocks need it."""
+    said = []
+    for _, byte, column, message in complaints:
+        piece = pieces[bisect_right(pieces, byte, key=lambda piece: piece.at) - 1]
+        path, offset = paths[piece.file], piece.offset + byte - piece.at
+        said += located(path, count_lines(path, offset), 0, [(0, offset, column, message)])
+    return said
+
+
+def count_lines(path: str, end: int) -> int:
+    """How many lines of a plain file end before a place."""
+    lines, at = 0, 0
+    with open(path, "rb", buffering=0) as file:
+        while at < end and (text := os.pread(file.fileno(), min(BLOCK, end - at), at)):
+            lines, at = lines + text.count(b"\n"), at + len(text)
+    return lines
+
+
 def repeatable(path: str) -> bool:
     """Whether a file can be read more than once: standard input and pipes cannot."""
     return path != STDIN and not (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
+def is_packed(path: str) -> bool:
+    """Whether a file is compressed, whatever its name says."""
+    with open(path, "rb", buffering=0) as file:
+        start = file.read(4)
+    return start[:2] == GZIP or start == ZSTD
+
+
 def file_signature(path: str) -> Any:
-    """What tells a file from others: its name, size, time and content; what comes but once equals nothing.
+    """What tells a file from others: its name, size, time and content; what can be read only once equals nothing.
 
     Of a file of more than 1 MiB the content is looked at in places, the start and the end among them.
     """
@@ -199,14 +243,18 @@ def _plain(path: str) -> Iterator[Any]:
     """Open a file and unpack it, whatever its name says: compression is known by the first bytes."""
     with Path(path).open("rb") if repeatable(path) else nullcontext(_once(path)) as raw:
         start = raw.peek(4)[:4]
-        if start[:2] == b"\x1f\x8b":
+        if start[:2] == GZIP:
             with gzip.GzipFile(fileobj=raw) as file, _sound(path, EOFError, gzip.BadGzipFile, zlib.error):
                 yield file
-        elif start == b"\x28\xb5\x2f\xfd":
+        elif start == ZSTD:
             with _zstd(path, raw) as (file, error), _sound(path, EOFError, error):
                 yield file
         else:
             yield raw
+
+
+class UnknownFormat(ValueError):
+    """The first bytes of a file do not tell its format."""
 
 
 def peek(path: str, size: int = 1 << 16) -> bytes:
@@ -216,7 +264,7 @@ def peek(path: str, size: int = 1 << 16) -> bytes:
             return bytes(file.read(size))
     start = _unpacked(path, _once(path).peek_line(size), size)
     if start is None:
-        raise ValueError("the format cannot be told from packed standard input; say which with format= (--format)")
+        raise UnknownFormat("the format cannot be told from packed standard input")
     return start
 
 
@@ -232,13 +280,19 @@ def _look_ahead(path: str, size: int) -> bytes:
 def _unpacked(path: str, start: bytes, size: int) -> bytes | None:
     """The beginning of a file, unpacked; None where that cannot be done."""
     with _sound(path, zlib.error):
-        if start[:2] == b"\x1f\x8b":
+        if start[:2] == GZIP:
             return zlib.decompressobj(31).decompress(start, size)
-    return None if start[:4] == b"\x28\xb5\x2f\xfd" else start
+    return None if start[:4] == ZSTD else start
+
+
+def check_json_lines(path: str) -> None:
+    """Raise where a file that should have an object a line is one array of them."""
+    if peek(path).removeprefix(MARK).lstrip()[:1] == b"[":
+        raise ValueError(f"{shown(path)}: is one JSON array; write an object a line, as jq -c '.[]' does")
 
 
 class _Once(io.BufferedIOBase):
-    """What can be read but once, and looked at before that: as much as it takes to see a line."""
+    """A stream that can be read only once, of which the first line can be seen before."""
 
     def __init__(self, raw: Any) -> None:
         self._raw, self._seen = raw, b""

@@ -1,4 +1,4 @@
-"""The binary cache: examples parsed once, for later passes at the speed of the disk or of the page cache.
+"""The binary cache: examples parsed once, for later epochs at the speed of the disk or of the page cache.
 
 ::
 
@@ -17,13 +17,14 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import __version__
+from perceptive.errors import UsageError
 from perceptive.file_lock import FileLock
 from perceptive.streams.blocks import BLOCK, exact_signature
 from perceptive.streams.examples import Examples
@@ -80,7 +81,7 @@ class Cache:
             raise ValueError(f"{path}: a cache of another version of perceptive; delete it")
         if start and start != MAGIC:
             file.close()
-            raise ValueError(f"{path}: is no cache, and would be lost; give the cache another name")
+            raise UsageError(f"{path}: is not a cache, and would be lost; give the cache another name")
         try:
             index = _read_index(file)
             if index is None or index["made_from"] != json.loads(json.dumps(made_from)):
@@ -129,21 +130,20 @@ class Cache:
         """Let go of the file; one that was not finished disappears."""
         self.file.close()
 
-    def read(self, number: int, dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
-        """One block, and the memory it lies in, which is to be given back by `release`."""
-        offset, n, stored, kind, crc, _ = self.blocks[number]
+    def read(self, numbers: Sequence[int], dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
+        """Some blocks, one after the other, and the memory they lie in, which is to be given back by `release`.
+
+        Queries of different blocks are different.
+        """
+        chosen = [self.blocks[number] for number in numbers]
+        n, stored = (sum(block[i] for block in chosen) for i in (1, 2))
+        kind = WEIGHTED * any(block[3] & WEIGHTED for block in chosen) + GROUPED * any(
+            block[3] & GROUPED for block in chosen
+        )
         size = _size(n, stored, kind, dtype.itemsize)
         buffer = self._free.pop() if self._free else bytearray()
         if len(buffer) < size:
             buffer = bytearray(size + size // 8)
-        view, at = memoryview(buffer)[:size], 0
-        while at < size:
-            got = os.preadv(self.file.fileno(), [view[at:]], offset + at)
-            if got == 0:
-                raise ValueError(f"{self.path or 'the cache'}: ends before it should; delete it")
-            at += got
-        if self.path is not None and zlib.crc32(view) != crc:
-            raise ValueError(f"{self.path}: the cache is damaged; delete it")
         at = 0
 
         def take(count: int, kind: Any) -> NDArray[Any]:
@@ -156,11 +156,54 @@ class Cache:
         qid = take(n, np.int64) if kind & GROUPED else None
         data, which = take(stored, dtype), take(n, np.int32)
         indptr, indices = take(n + 1, np.int32), take(stored, np.int32)
-        if n and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
+        row = entry = query = 0
+        for block in chosen:
+            rows, entries = slice(row, row + block[1]), slice(entry, entry + block[2])
+            bounds = indptr[row : row + block[1] + 1]
+            wide = []
+            for array, has, default in ((weight, WEIGHTED, 1), (qid, GROUPED, -1)):
+                if array is not None and block[3] & has:
+                    wide.append(array[rows])
+                elif array is not None:
+                    array[rows] = default
+            self._fill(block, [*wide, data[entries], which[rows], bounds, indices[entries]])
+            self._check(which[rows], bounds, block[2])
+            bounds += entry
+            if qid is not None and block[3] & GROUPED and block[1]:
+                if int(qid[rows].min()) < 0 or int(qid[rows].max()) >= block[1]:
+                    raise ValueError(f"{self.path or 'the cache'}: has lists that do not exist; delete it")
+                qid[rows] += query
+                query = int(qid[rows].max()) + 1
+            row, entry = rows.stop, entries.stop
+        return Examples(self.labels, which, weight, qid, indptr, indices, data), buffer
+
+    def _fill(self, block: list[int], arrays: list[NDArray[Any]]) -> None:
+        """Read a block into arrays."""
+        offset, _, _, _, wanted, _ = block
+        crc = 0
+        for array in arrays:
+            view = array.data.cast("B") if len(array) else memoryview(b"")
+            at = 0
+            while at < len(view):
+                got = os.preadv(self.file.fileno(), [view[at:]], offset + at)
+                if got == 0:
+                    raise ValueError(f"{self.path or 'the cache'}: ends before it should; delete it")
+                at += got
+            offset += at
+            crc = zlib.crc32(view, crc) if self.path is not None else 0
+        if self.path is not None and crc != wanted:
+            raise ValueError(f"{self.path}: the cache is damaged; delete it")
+
+    def _check(self, which: NDArray[np.int32], indptr: NDArray[np.int32], stored: int) -> None:
+        """Raise where the rows of a block cannot be."""
+        if len(which) and (int(which.min()) < 0 or int(which.max()) >= len(self.labels)):
             raise ValueError(f"{self.path or 'the cache'}: has labels that do not exist; delete it")
         if indptr[0] != 0 or indptr[-1] != stored or (indptr[1:] < indptr[:-1]).any():
             raise ValueError(f"{self.path or 'the cache'}: has rows that do not fit together; delete it")
-        return Examples(self.labels, which, weight, qid, indptr, indices, data), buffer
+
+    def sizes(self, dtype: np.dtype[Any], first: int = 0) -> list[int]:
+        """Bytes of each block, from one on."""
+        return [_size(n, stored, kind, dtype.itemsize) for _, n, stored, kind, _, _ in self.blocks[first:]]
 
     def file_of(self, number: int) -> int:
         """The number of the file that a block came from."""

@@ -65,7 +65,7 @@ def from_dicts(
     rows = iter(dicts)
     begin = 0
     while some := list(islice(rows, batch)):
-        text = b"\n".join(_line(begin + i, row, format.label) for i, row in enumerate(some))
+        text = b"\n".join(as_line(begin + i, row, format.label) for i, row in enumerate(some))
         *arrays, _, _, complaints, _ = parser.parse(text, np.dtype(dtype) == np.float32, False)
         for line, _, _, message in complaints:
             raise ValueError(f"row {begin + line}: {message}")
@@ -74,7 +74,8 @@ def from_dicts(
         begin += len(some)
 
 
-def _line(number: int, row: Any, label: str) -> bytes:
+def as_line(number: int, row: Any, label: str) -> bytes:
+    """A dict, or a pair of a dict and a label, as a line of JSON."""
     features, y = row if isinstance(row, tuple) and len(row) == 2 else (row, None)
     if not isinstance(features, Mapping):
         what = type(features).__name__

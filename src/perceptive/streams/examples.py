@@ -108,6 +108,12 @@ class Examples:
         return (array if plain else np.array(labels, dtype=object))[which]
 
 
+def size_of(examples: Examples) -> int:
+    """Bytes of the arrays."""
+    arrays = (examples.which, examples.weight, examples.qid, examples.indptr, examples.indices, examples.data)
+    return sum(array.nbytes for array in arrays if array is not None)
+
+
 def join(parts: Sequence[Examples], dtype: np.dtype[Any]) -> Examples:
     """Put examples one after the other."""
     if len(parts) == 1:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.errors import Parameter, ParameterError, UsageError, literal
 from perceptive.streams.scaling import SCALES, Scaling
 
 FORMATS = ("svmlight", "vw", "text", "csv", "json", "arrow")
@@ -21,6 +22,8 @@ ALIASES = {
     "ndjson": "json",
     "parquet": "arrow",
 }
+NAMED_FEATURES = ("csv", "arrow", "json")  # whose features have the same names
+FEATURES = ("any", "categorical")  # kinds of columns that become features with names
 BITS = 20  # of formats with named features, where none are given
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
 
@@ -58,7 +61,7 @@ class FileFormat:
     label : str
         csv, json, arrow: the column or key of the label. Where there is none, examples have no label.
     text_column : str or None
-        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text".
+        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text"; "" is no key.
     categorical, ignore : tuple of str
         csv, arrow: columns whose numbers are names; columns that are left out.
     delimiter : str or None
@@ -102,9 +105,12 @@ class FileFormat:
 
     def __post_init__(self) -> None:
         if self.name == "conll":
-            raise ValueError("files of tokens in columns are for taggers; give --task tag, or use streams.conll")
+            raise ParameterError(
+                "files of tokens in columns are for taggers; choose {}, or use streams.conll", Parameter("task", "tag")
+            )
         if self.name not in (*FORMATS, *ALIASES):
-            raise ValueError(f"unknown format {self.name!r}; choose one of {', '.join((*FORMATS, *ALIASES))}")
+            known = ", ".join((*FORMATS, *ALIASES))
+            raise ParameterError(f"{{}}: it must be one of {known}", Parameter("format", self.name))
         if self.name == "tsv" and self.delimiter is None:
             self._set("delimiter", "\t")
         self._set("name", ALIASES.get(self.name, self.name))
@@ -113,22 +119,25 @@ class FileFormat:
         self._check_names()
         self._set("scale", None if self.scale == "none" else self.scale)  # "none" is the command line's
         if self.scale not in SCALES:
-            raise ValueError(f"scale is {self.scale!r}; choose 'auto', 'standard', 'max' or None")
+            raise ParameterError("{}: it must be 'auto', 'standard', 'max' or None", Parameter("scale", self.scale))
         if self.missing not in (None, "indicator"):
-            raise ValueError(f"missing is {self.missing!r}; choose 'indicator' or None")
+            raise ParameterError("{}: it must be 'indicator' or None", Parameter("missing", self.missing))
         if self.n_features is not None and not 0 <= self.n_features < 2**31:
-            raise ValueError(f"n_features is {self.n_features}; it must be from 0 to 2³¹ − 1")
+            raise ParameterError("{}: it must be from 0 to 2³¹ − 1", Parameter("n_features", self.n_features))
         if self.bits is not None and not 1 <= self.bits <= 30:
-            raise ValueError(f"bits is {self.bits}; it must be from 1 to 30")
+            raise ParameterError("{}: it must be from 1 to 30", Parameter("bits", self.bits))
         if not 0 <= self.hash_seed < 2**32:
-            raise ValueError(f"hash_seed is {self.hash_seed}; it must be from 0 to 2³² − 1")
+            raise ParameterError("{}: it must be from 0 to 2³² − 1", Parameter("hash_seed", self.hash_seed))
         if self.interactions and self.bits is None:
-            raise ValueError("interactions need hashed features; give bits")
+            raise ParameterError("{} needs hashed features; give {}", "interactions", "bits")
         for pair in self.interactions:
             if pair != "all" and pair.count(":") != 1:
-                raise ValueError(f"interaction {pair!r} is neither 'all' nor a pair of namespaces 'a:b'")
+                said = literal(f"{pair!r} is neither 'all' nor a pair of namespaces 'a:b'")
+                raise ParameterError("{}: " + said, "interactions")
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
-            raise ValueError(f"delimiter is {self.delimiter!r}; it must be one ASCII character, no quote, no newline")
+            raise ParameterError(
+                "{}: it must be one ASCII character, no quote, no newline", Parameter("delimiter", self.delimiter)
+            )
         self._check_text()
 
     @property
@@ -143,7 +152,7 @@ class FileFormat:
 
     @property
     def has_idf(self) -> bool:
-        """Whether these are weighted by how rare they are, which takes a pass before the others."""
+        """Whether these are weighted by how rare they are, for which the files are read once before."""
         return self.has_text and bool(self.text["idf"])
 
     def parser(
@@ -187,14 +196,25 @@ class FileFormat:
         if self.name == "text":
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
-            keys = self.label, self.text_column or "text"
+            keys = self.label, "text" if self.text_column is None else self.text_column
             return _core.JsonLines(features, self._texts(idf), *keys, only_text, self.weight or "weight")
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
             kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
-        text = None if self.text_column is None else self._texts(idf)
-        return _core.Csv(features, text, header.delimiter, kinds)
+        return self.table_parser(kinds, header.delimiter, remember, idf)
+
+    def table_parser(
+        self,
+        columns: Sequence[tuple[str, str]],
+        delimiter: str = ",",
+        remember: bool = False,
+        idf: NDArray[np.float32] | None = None,
+    ) -> _core.Csv:
+        """The parser of the rows of a table, whose columns have a name and a kind each: see `kinds`."""
+        features = self._features(remember)
+        assert features is not None
+        return _core.Csv(features, None if self.text_column is None else self._texts(idf), delimiter, columns)
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
         """What each column of a table is; ``categorical`` are those that the table itself says are."""
@@ -204,13 +224,55 @@ class FileFormat:
         known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
         return [known.get(column, "any") for column in columns]
 
-    def check_columns(self, columns: Sequence[str]) -> None:
-        """Raise where an option names a column that there is not. The label and the weight may be missing."""
-        asked = [*self.categorical, *self.ignore, *([] if self.text_column is None else [self.text_column])]
-        known = set(columns)
-        for name in asked:
-            if name not in known:
-                raise ValueError(f"there is no column {name!r}; there are {', '.join(map(repr, columns))}")
+    def read_as(self, told: str) -> FileFormat:
+        """How files of another format give the same features; raises where they cannot.
+
+        Examples
+        --------
+        >>> FileFormat(name="csv", text_column="body").read_as("jsonl").text_column
+        'body'
+        >>> FileFormat(name="csv").read_as("svmlight")
+        Traceback (most recent call last):
+        ValueError: the model has learned from csv files, and cannot read svmlight; give csv, arrow or json files
+        """
+        name = ALIASES.get(told, told)
+        if name == self.name:
+            tabs = {"tsv": "\t", "csv": None}  # another delimiter was asked for, and stays
+            return replace(self, delimiter=tabs.get(told)) if self.delimiter in tabs.values() else self
+        alike = ("csv", "arrow", "json") if self.name != "text" else ("text", "csv", "arrow", "json")
+        if self.name not in (*NAMED_FEATURES, "text") or name not in NAMED_FEATURES:
+            can = ", ".join(alike[:-1]) + f" or {alike[-1]}" if self.name in (*NAMED_FEATURES, "text") else self.name
+            raise ValueError(f"the model has learned from {self.name} files, and cannot read {told}; give {can} files")
+        if name == "json" and (self.categorical or self.ignore):
+            raise ValueError(
+                "the model has learned from a table with columns that are categorical or ignored, which JSON lines do "
+                "not know; give csv or arrow files"
+            )
+        text = self.text_column or ("text" if self.name in ("text", "json") else None)
+        if name == "json" and text is None:
+            text = ""  # no key is a text
+        return replace(self, name=name, text_column=text, labelled=True, delimiter="\t" if told == "tsv" else None)
+
+    def check_columns(self, columns: Sequence[str], where: str) -> None:
+        """Raise where an option names a column that is not there. The label and the weight may be missing.
+
+        Interactions are of columns that become features: neither the label nor a text nor what is ignored.
+        """
+        features = [name for name, kind in zip(columns, self.kinds(columns), strict=True) if kind in FEATURES]
+        pairs = [name for pair in self.interactions if pair != "all" for name in pair.split(":")]
+        texts = () if self.text_column is None else (self.text_column,)
+        asked = (
+            ("categorical", self.categorical, columns),
+            ("ignore", self.ignore, columns),
+            ("text_column", texts, columns),
+            ("interactions", pairs, features),
+        )
+        for option, names, known in asked:
+            for name in names:
+                if name not in known:
+                    there = ", ".join(map(repr, known))
+                    said = literal(f"there is no column {name!r} for it; there are {there}")
+                    raise ParameterError(literal(where) + ": {}: " + said, option)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -219,7 +281,7 @@ class FileFormat:
         for name in ("interactions", "categorical", "ignore"):
             value = getattr(self, name)
             if isinstance(value, str) or not all(isinstance(one, str) for one in value):
-                raise ValueError(f"{name} is {value!r}; give a tuple of strings")
+                raise ParameterError("{}: it must be a tuple of strings", Parameter(name, value))
             self._set(name, tuple(value))
 
     def _check_text(self) -> None:
@@ -231,8 +293,11 @@ class FileFormat:
             text[name] = None if text[name] is None else tuple(text[name])
         self._set("text", text)
         if text["words"] is None and text["chars"] is None:
-            raise ValueError("words and chars are both None; give one of them, such as words=(1, 1)")
-        self._texts(None)  # the core checks the rest
+            raise ParameterError("there are neither {} nor {}; give one of them", "text.words", "text.chars")
+        try:
+            self._texts(None)  # the core checks the rest
+        except ValueError as error:
+            raise UsageError(str(error)) from None
 
     def _texts(self, idf: NDArray[np.float32] | None) -> _core.TextReading:
         text = self.text
@@ -294,14 +359,6 @@ MEANT = {  # what heeds which options
 }
 
 
-class Meaningless(ValueError):
-    """Options were given that mean nothing for files of a format."""
-
-    def __init__(self, names: Sequence[str], why: str) -> None:
-        super().__init__(f"{', '.join(names)}: {why}")
-        self.names, self.why = names, why
-
-
 def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
     """Raise where options of a format were given that its format does not heed.
 
@@ -309,15 +366,25 @@ def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
     --------
     >>> check_meaning(FileFormat(name="svmlight", label="y"), {"label": "y"})
     Traceback (most recent call last):
-    perceptive.streams.file_format.Meaningless: label: this means nothing in svmlight files; leave it out
+    perceptive.errors.ParameterError: label: this means nothing in svmlight files; leave it out
     """
     default = {f.name: f.default for f in fields(FileFormat)} | {"text": {}}
     told = {name: value for name, value in given.items() if value is not None and value != default[name]}
     deaf = [name for name in told if name not in MEANT[format.name]]
     if format.name in ("csv", "arrow") and format.text_column is None and "text" in told:
-        raise Meaningless(list(told["text"]), "this is about texts; say by text_column (--text-column) where they are")
+        names = _of_text(told)
+        said = _places(names) + ": this is about texts; say by {} where they are"
+        raise ParameterError(said, *names, "text_column")
     if "hash_seed" in told and format.bits is None:
-        raise Meaningless(["hash_seed"], "this is about hashed features; give bits (--bits) too")
+        raise ParameterError("{} is about hashed features; give {} too", "hash_seed", "bits")
     if deaf:
-        names = [one for name in deaf for one in (told["text"] if name == "text" else [name])]
-        raise Meaningless(names, f"this means nothing in {format.name} files; leave it out")
+        names = [one for name in deaf for one in (_of_text(told) if name == "text" else [name])]
+        raise ParameterError(f"{_places(names)}: this means nothing in {format.name} files; leave it out", *names)
+
+
+def _of_text(told: Mapping[str, Any]) -> list[str]:
+    return [f"text.{name}" for name in told["text"]]
+
+
+def _places(names: Collection[str]) -> str:
+    return ", ".join(["{}"] * len(names))

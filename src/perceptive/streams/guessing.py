@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from perceptive.streams.blocks import STDIN, peek, shown
+from perceptive.errors import ParameterError, literal
+from perceptive.streams.blocks import STDIN, UnknownFormat, peek, shown
 
 ENDINGS = {
     "svm": "svmlight",
@@ -24,9 +25,10 @@ ENDINGS = {
     "feather": "arrow",
     "conll": "conll",
 }
-CURE = "say which with format= (--format)"
 ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
 SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
+ENTRIES = re.compile(rb"[ \t]%s" % ENTRY)
+MAGIC = (b"PAR1", b"ARROW1")
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
 
 
@@ -39,27 +41,48 @@ def guess(files: Sequence[str]) -> str:
     'svmlight'
     >>> guess(["train.svm", "test.csv"])
     Traceback (most recent call last):
-    ValueError: train.svm looks like svmlight, test.csv like csv; read them apart, or say which with format= (--format)
+    perceptive.errors.ParameterError: train.svm looks like svmlight, test.csv like csv; read them apart, or give format
     """
     found = [(path, guess_one(path)) for path in files]
     for path, format in found[1:]:
         if format != found[0][1]:
-            first = f"{shown(found[0][0])} looks like {found[0][1]}"
-            raise ValueError(f"{first}, {shown(path)} like {format}; read them apart, or {CURE}")
+            differ = f"{shown(found[0][0])} looks like {found[0][1]}, {shown(path)} like {format}"
+            raise ParameterError(literal(differ) + "; read them apart, or give {}", "format")
     return found[0][1]
 
 
-def guess_one(path: str) -> str:
-    """The format of a file: by the end of its name, else by its first bytes; .txt says only that it is text."""
+def by_name(path: str) -> str | None:
+    """The format that the end of a file's name tells; .txt says only that it is text."""
     endings = [ending.lower().lstrip(".") for ending in PurePath(path).suffixes]
     if endings and endings[-1] in ("gz", "zst"):
         endings.pop()
-    if path != STDIN and endings and endings[-1] in ENDINGS:
-        return ENDINGS[endings[-1]]
+    return ENDINGS.get(endings[-1]) if path != STDIN and endings else None
+
+
+def told_by(path: str) -> str | None:
+    """The format of a file where its name or its first bytes leave no doubt; None where a model knows better."""
+    named = by_name(path)
+    if named is not None:
+        return named
+    start = peek(path)
+    if start.startswith(MAGIC):
+        return "arrow"
+    lines = [line for line in start.split(b"\n")[:100] if line.strip()]
+    if lines and all(map(_is_object, lines[:-1] or lines)):
+        return "json"
+    entries = sum(_is_svmlight(line) and ENTRIES.search(line) is not None for line in lines)
+    return "svmlight" if 2 * entries > len(lines) else None
+
+
+def guess_one(path: str) -> str:
+    """The format of a file: by the end of its name, else by its first bytes."""
+    named = by_name(path)
+    if named is not None:
+        return named
     try:
         return guess_text(peek(path))
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}: {error}") from None
+    except UnknownFormat as error:
+        raise ParameterError(literal(f"{shown(path)}: {error}") + "; give {}", "format") from None
 
 
 def guess_text(start: bytes) -> str:
@@ -73,9 +96,9 @@ def guess_text(start: bytes) -> str:
     'csv'
     >>> guess_text(b"to be or not to be\n")
     Traceback (most recent call last):
-    ValueError: the format cannot be told from the first lines; say which with format= (--format)
+    perceptive.streams.blocks.UnknownFormat: the format cannot be told from the first lines
     """
-    if start.startswith((b"PAR1", b"ARROW1")):
+    if start.startswith(MAGIC):
         return "arrow"
     *whole, last = start.split(b"\n")
     lines = [line.rstrip(b"\r") for line in (whole or [last])[:100] if line.strip()]
@@ -86,7 +109,7 @@ def guess_text(start: bytes) -> str:
         found = _by_delimiter(lines)
     if len(found) != 1:
         may_be = f"may be {' or '.join(found)}" if found else "cannot be told from the first lines"
-        raise ValueError(f"the format {may_be}; {CURE}")
+        raise UnknownFormat(f"the format {may_be}")
     return found[0]
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from perceptive.streams.blocks import blocks, shown
+from perceptive.streams.blocks import blocks, check_json_lines, shown
 from perceptive.streams.parsing import BrokenLine, Log
 
 
@@ -37,6 +37,7 @@ def read_json_lines(
         Whether blank lines are given as None, too.
     """
     number = 0
+    check_json_lines(path)
     for block in blocks(path, live=live):
         text = bytes(block.text)
         block.release()

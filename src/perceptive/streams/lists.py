@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,13 @@ def rows_of_lists(starts: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[
     sizes = np.diff(starts)[which]
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return np.arange(begins[-1]) + np.repeat(starts[which] - begins[:-1], sizes), begins
+
+
+def join_lists(parts: Sequence[CandidateLists], dtype: np.dtype[Any]) -> CandidateLists:
+    """Put lists one after the other."""
+    starts = np.cumsum([0, *(size for part in parts for size in np.diff(part.starts))], dtype=np.int64)
+    grades = np.concatenate([part.grades for part in parts])
+    return CandidateLists(join([part.examples for part in parts], dtype), starts, grades, [None] * (len(starts) - 1))
 
 
 def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
@@ -255,7 +262,7 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
 
 
 def _comes_back(path: str, query: int) -> int | None:
-    """The line on which a query comes back: it is looked for once, in the file again; None where that is no file."""
+    """The line on which a query comes back: the file is read again for it, once; None where it is a pipe."""
     if not os.path.isfile(path):  # a pipe
         return None
     line, there, gone = 0, False, False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.streams import tables
-from perceptive.streams.blocks import Block, located
+from perceptive.streams import mixing, tables
+from perceptive.streams.blocks import Block, located, located_in_pieces
 from perceptive.streams.examples import Examples
-from perceptive.streams.file_format import FileFormat
+from perceptive.streams.file_format import FileFormat, Header
 
+MOST_TOLD = 10  # complaints that are kept
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -42,6 +44,16 @@ class Log:
     def remark(self, kind: str, said: str) -> None:
         """Note something odd, once."""
         self.remarks.setdefault(kind, said)
+
+
+@dataclass
+class _Opened:
+    """A file that is being parsed."""
+
+    file: int
+    path: str
+    parser: Any
+    line: int  # how many lines have been read
 
 
 def default_threads() -> int:
@@ -85,6 +97,30 @@ def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Itera
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def one_ahead(things: Iterator[A], threads: int) -> Iterator[A]:
+    """The same things; a thread makes the next one while the present one is used.
+
+    Examples
+    --------
+    >>> list(one_ahead(iter([1, 2, 3]), threads=2))
+    [1, 2, 3]
+    """
+    if threads <= 1:
+        yield from things
+        return
+    pool, end = ThreadPoolExecutor(1, thread_name_prefix="perceptive-ahead"), object()
+    try:
+        coming = pool.submit(next, things, end)
+        while (thing := coming.result()) is not end:
+            coming = pool.submit(next, things, end)
+            yield thing  # type: ignore[misc]
+            del thing
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        if isinstance(things, Generator):
+            things.close()
+
+
 def parse(
     files: Iterable[str],
     format: FileFormat,
@@ -100,9 +136,10 @@ def parse(
     log: Log | None = None,
     limit: int | None = None,
     queries: bool = False,
+    mixed: bool = False,
     prepare: Callable[[Examples, int, int], Any] = lambda examples, number, file: examples,
 ) -> Iterator[Any]:
-    """Parse files, block by block, each in order.
+    """Parse files, block by block: one after the other, or all of them mixed.
 
     Parameters
     ----------
@@ -129,34 +166,50 @@ def parse(
         svmlight: columns at most, where there is no other limit.
     queries : bool
         svmlight: whether every line must name its query.
+    mixed : bool
+        Whether blocks come from all over the files, as `mixing` says.
     prepare : callable
-        What the threads also do with the examples of a block, its number and that of its file.
+        What the threads also do with the examples of a block, its number and that of its file (of one of its files,
+        where it is mixed).
     """
     log = Log() if log is None else log
-    single = dtype == np.float32
+    single, files = dtype == np.float32, list(files)
     if format.has_idf and idf is None:
         raise ValueError("idf needs the document frequencies; count them first, with learn_idf")
     number = 0
-    for file, path in enumerate(files):
-        source, header, line = tables.open(path, format, block, live)
-        parser = format.parser(remember, limit, idf, header, only_text, queries)
+
+    def begin(file: int, path: str, header: Header | None, lines: int) -> _Opened:
         log.columns = [] if header is None else list(header.columns)
+        return _Opened(file, path, format.parser(remember, limit, idf, header, only_text, queries), lines)
 
-        def work(numbered: tuple[int, Block], parser: Any = parser, file: int = file) -> tuple[Any, ...]:
-            number, one = numbered
-            size = len(one.text)
-            try:
-                *arrays, lines, skipped, complaints, names = parser.parse(one.text, single, skip)
-            finally:
-                one.release()
-            return prepare(Examples(*arrays), number, file), size, one.offset, lines, skipped, complaints, names
+    def work(numbered: tuple[int, tuple[_Opened, Block]]) -> tuple[Any, ...]:
+        number, (opened, one) = numbered
+        size = len(one.text)
+        try:
+            *arrays, lines, skipped, complaints, names = opened.parser.parse(one.text, single, skip)
+        finally:
+            one.release()
+        return opened, prepare(Examples(*arrays), number, opened.file), size, one, lines, skipped, complaints, names
 
-        for parsed, size, offset, lines, skipped, complaints, names in in_order(
+    def sources() -> Iterator[Iterator[tuple[_Opened, Block]]]:
+        if mixed:
+            yield mixing.mixed(files, format, block, begin)
+            return
+        for file, path in enumerate(files):
+            source, header, lines = tables.open(path, format, block, live)
+            yield zip(repeat(begin(file, path, header, lines)), source, strict=False)
+
+    for source in sources():
+        for opened, parsed, size, one, lines, skipped, complaints, names in in_order(
             work, enumerate(source, number), 1 if live else threads
         ):
             number += 1
-            said = located(path, line, offset, complaints)
-            line += lines
+            told = complaints[: MOST_TOLD - len(log.complaints) if skip else 1]
+            if one.pieces:
+                said = located_in_pieces(files, one.pieces, told)
+            else:
+                said = located(opened.path, opened.line, one.offset, told)
+            opened.line += lines
             log.lines += lines
             log.bytes += size
             if names is not None:
@@ -166,7 +219,7 @@ def parse(
             if said and not skip:
                 raise BrokenLine(said[0])
             log.skipped += skipped
-            log.complaints += said[: max(0, 10 - len(log.complaints))]
+            log.complaints += said
 
 
 def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 
 from perceptive import _core
 from perceptive.streams import arrow
-from perceptive.streams.blocks import Block, blocks, first_block, last_line, shown
+from perceptive.streams.blocks import (
+    Block,
+    blocks,
+    check_json_lines,
+    first_block,
+    last_line,
+    peek,
+    repeatable,
+    shown,
+)
 from perceptive.streams.file_format import FileFormat, Header
 
+FIRST = 100  # JSON lines, whose keys are looked at
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
 
 
@@ -35,6 +47,8 @@ def open(
     """
     if format.name == "arrow":
         return arrow.open(path, format)
+    if format.name == "json":
+        check_json_lines(path)
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
@@ -49,11 +63,40 @@ def open(
         columns, end = _core.csv_header(first.text, delimiter)
     except ValueError as error:
         raise ValueError(f"{shown(path)}:{error}") from None
-    try:
-        format.check_columns(columns)
-    except ValueError as error:
-        raise ValueError(f"{shown(path)}:1: {error}") from None
+    format.check_columns(columns, f"{shown(path)}:1")
     lines = bytes(first.text[:end]).count(b"\n")
     rest = first.text[end:]
     first.text.release()
     return chain([Block(rest, first.offset + end, first.buffers)], source), Header(columns, delimiter), lines
+
+
+def names_in(path: str, format: FileFormat) -> list[str] | None:
+    """The columns of a table, or the keys of the first JSON lines; None where that is not known before it is read."""
+    if format.name == "arrow":
+        return list(arrow.open(path, format, check=False)[1].columns) if repeatable(path) else None
+    start = peek(path)
+    if format.name == "json":
+        whole, weight = start.split(b"\n")[:-1] or [start], format.weight or "weight"
+        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line) if key != weight))
+    if format.name != "csv" or not start.strip():
+        return None
+    delimiter = format.delimiter or _core.csv_delimiter(start, True) or ","
+    with suppress(ValueError):  # the parser says what is wrong
+        return list(_core.csv_header(start, delimiter)[0])
+    return None
+
+
+def _keys(line: bytes) -> list[str]:
+    with suppress(ValueError, RecursionError):
+        found = json.loads(line)
+        return list(found) if isinstance(found, dict) else []
+    return []
+
+
+def feature_columns(files: Iterable[str], format: FileFormat, met: Sequence[str]) -> tuple[str, ...]:
+    """The columns of tables that have features, and keys of JSON lines; () of other files."""
+    columns = dict.fromkeys(met)
+    for path in filter(repeatable, files):
+        columns |= dict.fromkeys(names_in(path, format) or ())
+    kinds = zip(columns, format.kinds(list(columns)), strict=True)
+    return tuple(name for name, kind in kinds if kind not in ("label", "weight", "ignored"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -15,11 +15,13 @@ from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.evaluation.metrics import top1_counts
 from perceptive.streams import Stream
-from perceptive.streams.examples import UNLABELLED, Examples
-from perceptive.streams.lists import CandidateLists, read_lists
+from perceptive.streams.examples import UNLABELLED, Examples, join, size_of
+from perceptive.streams.lists import CandidateLists, join_lists, read_lists
+from perceptive.streams.mixing import can_be_cut
 from perceptive.training.holdout import HoldOut
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
+PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_PREFERENCE = (
     "in no held-out list is a candidate better than another, so that they cannot tell when to stop; hold out more, or "
     "none"
@@ -41,16 +43,31 @@ class Blocks(Protocol):
     ----------
     unit, answered : str
         What an example is called, and one with an answer.
-    shuffles_blocks : bool
-        Whether the blocks themselves come in random order, too, where examples do.
     """
 
     unit: str
     answered: str
-    shuffles_blocks: bool
 
-    def parse(self, stream: Stream, then: Callable[[Read], Any]) -> Iterator[Any]:
-        """The blocks of the files, each given to ``then``, by threads where that is possible."""
+    def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool) -> Iterator[Any]:
+        """The blocks of the files, each given to ``then``, by threads where that is possible.
+
+        They come in the order of the files, or mixed, as far as possible.
+        """
+
+    def can_be_mixed(self, stream: Stream) -> bool:
+        """Whether a mixed block is a sample of all files."""
+
+    def labels(self, ready: Any) -> list[Any]:
+        """The different labels of what `ready` gave, where there are some."""
+
+    def labels_of(self, block: Any) -> Labels:
+        """The labels of a block, one and the same where there are none."""
+
+    def join(self, blocks: list[Any], dtype: np.dtype[Any]) -> Any:
+        """One block of several."""
+
+    def size(self, block: Any) -> int:
+        """Bytes that it takes in memory."""
 
     def for_cache(self, block: Any) -> Examples:
         """As the cache takes it."""
@@ -89,10 +106,10 @@ def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
 class RowBlocks:
     """Blocks of labelled rows, for classifiers."""
 
-    unit, answered, shuffles_blocks = "examples", "labelled examples", True
-    class_weight: dict[Any, float] | None = None  # of classes that do not weigh 1
+    unit, answered = "examples", "labelled examples"
+    class_weight: Mapping[Any, float] | None = None  # of classes that do not weigh 1
 
-    def parse(self, stream: Stream, then: Callable[[Read], Any]) -> Iterator[Any]:
+    def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False) -> Iterator[Any]:
         """Examples that have a label."""
 
         def work(examples: Examples, number: int, file: int) -> Any:
@@ -102,7 +119,28 @@ class RowBlocks:
                 examples = examples.take(np.flatnonzero(~missing))
             return then(Read(examples, file, unlabelled))
 
-        return stream.blocks(prepare=work, limit=MAX_FEATURES)
+        return stream.blocks(prepare=work, limit=MAX_FEATURES, mixed=mixed)
+
+    def can_be_mixed(self, stream: Stream) -> bool:
+        """Where all files can be cut anywhere."""
+        return all(can_be_cut(path, stream.format.name) for path in stream.files)
+
+    def labels(self, ready: Any) -> list[Any]:
+        """The different labels."""
+        found: list[Any] = ready[1].values
+        return found
+
+    def labels_of(self, block: Examples) -> Labels:
+        """The labels."""
+        return Labels(block.labels, block.which.astype(np.int64))
+
+    def join(self, blocks: list[Examples], dtype: np.dtype[Any]) -> Examples:
+        """One block of several."""
+        return join(blocks, dtype)
+
+    def size(self, block: Examples) -> int:
+        """Bytes that it takes in memory."""
+        return size_of(block) + PER_EXAMPLE * len(block)
 
     def for_cache(self, block: Examples) -> Examples:
         """Without queries, which are of no use here."""
@@ -114,21 +152,21 @@ class RowBlocks:
 
     def choose(self, holdout: HoldOut, block: Examples) -> NDArray[np.bool_]:
         """By class."""
-        return holdout.choose(Labels(block.labels, block.which.astype(np.int64)))
+        return holdout.choose(self.labels_of(block))
 
     def ready(self, block: Examples, width: int | None) -> Any:
         """Rows, labels and weights."""
-        labels, weights = Labels(block.labels, block.which.astype(np.int64)), block.weight
+        return checked_rows(block, width), self.labels_of(block), block.weight
+
+    def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
+        """Labelled rows, which weigh as their classes do."""
+        rows, labels, weights = ready
         if self.class_weight is not None:
             of_class = np.array([self.class_weight.get(label, 1.0) for label in labels.values])[labels.which]
             weights = of_class if weights is None else weights * of_class
-        return checked_rows(block, width), labels, weights
-
-    def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """Labelled rows."""
         if grow:
-            learner.parameters = frozen(learner.parameters, ready[0], ready[2])
-        found: Dataset = learner.dataset(*ready, grow=grow)
+            learner.parameters = frozen(learner.parameters, rows, weights)
+        found: Dataset = learner.dataset(rows, labels, weights, grow=grow)
         return found
 
     def score(self, learner: Any, blocks: Iterator[Examples]) -> float:
@@ -160,10 +198,12 @@ class ListBlocks:
     """Blocks of lists of candidates, for rankers. In the cache the number of its list stands for the query of a
     candidate, and its grade for the weight."""
 
-    unit, answered, shuffles_blocks = "lists", "lists with answers", False
+    unit, answered = "lists", "lists with answers"
 
-    def parse(self, stream: Stream, then: Callable[[Read], Any], live: bool = False) -> Iterator[Any]:
-        """Lists that have an answer; with ``live`` as soon as they are there."""
+    def parse(
+        self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, live: bool = False
+    ) -> Iterator[Any]:
+        """Lists that have an answer, in the order of the files; with ``live`` as soon as they are there."""
         unanswered = 0
         for part in read_lists(stream, live):
             if len(part) == 0:
@@ -174,6 +214,26 @@ class ListBlocks:
                 yield then(Read(part.take(answered), part.file, unanswered))
                 unanswered = 0
         yield then(Read(None, 0, unanswered))
+
+    def can_be_mixed(self, stream: Stream) -> bool:
+        """Lists span lines."""
+        return False
+
+    def labels(self, ready: Any) -> list[Any]:
+        """There are none."""
+        return []
+
+    def labels_of(self, block: CandidateLists) -> Labels:
+        """All lists are of one class."""
+        return Labels([None], np.zeros(len(block), np.int64))
+
+    def join(self, blocks: list[CandidateLists], dtype: np.dtype[Any]) -> CandidateLists:
+        """One block of several."""
+        return join_lists(blocks, dtype)
+
+    def size(self, block: CandidateLists) -> int:
+        """Bytes that it takes in memory."""
+        return size_of(block.examples) + PER_EXAMPLE * len(block.examples)
 
     def for_cache(self, block: CandidateLists) -> Examples:
         """Candidates with the number of their list and their grade."""
@@ -191,7 +251,7 @@ class ListBlocks:
 
     def choose(self, holdout: HoldOut, block: CandidateLists) -> NDArray[np.bool_]:
         """Whole lists."""
-        return holdout.choose_any(len(block))
+        return holdout.choose(self.labels_of(block))
 
     def ready(self, block: CandidateLists, width: int | None) -> Any:
         """Rows, grades and sizes."""

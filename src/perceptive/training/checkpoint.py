@@ -23,7 +23,7 @@ from perceptive.state import State, below
 from perceptive.training.loop import History, Run
 
 KIND = "Checkpoint"
-VERSION = 3
+VERSION = 4
 COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
 
 
@@ -101,7 +101,7 @@ class Checkpoint:
             "training": asdict(run.training),
             "history": asdict(run.history),
             "before": list(run.before),
-            "in_file_order": run.in_file_order,
+            "streamed": run.streamed,
             **{name: getattr(run, name) for name in COUNTS},
             **{name: None if state is None else state.meta for name, state in parts.items()},
         }
@@ -162,7 +162,7 @@ class Checkpoint:
         learner, best = State(meta["learner"], below(arrays, "learner/")), part("best")
         history = History.from_meta(meta["history"])
         if not meta["best_epoch"] <= meta["epoch"] <= history.epochs:
-            raise ValueError(f"epoch {meta['epoch']} is not the one behind the {history.epochs} of its history")
+            raise ValueError(f"epoch {meta['epoch']} does not follow the {history.epochs} epochs of its history")
         mistakes, updates, loss = meta["before"]
         counts: dict[str, Any] = {name: meta[name] for name in COUNTS}
         run = Run(
@@ -171,7 +171,7 @@ class Checkpoint:
             history,
             before=(mistakes, updates, float(loss)),
             dataset_state=part("dataset"),
-            in_file_order=meta.get("in_file_order", False),  # older files do not say
+            streamed=meta["streamed"],
             **counts,
         )
         if best is not None:

@@ -49,7 +49,7 @@ def weigh_classes(source: FileSource, asked: Mapping[Any, float] | str | None) -
                 Parameter("class_weight", asked),
             )
         counts: Counter[Any] = Counter()
-        for labels in source.labels():
+        for labels in source.all_labels():
             found = np.bincount(labels.which, minlength=len(labels.values)).tolist()
             counts.update(dict(zip(labels.values, found, strict=True)))
         asked = balanced(+counts)

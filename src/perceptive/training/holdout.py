@@ -52,7 +52,7 @@ class HoldOut:
         """Which of the next examples of the file are held out."""
         chosen = np.zeros(len(labels.which), bool)
         self.examples += len(chosen)
-        if not self.fraction:
+        if not self.fraction or not len(chosen):
             return chosen
         by_label = np.argsort(labels.which, kind="stable")
         ends = np.cumsum(np.bincount(labels.which, minlength=len(labels.values)))
@@ -63,10 +63,6 @@ class HoldOut:
                 self._counts[label] = before + len(rows)
         self.held += int(np.count_nonzero(chosen))
         return chosen
-
-    def choose_any(self, n: int) -> NDArray[np.bool_]:
-        """Which of the next n lists or sentences are held out."""
-        return self.choose(Labels([None], np.zeros(n, np.int64)))
 
     def _chosen(self, label: int, begin: int, end: int) -> NDArray[np.bool_]:
         """Of the examples of a class with these numbers, in the order of the file."""

@@ -48,7 +48,7 @@ class History:
     def settled(self) -> bool:
         """Whether the latest epoch made no update: then none to come would, either.
 
-        There may be mistakes that nobody can learn from (K(x, x) = 0, say): then it has settled, but not converged.
+        There may be mistakes that teach nothing (K(x, x) = 0, say): then it has settled, but not converged.
         """
         return self.updates[-1] == 0
 
@@ -89,8 +89,8 @@ class Run:
     done : bool
     dataset_state : object
         Of the present block, where the run was resumed in its midst.
-    in_file_order : bool
-        Whether later epochs take the blocks in the order of the files, because there is no cache.
+    streamed : bool
+        Whether the examples are played as the files are parsed, and not from a cache.
     """
 
     learner: Learner
@@ -105,7 +105,7 @@ class Run:
     best_epoch: int = 0
     done: bool = False
     dataset_state: Any = None
-    in_file_order: bool = False
+    streamed: bool = False
 
     @classmethod
     def of(cls, learner: Learner, training: TrainingParameters, history: History | None = None) -> Run:
@@ -207,7 +207,9 @@ def train(
     keeper : Keeper or None
     """
     while not run.done:
-        with run.learner.lock.learning():  # nobody else teaches it before the run is over
+        with run.learner.lock.learning():  # no other thread teaches it before the run is over
+            with run.learner.lock.changing():
+                run.learner.open = False
             _train(run, source, report, after_epoch, keeper)
     return run.history
 

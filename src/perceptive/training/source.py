@@ -1,30 +1,57 @@
-"""`FileSource`: files as epochs over blocks, parsed in the first epoch, read from the cache in later ones."""
+"""`FileSource`: files as epochs over windows of examples, mixed from the first epoch on.
+
+The examples are parsed into a cache, in the order of the files, before the first round; every epoch plays them from
+there: all at once where they fit in memory, as examples that are given as arrays, else as `windows` says. One epoch
+over more than memory holds, without a hold-out, needs no cache: the files are mixed as they are parsed, as
+`streams.mixing` says, and those that can only be read from their start go through a window.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
-from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.data.labels import Labels
 from perceptive.errors import NotWritten, Parameter, ParameterError, literal, told
 from perceptive.file_lock import FileLock
-from perceptive.learners.calibration import fit_temperature, thinning
-from perceptive.learners.linear import LinearLearner
 from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN, repeatable
 from perceptive.streams.cache import Cache, open_or_lock, signature
-from perceptive.streams.parsing import in_order
-from perceptive.training.blocks import Blocks, Read, held_out_scores
-from perceptive.training.holdout import Choices, HoldOut
-from perceptive.training.loop import Run, hash_seed
+from perceptive.streams.mixing import estimated_size
+from perceptive.streams.parsing import one_ahead
+from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read
+from perceptive.training.holdout import HoldOut
+from perceptive.training.loop import InMemory, Run, hash_seed
+from perceptive.training.split import Split
+from perceptive.training.windows import MEMORY, LongestRun, Unit, fits, windows
+
+
+class _Unwritten(Exception):
+    """The cache cannot be written."""
+
+
+def _with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
+    yield first
+    yield from others
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _Unwritten from error
+
+
+WIDE = 40  # characters of a column's name that are told
 
 
 class FileSource:
@@ -36,7 +63,6 @@ class FileSource:
     kind : Blocks
         `RowBlocks()` or `ListBlocks()`.
     epochs : int
-        Where there are several, the first one writes the cache.
     cache : path or None
         Where the cache is kept, and looked for; one that was made from other files, or otherwise, is made anew.
     holdout : float
@@ -44,15 +70,23 @@ class FileSource:
     seed : int
         Of that choice.
     shuffle : bool
-        Whether the examples of a block, and from the second epoch on the blocks of rows, are played in random order.
+        Whether the examples are played in random order; else in that of the files.
+    memory : int
+        Bytes that hold examples, about.
 
     Attributes
     ----------
-    examples, unanswered, skipped : int
-        What the first epoch met: examples or lists with an answer (those held out, too), those without, and broken
-        lines that were skipped.
-    rows : int
-        Rows of the examples: as many as there are examples, or all candidates of the lists.
+    reads_first : bool
+        Whether the files are parsed into a cache before the first round.
+    labels : list or None
+        The labels that are known before the first round, once `prepare` has been called: all, or those of the first
+        block or window.
+    complete : bool
+        Whether these are all.
+    split : Split
+        What the files held, and what of it is held out.
+    skipped : int
+        Broken lines that were left out.
     done : float
         How much of the present epoch is done, in bytes of the files.
     """
@@ -67,196 +101,273 @@ class FileSource:
         holdout: float = 0.0,
         seed: int = 0,
         shuffle: bool = True,
+        memory: int = MEMORY,
     ) -> None:
-        self.stream, self.kind, self.shuffle = stream, kind, shuffle
-        self.holdout = HoldOut(holdout, seed)
-        self.examples = self.unanswered = self.skipped = self.rows = 0
-        self.done = 0.0
+        self.stream, self.kind, self.shuffle, self.memory = stream, kind, shuffle, memory
+        self.fraction, self.seed = holdout, seed
+        self.split = Split(kind, HoldOut(0.0, seed), stream.dtype)  # nothing has been read
+        self.skipped, self.done = 0, 0.0
         options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
         self._made_from = signature(stream.files, stream.format, stream.dtype, unit=kind.unit, **options)
-        self._path, self._wanted = cache, epochs > 1 or cache is not None
-        self._resumed = False  # in a later epoch, whose order the cache alone has
+        self._path, self._needed = cache, epochs > 1 or cache is not None or holdout > 0
         self._cache: Cache | None = None
         self._lock: FileLock | None = None
         if cache is not None:
             self._cache, self._lock = open_or_lock(cache, self._made_from, anew=stream.remember_names)
-        self._choices: Choices | None = None  # what is held out of each block
-        self.held_out: Cache | None = None
+        sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
+        self.reads_first = self._needed or sum(sizes) <= memory
+        self._failure: BaseException | None = None  # why there is no cache
+        self.labels: list[Any] | None = None
+        self.complete = False
+        self._begun: Generator[Unit] | None = None  # the first reading, of which the first unit is known
+        self._whole: Unit | None = None  # all examples, where memory holds them
+        self._memory: InMemory | None = None
 
     @property
-    def signature(self) -> dict[str, Any]:
-        """What the examples depend on."""
-        return {**self._made_from, "holdout": self.holdout.fraction, "seed": self.holdout.seed}
+    def examples(self) -> int:
+        """Examples or lists with an answer, those held out, too."""
+        return self.split.examples
 
     @property
     def repeatable(self) -> bool:
         """Whether the examples can be had more than once."""
-        return self.cached or all(map(repeatable, self.stream.files))
+        return self.reads_first or all(map(repeatable, self.stream.files))
 
     @property
     def cached(self) -> bool:
-        """Whether the examples can be had without parsing."""
-        return self._cache is not None
-
-    @property
-    def n_blocks(self) -> int:
-        """Blocks in the cache."""
-        assert self._cache is not None
-        return len(self._cache.blocks)
+        """Whether there is a cache that later epochs, or later runs, asked for."""
+        return self._cache is not None and self._needed
 
     def __enter__(self) -> FileSource:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for file in (self._cache, self.held_out, self._choices):
+        for file in (self._begun, self._cache, self.split):
             if file is not None:
                 file.close()
         self._unlock()
 
     # ------------------------------------------------------------ what the loop asks for
 
+    def prepare(self, report: Callable[[], None] = lambda: None) -> None:
+        """Read what must be known before the first round; ``report`` is called after each block."""
+        if self.labels is not None:
+            return
+        stored = False
+        while self.reads_first and not stored:
+            try:
+                self.reads_first = stored = self._store(report)
+            except _Unwritten as failed:
+                self._go_without(failed.__cause__)
+        if stored:
+            assert self._cache is not None
+            self.labels, self.complete = self._cache.labels, True
+            return
+        units = self._streamed()
+        first = next(units, Unit(None, last=True))
+        self._begun, self.complete = _with_first(first, units), first.last
+        self.labels = [] if first.ready is None else self.kind.labels(first.ready)
+
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """The present epoch. The first one takes the blocks in the order of the files; so do all without a cache."""
-        learner, seed = run.learner, hash_seed(run.learner.parameters.random_state, run.epoch)
-        if run.training.epochs > 1 and learner.parameters.delta:
+        """The present epoch, window by window."""
+        if run.training.epochs > 1 and run.learner.parameters.delta:
             raise ParameterError(
                 "{} needs the examples in memory for more than one epoch; train for one epoch, or set {}",
                 "delta", Parameter("delta", 0),
             )  # fmt: skip
-        skip = run.block
-        self._wanted = self._wanted and not run.in_file_order
-        if run.epoch == 0 or not self._wanted:
-            run.in_file_order = run.epoch > 0
-            found: Iterator[Any] = self._first()
+        self.prepare()
+        if run.epoch == run.block == 0:
+            run.streamed = not self.reads_first
+        elif self._failure is not None and not run.streamed:
+            raise self._failure
+        if not run.streamed and fits(self._sizes(), self.memory):
+            yield from self._from_memory(run)
         else:
-            self._be_ready()
-            order, skip = np.arange(self.n_blocks), 0
-            if self.shuffle and self.kind.shuffles_blocks:
-                _core.shuffle(order, seed)
-            found = self._again(order[run.block :])
-        for at, (number, ready, release) in enumerate(found):
-            if at < skip:
+            yield from self._by_window(run)
+        self._check(run)
+
+    def _from_memory(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """All examples, as those are played that are given as arrays."""
+        if self._whole is None:
+            [self._whole] = self._windows([range(len(self._sizes()))])
+        if self._whole.ready is not None:
+            # made anew in every epoch, as in a run that is resumed
+            dataset = self.kind.dataset(run.learner, self._whole.ready)
+            if self._memory is None:
+                self._memory = InMemory(dataset, self.shuffle)
+            self._memory.dataset = dataset
+            yield from self._memory.blocks(run)
+
+    def _by_window(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        seed, first = hash_seed(run.learner.parameters.random_state, run.epoch), 0
+        if run.streamed:
+            units, self._begun = self._begun or self._streamed(), None
+        else:
+            sizes = self._sizes()
+            chosen: list[Sequence[int]] = [[number] for number in range(len(sizes))]
+            if self.shuffle:
+                chosen = [*windows(sizes, self._window, seed)]
+            units, first = self._windows(chosen[run.block :]), run.block
+        for number, unit in enumerate(one_ahead(units, self.stream.threads), first):
+            if number < run.block:  # of a run that is resumed
                 continue
-            if ready is None:
+            if unit.ready is None:
                 yield None, np.empty(0, np.int64)
                 continue
-            dataset = self.kind.dataset(learner, ready)
+            dataset = self.kind.dataset(run.learner, unit.ready)
             play = np.arange(len(dataset))
             if self.shuffle:
-                _core.shuffle(play, hash_seed(seed, number))
+                _core.shuffle(play, hash_seed(seed, number) if number else seed)
             yield dataset, play
-            release()
-        self._check(run)
+            self._release(unit)
 
     def score(self, learner: Any) -> float | None:
         """The score on the held-out part."""
-        if not self.holdout:
+        if not self.fraction:
             return None
         learner.finish()
-        return self.kind.score(learner, self.kept())
-
-    def kept(self) -> Iterator[Any]:
-        """What was held out, in the order of the files."""
-        held_out = self.held_out
-        for number in range(len(held_out.blocks) if held_out is not None else 0):
-            assert held_out is not None
-            yield self.kind.from_cache(held_out.read(number, self.stream.dtype)[0])
+        return self.kind.score(learner, self.split.held_out())
 
     def datasets(self, learner: Any) -> Iterator[Dataset]:
         """All that is to be learned from, once more, to be looked at; columns never met are left out."""
-        all_of_it = self._again(np.arange(self.n_blocks), learner) if self.cached else self._first(learner)
-        for _, ready, release in all_of_it:
-            if ready is not None:
-                yield self.kind.dataset(learner, ready, grow=False)
-            release()
+        units: Iterator[Unit] = self._streamed(learner)
+        if self.labels is not None and self.reads_first:
+            units = self._windows([[number] for number in range(len(self._sizes()))], learner)
+        for unit in units:
+            if unit.ready is not None:
+                yield self.kind.dataset(learner, unit.ready, grow=False)
+            self._release(unit)
 
-    def first_labels(self) -> list[Any]:
-        """The labels of the first block that has some."""
-        return next((labels.values for labels in self.labels()), [])
+    def all_labels(self) -> Iterator[Labels]:
+        """The labels of all that is to be learned from, block by block, before the first round."""
+        self.prepare()
+        if self.reads_first:
+            for number, (read, _) in enumerate(self._kept()):
+                yield self.kind.labels_of(self.split.taught(read.block, [number]))
+            return
+        self._begun = None  # the first round reads the files anew
+        self._begin()
+        for read, _ in self._parsed():
+            taught = self.split.note(read)
+            if taught is not None:
+                yield self.kind.labels_of(taught)
 
-    def labels(self) -> Iterator[Labels]:
-        """The labels of all that is to be learned from, block by block."""
-        return (ready[1] for _, ready, _ in self._first() if ready is not None)
+    # ------------------------------------------------------------ by the cache
 
-    # ------------------------------------------------------------ reading
+    def _store(self, report: Callable[[], None]) -> bool:
+        """Parse the files into the cache, or read the one that is there; whether all of them is there then.
 
-    def _be_ready(self) -> None:
-        """Read the files as the first epoch does, where a resumed run needs what that finds."""
-        if self._cache is None or (self.examples == 0 or (self.holdout and self.held_out is None)):
-            self._resumed = True
-            for _ in self._first():
-                pass
-
-    def _first(self, learner: Any = None) -> Iterator[tuple[int, Any, Any]]:
-        """Blocks in the order of the files; None for one of which nothing is to be learned."""
-        self.examples = self.unanswered = self.rows = 0
-        self.holdout = HoldOut(self.holdout.fraction, self.holdout.seed)
-        if self._choices is not None:
-            self._choices.close()
-        self._choices = Choices() if self.holdout else None
-        held_out = Cache(None, {}) if self.holdout else None
-        cache, number = None, 0
+        A cache that nobody has asked for is given up where memory does not hold the examples.
+        """
+        self._begin()
+        reads, cache, size = self._parsed() if self._cache is None else self._kept(), self._cache, 0
         try:
-            try:
-                cache = Cache(self._path, self._made_from) if self._wanted and self._cache is None else None
-            except OSError as error:
-                self._go_without(cache, error)
-            for read, ready, kept in self._split(self._all(learner), self._width(learner)):
-                self.unanswered += read.unanswered
-                if read.block is None:
+            if cache is None:
+                with _writing():
+                    cache = Cache(self._path, self._made_from)
+            for read, _ in reads:
+                if self.split.note(read) is None:
                     continue
-                self.examples += len(read.block)
-                self.rows += self.kind.count_rows(read.block)
-                try:
-                    if cache is not None:
+                if self._cache is None:
+                    with _writing():
                         cache.append(self.kind.for_cache(read.block), read.file)
-                except OSError as error:
-                    self._go_without(cache, error)
-                    cache = None
-                if held_out is not None and kept is not None:
-                    held_out.append(self.kind.for_cache(kept))
-                self._note_progress(number)
-                yield number, ready, _nothing
-                number += 1
-            try:
-                if cache is not None:
-                    cache.left_out = [self.unanswered, self.stream.log.skipped]
+                    size += cache.sizes(self.stream.dtype, len(cache.blocks) - 1)[0] + PER_EXAMPLE * len(read.block)
+                    if size > self.memory and not self._needed:
+                        return False
+                self._note_progress()
+                report()
+            if self._cache is None:
+                cache.left_out = [self.split.unanswered, self.stream.log.skipped]
+                with _writing():
                     cache.finish()
                     self._unlock()
-            except OSError as error:
-                self._go_without(cache, error)
-                cache = None
-        except BaseException:
-            for unfinished in (held_out, cache):
-                if unfinished is not None:
-                    unfinished.close()
-            raise
-        if cache is not None:
-            self._cache = cache
-        if self._cache is not None:
-            self.unanswered, self.skipped = self._cache.left_out
-        else:
-            self.skipped = self.stream.log.skipped
-        self.held_out = held_out
+                self._cache = cache
+        finally:
+            reads.close()
+            if cache is not None and cache is not self._cache:
+                cache.close()
+        self.split.unanswered, self.skipped = self._cache.left_out
+        return True
 
-    def _go_without(self, cache: Cache | None, error: OSError) -> None:
-        """Go on without the cache, which cannot be written; raise where the files cannot be parsed again."""
-        if cache is not None:
-            cache.close()
-        if self._resumed or not all(map(repeatable, self.stream.files)):
+    def _go_without(self, error: BaseException | None) -> None:
+        """Go on with a cache that has no name, or without one; raise where the files cannot be parsed again."""
+        assert isinstance(error, OSError)
+        if not all(map(repeatable, self.stream.files)):
             raise error
-        self._wanted = False
         self._unlock()
-        how = "going on without the cache: every epoch parses the files anew, in their order"
+        if self._path is None:
+            self.reads_first, self._failure = False, error
+        how = "the cache: every epoch parses the files anew" if self._path is None else "keeping it"
+        self._path, how = None, f"going on without {how}"
         warnings.warn(NotWritten(f"{told(error)}; {how}"), stacklevel=2)
 
     def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.release()
 
-    def _all(self, learner: Any) -> Iterator[tuple[Read, Any]]:
-        """Every block, with what `Blocks.ready` makes of it where nothing is held out: then threads do that."""
-        width, ready = self._width(learner), not self.holdout
+    def _sizes(self) -> list[int]:
+        """Bytes that each block of the cache takes in memory."""
+        assert self._cache is not None
+        stored = self._cache.sizes(self.stream.dtype)
+        return [size + PER_EXAMPLE * block[1] for size, block in zip(stored, self._cache.blocks, strict=True)]
+
+    @property
+    def _window(self) -> int:
+        """Bytes of a window: one is played, the next is read, and what is held out is copied away."""
+        return self.memory // (3 if self.fraction else 2)
+
+    def _windows(self, chosen: Sequence[Sequence[int]], learner: Any = None) -> Generator[Unit]:
+        """Blocks of the cache, some at a time."""
+        cache, width = self._cache, self._width(learner)
+        assert cache is not None
+        for at, numbers in enumerate(chosen, 1):
+            examples, buffer = cache.read(numbers, self.stream.dtype)
+            block = self.split.taught(self._narrowed(self.kind.from_cache(examples), learner), numbers)
+            self._note_progress(at / len(chosen))
+            yield Unit(self.kind.ready(block, width) if len(block) else None, buffer)
+
+    def _release(self, unit: Unit) -> None:
+        if unit.buffer is not None and self._cache is not None:
+            self._cache.release(unit.buffer)
+
+    # ------------------------------------------------------------ as the files are parsed
+
+    def _streamed(self, learner: Any = None) -> Generator[Unit]:
+        """Examples as they come: mixed blocks, or windows where files must be read from their start.
+
+        For a learner that only looks they come in the order of the files, block by block; so they do where that is
+        asked for, and what is held out is decided in that order.
+        """
+        self._begin()
+        mixed = self.shuffle and learner is None and not self.fraction
+        alone = learner is not None or not self.shuffle or (mixed and self.kind.can_be_mixed(self.stream))
+        width, runs = self._width(learner), LongestRun()
+        waiting: list[Any] = []
+        size = examples = units = 0
+        for read, ready in self._parsed(mixed, learner, alone and not self.fraction):
+            taught = self.split.note(read)
+            if taught is None:
+                continue
+            self._note_progress()
+            if alone:
+                yield Unit(ready or (self.kind.ready(taught, width) if len(taught) else None))
+                continue
+            if len(taught):
+                waiting.append(taught)
+                runs.note(self.kind.labels_of(taught))
+                size, examples = size + self.kind.size(taught), examples + len(taught)
+            if size > self.memory // 3:
+                yield Unit(self.kind.ready(self.kind.join(waiting, self.stream.dtype), width))
+                waiting, size, units = [], 0, units + 1
+        self.skipped = self.stream.log.skipped
+        if waiting:
+            yield Unit(self.kind.ready(self.kind.join(waiting, self.stream.dtype), width), last=units == 0)
+        if units:
+            runs.warn(examples // units)
+
+    def _parsed(self, mixed: bool = False, learner: Any = None, ready: bool = False) -> Generator[tuple[Read, Any]]:
+        """Blocks as they are parsed; threads make them ready where told so."""
+        width = self._width(learner)
 
         def then(read: Read) -> tuple[Read, Any]:
             if read.block is None:
@@ -264,62 +375,19 @@ class FileSource:
             block = self._narrowed(read.block, learner)
             return read._replace(block=block), self.kind.ready(block, width) if ready and len(block) else None
 
-        if self._cache is None:
-            yield from self.kind.parse(self.stream, then)
-            return
-        cache = self._cache
-        for number in range(len(cache.blocks)):
-            examples, _ = cache.read(number, self.stream.dtype)
-            yield then(Read(self.kind.from_cache(examples), cache.file_of(number), 0))
+        yield from self.kind.parse(self.stream, then, mixed)
 
-    def _split(self, blocks: Iterator[tuple[Read, Any]], width: int | None) -> Iterator[tuple[Read, Any, Any]]:
-        """Blocks, what is to be learned of each, and what is held out: that is decided in the order of the files."""
-        if not self.holdout:
-            yield from ((read, ready, None) for read, ready in blocks)
-            return
+    def _kept(self) -> Generator[tuple[Read, Any]]:
+        """Blocks of a cache that was kept."""
+        assert self._cache is not None
+        for number in range(len(self._cache.blocks)):
+            examples, _ = self._cache.read([number], self.stream.dtype)
+            yield Read(self.kind.from_cache(examples), self._cache.file_of(number), 0), None
 
-        choices = self._choices
-        assert choices is not None
-
-        def decided() -> Iterator[tuple[Read, NDArray[np.bool_]]]:
-            file = 0
-            for read, _ in blocks:
-                if read.block is None:
-                    yield read, np.zeros(0, bool)
-                    continue
-                if read.file != file:
-                    self.holdout.next_file()
-                    file = read.file
-                held = self.kind.choose(self.holdout, read.block)
-                choices.append(held)
-                yield read, held
-
-        def split(one: tuple[Read, NDArray[np.bool_]]) -> tuple[Read, Any, Any]:
-            read, held = one
-            if read.block is None:
-                return read, None, None
-            taught = read.block.take(np.flatnonzero(~held))
-            kept = read.block.take(np.flatnonzero(held)) if held.any() else None
-            return read, self.kind.ready(taught, width) if len(taught) else None, kept
-
-        yield from in_order(split, decided(), 2 if self.stream.threads > 1 else 1)
-
-    def _again(self, order: Order, learner: Any = None) -> Iterator[tuple[int, Any, Any]]:
-        """Blocks from the cache, in any order."""
-        cache, width = self._cache, self._width(learner)
-        assert cache is not None
-
-        def read(number: int) -> tuple[int, Any, Any]:
-            examples, buffer = cache.read(number, self.stream.dtype)
-            block = self._narrowed(self.kind.from_cache(examples), learner)
-            if self._choices is not None:
-                block = block.take(np.flatnonzero(~self._choices.read(number)))
-            ready = self.kind.ready(block, width) if len(block) else None
-            return number, ready, lambda: cache.release(buffer)
-
-        for at, found in enumerate(in_order(read, order.tolist(), 2 if self.stream.threads > 1 else 1)):
-            self._note_progress(at)
-            yield found
+    def _begin(self) -> None:
+        """Begin another reading."""
+        self.split.close()
+        self.split = Split(self.kind, HoldOut(self.fraction, self.seed), self.stream.dtype)
 
     def _narrowed(self, block: Any, learner: Any) -> Any:
         """Without the columns that a learner has never met, where it only looks."""
@@ -328,60 +396,26 @@ class FileSource:
     def _width(self, learner: Any) -> int | None:
         return self.stream.format.width if learner is None else learner.n_features
 
-    def _note_progress(self, number: int) -> None:
-        if self._cache is None:
-            self.done = float(self.stream.log.bytes)
-        else:
-            size = sum(os.path.getsize(path) for path in self.stream.files if path != STDIN)
-            self.done = size * (number + 1) / max(1, len(self._cache.blocks))
+    def _note_progress(self, share: float | None = None) -> None:
+        """Of the present epoch so much is done, or as much as was parsed."""
+        self.done = float(self.stream.log.bytes)
+        if share is not None:
+            self.done = share * sum(os.path.getsize(path) for path in self.stream.files if path != STDIN)
 
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""
         format, columns = self.stream.format, self.stream.log.columns
-        wanted = {"label": format.label if self.examples == 0 else None, "weight": format.weight}
-        for what, name in wanted.items():
-            if columns and name is not None and name not in columns:
-                there = ", ".join(map(repr, columns))
-                said = literal(f"there is no column {name!r} for the {what} but {there}; say which with ")
-                raise ParameterError(said + "{}", what)
+        asked = {"label": format.label if self.examples == 0 else None, "weight": format.weight}
+        for what, name in asked.items():
+            if not columns or name is None or name in columns:
+                continue
+            there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
+            said = f"there is no column {name!r} for the {what} but {there}; say which with "
+            texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
+            formats = [Parameter("format", "text")] * bool(texts)
+            raise ParameterError(literal(said) + "{}" + texts, what, *formats)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
-        self.holdout.check(self.kind.unit)
+        self.split.holdout.check(self.kind.unit)
         if run.learner.rounds == run.rounds_before and self.kind.unit == "lists":
             raise ValueError("no list has a candidate that is better than another; check the files and the format")
-
-
-def _nothing() -> None:
-    """No memory is to be given back."""
-
-
-def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: Any) -> LinearLearner:
-    """A learner for the files of a source.
-
-    Where the classes are not given and the first block has two, they are one binary problem, until a third class is
-    met. Standard input cannot be read twice: there all classes compete from the start.
-    """
-    format, guessed = source.stream.format, None
-    if classes is None and source.repeatable:
-        found = source.first_labels()
-        guessed = in_order_of_labels(found) if len(found) == 2 else None
-    parameters["n_features"] = format.width
-    learner = LinearLearner(classes or guessed, provisional=guessed is not None, **parameters)
-    learner.space.reads(format, source.stream.idf)
-    return learner
-
-
-def calibrate(learner: LinearLearner, source: FileSource) -> None:
-    """Fit the probabilities on what was held out, or on some of it where that is much."""
-    step, at = thinning(source.holdout.held, len(learner.classes)), 0
-    truth, scores = [], []
-    for block in source.kept():
-        some = np.arange(-at % step, len(block), step)
-        at += len(block)
-        if len(some):
-            found = held_out_scores(learner, block.take(some))
-            truth.append(found[0])
-            scores.append(found[1])
-    known = np.concatenate([np.empty(0, np.int64), *truth])
-    if (known >= 0).any():
-        learner.temperature = fit_temperature(np.concatenate(scores)[known >= 0], known[known >= 0])

@@ -7,16 +7,18 @@ here, so that no adapter is imported before it is needed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import option_of
+from perceptive.errors import UsageError
 
 if TYPE_CHECKING:
     from perceptive.data.dataset import Dataset
+    from perceptive.learners.learner import Learner
     from perceptive.parameters import TrainingParameters
     from perceptive.streams.parsing import Log
     from perceptive.training.loop import Run, Source
@@ -31,13 +33,15 @@ class Job(Protocol):
     Attributes
     ----------
     learner : Learner
-        As it is before training: new, or the one that goes on.
+        As it is before training, after `prepare`: new, or the one that goes on.
     source : Source
     metric : str
         What the held-out part is scored by.
     files : sequence of str
     log : Log
         What was skipped, and what is odd.
+    passes : int
+        How often the files are read before the first epoch, where that takes time.
     certifies : bool
         Whether the certificate costs so little that it is made unasked.
     counts : dict
@@ -51,9 +55,14 @@ class Job(Protocol):
     log: Log
 
     @property
+    def passes(self) -> int: ...
+    @property
     def certifies(self) -> bool: ...
     @property
     def counts(self) -> dict[str, int]: ...
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """Read what must be known before the first round; ``report`` is told how much is done, in bytes."""
 
     def done(self, run: Run, played: int) -> float:
         """How much is done, in bytes of the files, where so many examples have been played."""
@@ -126,6 +135,9 @@ class Task(Protocol):
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """The lines of predictions, as bytes."""
 
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions, as bytes."""
+
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Compare predictions with the answers of files."""
 
@@ -150,8 +162,6 @@ class Entry:
         Where its adapter is; the class has the name of the module, in capitals.
     learner : str
         The class of its learners.
-    title : str
-        As refusals name it.
     what : str
         What its models are called.
     takes : dict
@@ -163,7 +173,6 @@ class Entry:
     name: str
     module: str
     learner: str
-    title: str
     what: str
     takes: Mapping[str, Groups]
     kernel: bool = False
@@ -184,23 +193,32 @@ class Entry:
         ]
         if wrong:
             others = [one for one in TASKS if {*wrong} <= g.names_of(one.takes.get(command, ()))]
-            cure = f"it is for {', '.join(one._called(command) for one in others)}" if others and only is None else ""
-            said = f"{', '.join(map(option_of, wrong))} does not go with {title or self._called(command)}"
-            raise ValueError(f"{said}; {cure or 'leave it out'}")
+            titles = dict.fromkeys(one._called(command, wrong) for one in others if only is None)
+            one = len(wrong) == 1
+            said = f"{', '.join(map(option_of, wrong))} {'does' if one else 'do'} not go with "
+            cure = f"{'it is' if one else 'they are'} for {', '.join(titles)}" if titles else ""
+            cure = cure or f"leave {'it' if one else 'them'} out"
+            raise UsageError(f"{said}{title or self._called(command)}; {cure}")
 
-    def _called(self, command: str) -> str:
-        return self.title if command == "train" else f"{self.what}s"
+    @property
+    def title(self) -> str:
+        """As refusals name it."""
+        return f"--task {self.name}" + " --kernel" * self.kernel
+
+    def _called(self, command: str, given: Sequence[str] = ()) -> str:
+        title = self.title if "kernel" not in given else f"--task {self.name}"
+        return title if command == "train" else f"{self.what}s"
 
 
 def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
-    """The learner and the task of a model, for which the command must be, and the options that were given."""
+    """The learner, the entry and the adapter of a model; raises where the command or an option is not for it."""
     from perceptive.models.registry import load_learner
 
     learner = load_learner(options.model)
-    entry = BY_LEARNER[type(learner).__name__]
+    entry = of_learner(learner)
     if options.command not in entry.takes:
         use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
-        raise ValueError(f"{options.model}: is a {entry.what}; use perceptive {use}")
+        raise UsageError(f"{options.model}: is a {entry.what}; use perceptive {use}")
     entry.refuse(options)
     return learner, entry, entry.adapter()
 
@@ -210,24 +228,28 @@ _EVAL = (g.FILES, g.HYPOTHESIS)
 _RANK = {"rank": (g.FILES, g.SCORES, g.HYPOTHESIS), "eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS,)}
 _TAG = {"tag": (g.PATHS, g.LABEL_COLUMN, g.HYPOTHESIS), "eval": (g.LABEL_COLUMN, g.HYPOTHESIS)}
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
-_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, *_KEPT)
-_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, *_KEPT)
+_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
+_KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
 _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")
 TASKS = [
     Entry(
-        "classify", "classify", "LinearLearner", "--task classify", "classifier",
+        "classify", "classify", "LinearLearner", "classifier",
         {
-            "train": (g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW),
+            "train": (
+                g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
+            ),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
         },
     ),
     Entry(
-        "classify", "kernel_classify", "KernelLearner", "--kernel", "kernel classifier",
+        "classify", "kernel_classify", "KernelLearner", "kernel classifier",
         {
             "train": (*_KERNEL, g.FILES, *g.ROWS),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES.only("unlabelled"), g.CLASS_TABLE, g.HYPOTHESIS),
+            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
             "inspect": (g.HYPOTHESIS,),
         },
@@ -235,26 +257,27 @@ TASKS = [
         of_objects=(*_KERNEL, _OBJECTS),
     ),
     Entry(
-        "rank", "rank", "RankingLearner", "--task rank", "ranker",
-        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW), **_RANK},
+        "rank", "rank", "RankingLearner", "ranker",
+        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE), **_RANK},
     ),
     Entry(
-        "rank", "kernel_rank", "KernelRankingLearner", "--task rank --kernel", "ranker",
+        "rank", "kernel_rank", "KernelRankingLearner", "ranker",
         {"train": (*_KERNEL_RANK, g.FILES, *g.LISTS), **_RANK},
         kernel=True,
         of_objects=(*_KERNEL_RANK, _OBJECTS),
     ),
     Entry(
-        "tag", "tag", "SequenceLearner", "--task tag", "tagger",
+        "tag", "tag", "SequenceLearner", "tagger",
         {
-            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW),
+            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE),
             **_TAG,
+            "explain": (g.PARTS, g.LABEL_COLUMN, g.HYPOTHESIS),
             "certify": (g.LABEL_COLUMN,),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },
     ),
     Entry(
-        "rerank", "rerank", "RerankingLearner", "--task rerank", "reranker",
+        "rerank", "rerank", "RerankingLearner", "reranker",
         {
             "train": (g.RANKER, g.PAIR_COST, _EPOCHS, g.RERANKER, g.LABEL_COLUMN, g.CHECKPOINT),
             **_TAG,
@@ -262,7 +285,11 @@ TASKS = [
         },
     ),
 ]  # fmt: skip
-BY_LEARNER = {entry.learner: entry for entry in TASKS}
+
+
+def of_learner(learner: Learner) -> Entry:
+    """The task of a learner."""
+    return next(entry for entry in TASKS if entry.learner == type(learner).__name__)
 
 
 def of_name(name: str, kernel: bool) -> Entry:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
-from perceptive.cli.options import given, label
+from perceptive.cli.options import as_json, given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
-from perceptive.cli.tasks.predictions import Predictions
+from perceptive.cli.tasks.predictions import Predictions, probabilities_of
 from perceptive.cli.tasks.rows import (
     FROM_DICTS,
     NOTHING,
@@ -26,10 +26,12 @@ from perceptive.cli.tasks.rows import (
     stream_for,
 )
 from perceptive.data.dataset import Dataset
-from perceptive.evaluation.metrics import Confusion, auc
+from perceptive.errors import UsageError
+from perceptive.evaluation.metrics import Confusion, LogLoss, auc
 from perceptive.learners.linear import LinearLearner
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
+from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, Examples
 
 if TYPE_CHECKING:
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
 
 NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
+SOME = 5  # labels that a note names
+SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
-OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are no options, or not as they are there
+OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
 # Of labels, which of them each example has, scores, and the lines between examples that hold none.
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 
@@ -55,17 +59,18 @@ class Classify:
         """Open the files."""
         from perceptive.cli.tasks.files import RowsJob
         from perceptive.training.blocks import RowBlocks
-        from perceptive.training.class_weights import weigh_classes
-        from perceptive.training.source import classifier_for
+        from perceptive.training.classifiers import classifier_for
 
-        parameters = given(options, LinearParameters, OWN)
+        parameters = given_to_learner(options, LinearParameters, OWN)
         LinearParameters(**parameters)  # raises for what cannot be, before anything is read
         stream = self._stream(options, learner)
-        job = RowsJob(stream, RowBlocks(), options, training, learner)
-        weigh_classes(job.source, weights_given(options, stream))
-        if learner is None:
-            classes, reference = labels_given(options, stream)
-            job.learner = classifier_for(job.source, classes, **parameters, **reference)
+        classes, reference = labels_given(options, stream)
+
+        def make(source: FileSource) -> LinearLearner:
+            return classifier_for(source, classes, **parameters, **reference)
+
+        job = RowsJob(stream, RowBlocks(), options, training, learner, make)
+        job.class_weight = weights_given(options, stream)
         return job
 
     def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
@@ -79,13 +84,13 @@ class Classify:
         from perceptive.training.blocks import MAX_FEATURES, RowBlocks
 
         if options.class_weight == "balanced":
-            raise ValueError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
+            raise UsageError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
         stream, kind = self._stream(options, learner), RowBlocks()
         kind.class_weight = weights_given(options, stream)
         if learner is None:
             classes, reference = labels_given(options, stream)
-            parameters = {**given(options, LinearParameters, OWN), **reference, "n_features": stream.format.width}
-            learner = LinearLearner(classes, **parameters)
+            parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
+            learner = LinearLearner(classes, **parameters, n_features=stream.format.width)
             learner.space.reads(stream.format, stream.idf)
 
         def datasets() -> Iterator[Dataset]:
@@ -93,7 +98,7 @@ class Classify:
                 labelled = examples.take((examples.which != UNLABELLED).nonzero()[0])
                 if len(labelled):
                     yield kind.dataset(learner, kind.ready(labelled, stream.format.width))
-                    learner.space.remember(stream.log.names)
+                    learner.space.remember(stream.log.names, () if learner.space.header else stream.columns)
 
         return learner, datasets()
 
@@ -109,13 +114,23 @@ class Classify:
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples; the parsing threads compute them, and do ``then`` with them."""
-        width = learner.n_features or 0
-        learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)  # vectors are made once
+        width, stream = learner.n_features or 0, stream_for(learner, options)
+        # Of an example without features; vectors are made once.
+        empty = learner.scores(_core.dense_rows(np.zeros((1, width)), False), options.hypothesis)
+        voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
+        asks = not (learner.space.header or learner.space.format is None or voted) and learner.updates > 0
 
         def score(examples: Examples) -> Any:
             return learner.scores(known_rows(examples, width), options.hypothesis)
 
-        return scored_rows(stream_for(learner, options), score, then)
+        def strange(examples: Examples, scores: Any) -> bool:
+            """Whether there are features, and all of them are new to the model."""
+            hashed = asks and stream.format.bits is not None
+            return bool(np.any(examples.data)) and (
+                examples.indices.min() >= width or (hashed and bool((scores == empty).all()))
+            )
+
+        return scored_rows(stream, score, then, strange)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each line of the files: the label first."""
@@ -129,35 +144,64 @@ class Classify:
             return opened
         return opened._replace(parts=chain([(0, made.header())], opened.parts))
 
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions: the features of each example."""
+        from perceptive.explanation import explain_rows, file_names
+
+        stream, width = stream_for(learner, options, names=True), learner.n_features or 0
+        label = class_asked(learner, options)
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            for examples in stream.blocks():
+                name = file_names(stream.format, stream.log.names, learner.space.names)
+                found = explain_rows(learner, examples.narrow(width), name, label, options.top, options.hypothesis)
+                yield len(found), explained(options, found)
+
+        return Opened(stream.files, stream.log, parts())
+
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
-        """Accuracy, and precision, recall and F1 of each class."""
+        """Accuracy, macro F1, log loss; and precision, recall and F1 of each class."""
         confusion, index = Confusion(list(learner.classes)), learner.index
+        to_proba = probabilities_of(learner, options.hypothesis)
         unanswered, positive, margins = 0, [], []
+        log_loss, strange = LogLoss(), dict[Any, None]()
 
         def decide(labels: list[Any], which: NDArray[Any], scores: Any, gaps: Any) -> Any:
             two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
-            return labels, which, learner.decide(scores), scores if scores.ndim == 1 else two
+            proba = None if to_proba is None else to_proba(scores)
+            return labels, which, learner.decide(scores), scores if scores.ndim == 1 else two, proba
 
         opened = self.scored(learner, options, decide)
-        for labels, which, predicted, margin in watched(opened, not options.json):
-            if len(confusion.labels) == len(index) and any(one not in index for one in labels):
+        for labels, which, predicted, margin, proba in watched(opened, not options.json):
+            new = [one for one in labels if one not in index]
+            strange |= dict.fromkeys(new)
+            if new and len(confusion.labels) == len(index):
                 confusion.widen(NEVER_MET)
             known = which != UNLABELLED
             unanswered += int(np.count_nonzero(~known))
             truth = np.array([*(index.get(one, len(index)) for one in labels), 0], np.int64)[which]
             confusion.add(truth[known], predicted[known])
+            if proba is not None:
+                met = known & (truth < len(index))
+                log_loss.add(truth[met], proba[met])
             if margin is not None:
                 positive.append(truth[known] == 1)
                 margins.append(margin[known])
         if confusion.total == 0:
             raise ValueError(NO_EXAMPLES)
+        if confusion.counts[: len(index)].sum() == 0:
+            said = f"no label of the data is known: they have {_some(strange)}, the model has {_some(index)}"
+            opened.log.remark("labels", said)
         area = auc(np.concatenate(positive), np.concatenate(margins)) if margins else math.nan
+        metrics = {"accuracy": confusion.accuracy, "macro_f1": confusion.macro_f1}
+        metrics |= {"auc": area, "log_loss": log_loss.mean}
+        defined = {name: None if math.isnan(value) else value for name, value in metrics.items()}
         reports = confusion.reports()
         return Evaluation(
             count(confusion.total, opened.log, unanswered),
-            {"accuracy": confusion.accuracy, "auc": None if math.isnan(area) else area},
+            defined,
             {"classes": [vars(report) for report in reports], "confusion": confusion.counts.tolist()},
-            _shown(confusion, reports, area, unanswered, opened.log.skipped),
+            _shown(confusion, reports, defined, unanswered, opened.log.skipped),
             opened.log,
         )
 
@@ -176,7 +220,7 @@ class Classify:
         if wanted is not None:
             found = {one: top for one, top in tops.items() if str(one) == wanted}
             if not found:
-                raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, tops))}")
+                raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, tops))}")
             tops = found
         return weights_of(tops)
 
@@ -194,13 +238,48 @@ def weights_given(options: argparse.Namespace, stream: Stream) -> Any:
     return {label(k, stream.format.name): v for k, v in asked.items()} if isinstance(asked, dict) else asked
 
 
-def scored_rows(stream: Stream, score: Callable[[Examples], Any], then: Then) -> Opened:
-    """Examples of files with their scores, block by block."""
+def class_asked(learner: Any, options: argparse.Namespace) -> Any:
+    """The class that an option names; None where there is no such option."""
+    wanted = getattr(options, "class")
+    if wanted is None:
+        return None
+    found = [one for one in learner.classes if str(one) == wanted]
+    if not found:
+        raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
+    return found[0]
 
-    def prepare(examples: Examples, number: int, file: int) -> tuple[int, Any]:
-        return len(examples), then(examples.labels, examples.which, score(examples), examples.gaps)
 
-    return Opened(stream.files, stream.log, stream.blocks(prepare=prepare))
+def explained(options: argparse.Namespace, found: list[Any]) -> bytes:
+    """How explanations are written."""
+    texts = (as_json(one.to_dict()) if options.json else f"{one}\n" for one in found)
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def scored_rows(
+    stream: Stream,
+    score: Callable[[Examples], Any],
+    then: Then,
+    strange: Callable[[Examples, Any], bool] = lambda examples, scores: False,
+) -> Opened:
+    """Examples of files with their scores, block by block; raises where a file begins with none but new features."""
+
+    def prepare(examples: Examples, number: int, file: int) -> tuple[int, int, bool, Any]:
+        scores = score(examples)
+        odd = strange(examples, scores)
+        return file, len(examples), odd, then(examples.labels, examples.which, scores, examples.gaps)
+
+    def parts() -> Iterator[tuple[int, Any]]:
+        latest = -1
+        for file, n, odd, part in stream.blocks(prepare=prepare):
+            if odd and file != latest:
+                said = f"{shown(stream.files[file])}: the model knows none of the features"
+                if stream.format.name != "text":
+                    raise ValueError(f"{said}; check that it was trained on such files")
+                stream.log.remark("strange", f"{said}, and predicts the same for all")
+            latest = file
+            yield n, part
+
+    return Opened(stream.files, stream.log, parts())
 
 
 def examined(source: FileSource, learner: Any) -> Opened:
@@ -225,14 +304,21 @@ def weights_of(tops: dict[Any, Any]) -> tuple[dict[str, Any], str]:
     return {"weights": told}, "\n\n".join(parts)
 
 
+def _some(labels: Iterable[Any]) -> str:
+    """The first few labels."""
+    first = list(islice(labels, SOME + 1))
+    return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")
+
+
 def _shares(feature: Any) -> str:
     return f"shares #{feature.column} with {feature.sharing - 1} more" if feature.sharing > 1 else ""
 
 
-def _shown(confusion: Confusion, reports: list[Any], area: float, unanswered: int, skipped: int) -> str:
+def _shown(
+    confusion: Confusion, reports: list[Any], metrics: dict[str, float | None], unanswered: int, skipped: int
+) -> str:
     rows: list[tuple[str, Any]] = [("examples", f"{confusion.total:,}"), ("accuracy", f"{confusion.accuracy:.2%}")]
-    if not math.isnan(area):
-        rows.append(("AUC", f"{area:.4f}"))
+    rows += [(called, f"{value:.4f}") for name, called in SHOWN.items() if (value := metrics[name]) is not None]
     rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
     by_class = [[r.label, f"{r.precision:.4f}", f"{r.recall:.4f}", f"{r.f1:.4f}", f"{r.support:,}"] for r in reports]
     parts = [pairs(rows), table(by_class, ["class", "precision", "recall", "F1", "examples"])]

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from perceptive.cli.tasks.rows import size_of
+from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
 from perceptive.training.blocks import Blocks
+from perceptive.training.class_weights import weigh_classes
+from perceptive.training.classifiers import calibrate
 from perceptive.training.loop import Run
-from perceptive.training.source import FileSource, calibrate
+from perceptive.training.source import FileSource
+from perceptive.training.windows import MEMORY
 
 
 class FileJob:
-    """Training from a `FileSource`, which reads block by block."""
+    """Training from a `FileSource`; a learner that goes on, or one that is made for what the files hold."""
 
     certifies = False
 
     def __init__(
-        self, stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, learner: Any
+        self,
+        stream: Stream,
+        kind: Blocks,
+        options: argparse.Namespace,
+        training: TrainingParameters,
+        learner: Any,
+        make: Callable[[FileSource], Any] | None = None,
     ) -> None:
-        self.stream, self.files, self.log, self.learner = stream, stream.files, stream.log, learner
+        self.stream, self.files, self.log, self.learner, self._make = stream, stream.files, stream.log, learner, make
         self.source = FileSource(
             stream,
             kind,
@@ -30,13 +41,25 @@ class FileJob:
             holdout=training.validation_fraction,
             seed=seed_of(options, learner),
             shuffle=training.shuffle,
+            memory=options.memory or MEMORY,
         )
         if options.certify and training.epochs == 1 and not self.source.repeatable:
-            raise ValueError("--certify reads the examples twice, a pipe gives them once; write them to a file")
+            raise UsageError("--certify reads the examples twice, a pipe gives them once; write them to a file")
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """Read what must be known before the first round, and make the learner."""
+        self.source.prepare(lambda: report(self.source.done))
+        if self.learner is None and self._make is not None:
+            self.learner = self._make(self.source)
+
+    @property
+    def passes(self) -> int:
+        """The first one may be before the epochs."""
+        return int(self.source.reads_first)
 
     def done(self, run: Run, played: int) -> float:
-        """The epochs before, and what the source has read of this one."""
-        return run.epoch * sum(map(size_of, self.files)) + self.source.done
+        """What was read before this epoch, and what the source has read of this one."""
+        return (run.epoch + self.passes) * sum(map(size_of, self.files)) + self.source.done
 
     def finished(self, learner: Any) -> Any:
         """The learner, with the names of hashed features that were met."""
@@ -50,8 +73,8 @@ class FileJob:
     @property
     def counts(self) -> dict[str, int]:
         """What the first epoch met."""
-        source = self.source
-        return {"examples": source.examples, "skipped": source.skipped, "unanswered": source.unanswered}
+        found = self.source.split
+        return {"examples": found.examples, "skipped": self.source.skipped, "unanswered": found.unanswered}
 
     def close(self) -> None:
         """Let go of the cache."""
@@ -62,6 +85,12 @@ class RowsJob(FileJob):
     """Training from labelled rows."""
 
     metric = "accuracy"
+    class_weight: Mapping[Any, float] | str | None = None
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """Weigh the classes, too."""
+        super().prepare(report)
+        weigh_classes(self.source, self.class_weight)
 
     @property
     def certifies(self) -> bool:  # type: ignore[override]
@@ -69,9 +98,10 @@ class RowsJob(FileJob):
         return self.source.cached
 
     def finished(self, learner: Any) -> Any:
-        """With probabilities from the held-out part."""
-        if self.source.holdout and learner.parameters.hypothesis != "voted":
+        """With probabilities from the held-out part, and the columns of its tables."""
+        if self.source.fraction and learner.parameters.hypothesis != "voted":
             calibrate(learner, self.source)
+        learner.space.remember(None, self.stream.columns)
         return super().finished(learner)
 
 
@@ -83,7 +113,7 @@ class ListsJob(FileJob):
     @property
     def counts(self) -> dict[str, int]:
         """With the candidates of the lists."""
-        return {**super().counts, "candidates": self.source.rows}
+        return {**super().counts, "candidates": self.source.split.rows}
 
 
 def seed_of(options: argparse.Namespace, learner: Any) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,15 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import tell_log
-from perceptive.cli.options import given
+from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened, of_name
-from perceptive.cli.tasks.classify import NO_EXAMPLES, Classify, Then, labels_given, scored_rows
+from perceptive.cli.tasks.classify import (
+    NO_EXAMPLES,
+    Classify,
+    Then,
+    class_asked,
+    explained,
+    labels_given,
+    scored_rows,
+)
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameters import KernelParameters, TrainingParameters
 from perceptive.streams import Stream
@@ -35,7 +46,7 @@ from perceptive.streams.parsing import Log
 from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
-OWN = {"kernel", "normalized", "cache_size"}  # parameters that are no options, or not as they are there
+OWN = {"kernel", "normalized", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Labelled(NamedTuple):
@@ -53,6 +64,21 @@ class Labelled(NamedTuple):
         """Some of the examples, their labels and their weights."""
         X = self.X[rows] if hasattr(self.X, "tocsr") else [self.X[i] for i in rows.tolist()]
         return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
+
+
+@dataclass
+class KernelJob(MemoryJob):
+    """Training of a kernel classifier."""
+
+    kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
+
+    def finished(self, learner: Any) -> Any:
+        """With probabilities from the held-out part."""
+        X, y, _ = self.kept
+        if y and learner.parameters.hypothesis != "voted":
+            truth = np.array([learner.index[label] for label in y], np.int64)
+            learner.temperature = fit_temperature(learner.scores(X), truth)
+        return learner
 
 
 class OfKernel:
@@ -73,10 +99,11 @@ class OfKernel:
 class KernelClassify(OfKernel, Classify):
     """The adapter."""
 
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
         """Read the files."""
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
+            learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters).to_learn_from()
         dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
@@ -100,12 +127,32 @@ class KernelClassify(OfKernel, Classify):
         def look(learner: Any) -> Any:
             return learner.dataset(*taught, grow=False)
 
-        return MemoryJob(learner, source, "accuracy", read.files, read.log, counts, look)
+        return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
 
-    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """A line for each example: the label first."""
-        options.proba = False
-        return super().predict(learner, options)
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the predictions: the supports."""
+        from perceptive.explanation import explain_supports
+
+        label, width = class_asked(learner, options), learner.n_features or 0
+        how = (label, options.top, options.hypothesis)
+        if learner.kernel.vectors:
+            stream = stream_for(learner, options)
+
+            def rows() -> Iterator[tuple[int, bytes]]:
+                for examples in stream.blocks():
+                    found = explain_supports(learner, examples.narrow(width).X(width), *how)
+                    yield len(found), explained(options, found)
+
+            return Opened(stream.files, stream.log, rows())
+        objects = Objects(options, labelled=False)
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            lines = iter(objects)
+            while part := list(islice(lines, PART)):
+                kept, found = objects.sound(part, lambda X: explain_supports(learner, X, *how))
+                yield len(kept), explained(options, found or [])
+
+        return Opened(objects.files, objects.log, parts())
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples: of rows block by block, of objects some at a time."""
@@ -148,9 +195,12 @@ class KernelClassify(OfKernel, Classify):
 
 def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
     """The kernel of a training run, which files can serve; raises for options that go with rows only."""
-    kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    try:
+        kernel: Kernel = as_kernel(options.kernel) if learner is None else learner.kernel
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None  # it begins with "kernel", and says where it is wrong
     if kernel.one_way:
-        raise ValueError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
+        raise UsageError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
     if not kernel.vectors:
         entry = of_name(options.task, kernel=True)
         entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
@@ -170,16 +220,17 @@ def check_width(stream: Stream, known: int | None, width: int) -> None:
 def check_idf(stream: Stream) -> None:
     """Raise where texts are weighed by idf, which kernels do not keep."""
     if stream.format.has_idf:
-        raise ValueError("--idf does not go with --kernel; leave it out")
+        raise UsageError("--idf does not go with --kernel; leave it out")
 
 
 def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stream: Stream | None) -> KernelLearner:
     classes = labels_given(options, stream)[0] or in_order_of_labels(dict.fromkeys(y))
     if len(classes) < 2:
         raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
-    learner = KernelLearner(classes=classes, kernel=kernel, **given(options, KernelParameters, OWN))
+    learner = KernelLearner(classes=classes, kernel=kernel, **given_to_learner(options, KernelParameters, OWN))
     if stream is not None:
         learner.space.reads(stream.format, None)
+        learner.space.remember(None, stream.columns)
     learner.takes_objects = stream is None
     return learner
 
@@ -206,7 +257,7 @@ def _rows(stream: Stream, learner: Any) -> Labelled:
 def _objects(
     options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
 ) -> tuple[Kernel, Labelled]:
-    """Objects and their labels; a new kernel becomes one of their numbers, where it sees these."""
+    """Objects, their labels and the kernel; a new kernel learns here which numbers of the objects it compares."""
     objects = Objects(options, labelled=True)
     lines = list(objects)
     kernel = with_numbers(kernel, lines) if new else kernel

@@ -34,7 +34,7 @@ from perceptive.streams.parsing import Log
 from perceptive.training.blocks import NO_PREFERENCE
 from perceptive.training.loop import InMemory
 
-OWN = {"kernel", "cost", "cache_size"}  # parameters that are no options, or not as they are there
+OWN = {"kernel", "cost", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Answered(NamedTuple):

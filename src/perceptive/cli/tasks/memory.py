@@ -33,6 +33,11 @@ class MemoryJob:
 
     certifies = False
 
+    passes = 0
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """All has been read."""
+
     def done(self, run: Run, played: int) -> float:
         """The share of the examples that have been played, as that of the files."""
         return played / max(1, len(self.source.dataset)) * sum(map(size_of, self.files))

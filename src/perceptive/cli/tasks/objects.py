@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptive.data.labels import is_missing
-from perceptive.errors import ExampleError
+from perceptive.errors import ExampleError, UsageError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import check_alike
 from perceptive.kernels.vectors import VectorKernel
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 def object_files(options: argparse.Namespace) -> list[str]:
     """The files, which must be JSON lines."""
     if options.format not in (None, "json", "jsonl"):
-        raise ValueError(JSON_ONLY.format(options.format))
+        raise UsageError(JSON_ONLY.format(options.format))
     return expand(options.data)
 
 
@@ -95,7 +95,7 @@ def try_objects(kernel: Kernel, learner: Any, dtype: str, X: list[Any]) -> None:
 
 
 def with_numbers(kernel: Kernel, lines: list[Line]) -> Kernel:
-    """The kernel, whose parts of vectors that no "@" sends elsewhere are of the numbers of the first line."""
+    """The kernel, in which kernels of vectors without "@" compare the numbers that the first line has."""
     taken: list[Any] = []
     whole: list[Kernel] = []  # those that see all of a line
     waiting = [kernel]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,16 @@ from numpy.typing import NDArray
 
 from perceptive.cli.labels import in_line
 from perceptive.cli.options import as_json
+from perceptive.errors import UsageError
 from perceptive.learners.calibration import probabilities
+
+
+def probabilities_of(learner: Any, hypothesis: str | None) -> Callable[[Any], NDArray[np.float64]] | None:
+    """What makes probabilities of scores: shares of votes, or what was calibrated; None where there is neither."""
+    if (hypothesis or learner.parameters.hypothesis) == "voted":
+        return partial(probabilities, temperature=None)
+    temperature = getattr(learner, "temperature", None)
+    return None if temperature is None else partial(probabilities, temperature=temperature)
 
 
 class Predictions:
@@ -28,12 +39,12 @@ class Predictions:
     def __init__(self, learner: Any, options: argparse.Namespace) -> None:
         self.learner, self.options = learner, options
         self.names = [in_line(one) for one in learner.classes]
-        self.voted = (options.hypothesis or learner.parameters.hypothesis) == "voted"
         self.number = "proba" if options.proba else "score"
-        if options.proba and learner.temperature is None and not self.voted:
-            raise ValueError(f"{options.model}: was not calibrated; train it with --holdout, or ask for --scores")
+        self.proba = probabilities_of(learner, options.hypothesis)
+        if options.proba and self.proba is None:
+            raise UsageError(f"{options.model}: was not calibrated; train it with --holdout, or ask for --scores")
         if options.header and options.json:
-            raise ValueError("--header does not go with --json, which names everything; leave it out")
+            raise UsageError("--header does not go with --json, which names everything; leave it out")
 
     def header(self) -> bytes:
         """The names of the fields; where two classes have one score, it is that of the second."""
@@ -63,8 +74,8 @@ class Predictions:
         decided = self.learner.decide(scores)
         if not (options.scores or options.proba or options.json or options.top):
             return [names[i] for i in decided.tolist()]
-        if options.proba:
-            scores = probabilities(scores, None if self.voted else self.learner.temperature)
+        if self.proba is not None and options.proba:
+            scores = self.proba(scores)
         if options.top:
             return self._best(scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1), decided)
         numbers = scores if scores.ndim == 2 else scores[:, None]

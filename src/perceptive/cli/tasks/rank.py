@@ -10,12 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import pairs, tell_log, watched
-from perceptive.cli.options import as_json, given
+from perceptive.cli.options import as_json, given_to_learner
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.classify import examined, weights_of
 from perceptive.cli.tasks.files import ListsJob
-from perceptive.cli.tasks.rows import FROM_DICTS, NOTHING, count, known_rows, open_stream, refuse_changes, stream_for
+from perceptive.cli.tasks.rows import (
+    FROM_DICTS,
+    KEEPS,
+    NOTHING,
+    count,
+    known_rows,
+    open_stream,
+    refuse_changes,
+    stream_for,
+)
 from perceptive.data.dataset import Dataset
+from perceptive.errors import UsageError
 from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
@@ -128,17 +138,17 @@ class Rank:
 
 
 def ranking_parameters(
-    options: argparse.Namespace, parameters: type = RankingParameters, own: set[str] = OWN
+    options: argparse.Namespace, parameters: Any = RankingParameters, own: set[str] = OWN
 ) -> dict[str, Any]:
-    """What was given of a ranker."""
+    """What a new ranker is given."""
     cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
-    return {**given(options, parameters, own), **cost}
+    return {**given_to_learner(options, parameters, own), **cost}
 
 
 def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
     """Raise where a ranker that goes on was begun with another cost."""
     if options.pair_cost not in (None, learner.parameters.cost):
-        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out --pair-cost")
+        raise UsageError(f"{options.model}: {KEEPS}; leave out --pair-cost")
 
 
 def scored_lists(stream: Stream, score: Callable[[Any], Scores]) -> Opened:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from perceptive.cli.tasks import BY_LEARNER
+from perceptive.cli.tasks import of_learner
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
 from perceptive.cli.tasks.rows import count
 from perceptive.cli.tasks.tag import Tag, label_column, located, read
+from perceptive.errors import UsageError
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
@@ -30,10 +31,10 @@ class Rerank(Tag):
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         """Read the files, and let taggers like the base propose candidates for them."""
         if options.base is None:
-            raise ValueError("--task rerank needs --base MODEL, a tagger of train --task tag")
+            raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
         base = load_learner(options.base)
-        if BY_LEARNER[type(base).__name__].name != "tag":
-            raise ValueError(f"{options.base}: is not a tagger; give one of train --task tag")
+        if of_learner(base).name != "tag":
+            raise UsageError(f"{options.base}: is not a tagger; give one of train --task tag")
         X, y, places = read(options.data, label_column(options, base))
         epochs = options.base_epochs or max(1, round(base.rounds / len(X)))
         if learner is None:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.options import given, option_of
+from perceptive.cli.tasks import of_learner
+from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
+from perceptive.streams.blocks import expand, shown
 from perceptive.streams.examples import Examples
+from perceptive.streams.file_format import NAMED_FEATURES
+from perceptive.streams.guessing import by_name, told_by
 from perceptive.streams.parsing import Log
+from perceptive.streams.tables import names_in
 
 # The options of how features become columns that are not called as `FileFormat` calls them.
 TEXT = {name: "normalize" if name == "normalize_text" else name for name in g.TEXT.without("text").options}
 FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
+KEEPS = "keeps the parameters that it was trained with"
+MOST_NAMES = 10  # of columns in a message
 NOTHING = "{}: this model has learned nothing; train it first"
 FROM_DICTS = "{}: learned from dicts in Python, and cannot read files; use it from Python"
 
@@ -30,7 +40,7 @@ def size_of(path: str) -> int:
 
 
 def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> Stream:
-    """The files of a training run; a learner that goes on reads as it has begun.
+    """The files of a training run; a learner that goes on reads them as before.
 
     Parameters
     ----------
@@ -53,13 +63,10 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
             **common,
         )
     if options.text and options.format not in (None, "text", "fasttext"):
-        raise ValueError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
+        raise UsageError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
     format = "text" if options.text else options.format
     dtype = options.dtype or parameters.dtype  # type: ignore[attr-defined]
-    try:
-        return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
-    except streams.Meaningless as error:
-        raise ValueError(f"{', '.join(map(_format_option, error.names))}: {error.why}") from None
+    return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
 
 
 def _format_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -72,43 +79,93 @@ def _format_options(options: argparse.Namespace) -> dict[str, Any]:
     return {**format, "text": text} if text else format
 
 
-def _format_option(name: str) -> str:
-    """The option that gives this part of a format."""
-    return option_of({known: option for option, known in TEXT.items()}.get(name, name))
+def _of_text(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"text.{name}": value for name, value in values.items()}
 
 
-def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False) -> Stream:
-    """The files of a command that uses a model."""
+def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, names: bool = False) -> Stream:
+    """The files of a command that uses a model; ``names`` is whether the log takes those of hashed features."""
     return streams.open(
         options.data,
-        format=format_of(learner, options, fixed),
-        dtype=learner.parameters.dtype if hasattr(learner, "kernel") else "float32",
+        format=_with_columns(learner, format_of(learner, options, fixed), expand(options.data)),
+        dtype=learner.parameters.dtype if of_learner(learner).kernel else "float32",
         threads=options.threads,
         on_error=options.on_error,
+        remember_names=names,
         idf=learner.space.idf,
     )
 
 
+def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFormat:
+    """How tables are read that may lack columns; raises where they have none that the model knows, and says which."""
+    if format.name not in NAMED_FEATURES or learner.space.format is None:
+        return format
+    there: dict[str, None] = {}
+    for path in files:
+        columns = names_in(path, format)
+        if columns is None:  # it comes but once
+            return format
+        there |= dict.fromkeys(columns)
+        try:
+            lost = learner.space.missing(columns) if columns else []
+        except ValueError as error:
+            raise ValueError(f"{shown(path)}: {error}") from None
+        if lost:
+            some = ", ".join(lost[:MOST_NAMES]) + (", …" if len(lost) > MOST_NAMES else "")
+            print(f"warning: {shown(path)} lacks columns that the model has learned from: {some}", file=sys.stderr)
+        if learner.space.format.name == "text" and columns and format.text_column not in columns:
+            raise ValueError(
+                f"{shown(path)}: the model has learned from texts; call the column or key of the text 'text'"
+            )
+    if format.name == "json" or not there:
+        return format
+    return replace(
+        format,
+        text_column=format.text_column if format.text_column in there else None,
+        categorical=tuple(name for name in format.categorical if name in there),
+        ignore=tuple(name for name in format.ignore if name in there),
+        interactions=tuple(pair for pair in format.interactions if pair == "all" or {*pair.split(":")} <= {*there}),
+    )
+
+
 def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFormat:
-    """How a model reads files.
+    """How a model reads files: what their names and first bytes say stands above what it remembers.
 
     One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
     out later.
     """
-    told: str | None = options.format
     known: FileFormat | None = learner.space.format
+    told = options.format or _told(expand(options.data), known)
     if known is None:
         bits = getattr(learner.parameters, "bits", None)
         if bits is None and told not in (None, "svmlight", "libsvm"):
-            raise ValueError(f"the model has learned from columns, which {told} files do not number; give svmlight")
+            raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:
-            raise ValueError(
-                "the model has learned from dicts in Python; say by --format which files hold such examples"
-            )
+            raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
         return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
-    if told is not None and FileFormat(name=told).name != known.name:
-        raise ValueError(f"the model has learned from {known.name} files; it cannot read {told}")
-    return replace(known, labelled=False) if getattr(options, "unlabelled", False) else known
+    try:
+        format = known if told is None else known.read_as(told)
+    except ValueError as error:
+        raise (UsageError if options.format else ValueError)(str(error)) from None
+    if format.name == "json" != known.name and {format.weight or "weight", "features"} & {*learner.space.header}:
+        raise ValueError(
+            "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
+            "csv or arrow files"
+        )
+    return replace(format, labelled=False) if getattr(options, "unlabelled", False) else format
+
+
+def _told(files: list[str], known: FileFormat | None) -> str | None:
+    """The format that files say they have; None where that is left to the model."""
+    labelled_text = known is not None and known.name in ("text", "vw")  # which may look like anything
+    found = {by_name(path) if labelled_text else told_by(path): path for path in files}
+    if labelled_text and known is not None and known.name == "text":
+        found.pop("tsv", None)  # label TAB text
+    if len(found) > 1:
+        (one, path), (other, another), *_ = found.items()
+        what = [f"{shown(p)} looks like {f or 'something else'}" for f, p in ((one, path), (other, another))]
+        raise ValueError(f"{', '.join(what)}; read them apart, or say which by --format")
+    return next(iter(found), None)
 
 
 # ---------------------------------------------------------------- going on
@@ -133,13 +190,14 @@ def refuse_changes(
     chosen = given(options, parameters, leave_out)
     changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
     format = learner.space.format
-    known = {} if format is None else {**vars(format), **format.text}
+    known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)
-    asked |= asked.pop("text", {})
-    changed += [_format_option(name) for name, value in asked.items() if value != known.get(name)]
+    asked |= _of_text(asked.pop("text", {}))
+    asked |= {"scale": None} if options.scale == "none" else {}  # as the format has it
+    changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
     if changed:
-        raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {', '.join(changed)}")
+        raise UsageError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
 
 
 def known_rows(examples: Examples, width: int) -> _core.Rows:

@@ -15,13 +15,13 @@ import numpy as np
 
 from perceptive.cli.console import table
 from perceptive.cli.labels import breaks_line
-from perceptive.cli.options import as_option, given, option_of
+from perceptive.cli.options import as_option, given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.memory import MemoryJob, held_out
-from perceptive.cli.tasks.rows import count
-from perceptive.cli.tasks.tagged import tagged
+from perceptive.cli.tasks.rows import KEEPS, count
+from perceptive.cli.tasks.tagged import explained, tagged, tokens_of
 from perceptive.data.dataset import Dataset
-from perceptive.errors import ExampleError, ExampleWarning
+from perceptive.errors import ExampleError, ExampleWarning, UsageError
 from perceptive.features.tokens import tokenise
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.models.registry import from_state
@@ -61,15 +61,15 @@ class Tag:
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> TaggerJob:
         """Read the files."""
         if options.dev and options.validation_fraction:
-            raise ValueError("--dev and --holdout are both sentences to stop by; give one of them")
+            raise UsageError("--dev and --holdout both choose the sentences for early stopping; give one of them")
         if options.prune is not None and not options.prune >= 0:
-            raise ValueError(f"--prune {options.prune}: give a number ≥ 0")
+            raise UsageError(f"--prune {options.prune}: give a number ≥ 0")
         resumed = learner is not None and not options.model
         learner = self._begun(options, learner)
         if resumed:  # a file holds the lines of templates; they were asked for by another name, perhaps
             learner.parameters = replace(learner.parameters, template=options.template or SequenceParameters.template)
-        if options.prune is not None and learner.parameters.keeps_log:
-            raise ValueError(
+        if options.prune is not None and learner.parameters.keeps_journal:
+            raise UsageError(
                 "--prune does not go with --keep all and the hypotheses best, voted and random: prune averaged or last"
             )
         column = label_column(options, learner)
@@ -103,8 +103,8 @@ class Tag:
         chosen = given(options, SequenceParameters, set())
         if options.model and chosen:
             changed = ", ".join(map(option_of, chosen))
-            raise ValueError(f"{options.model}: goes on learning as it has begun; leave out {changed}")
-        return SequenceLearner(**chosen) if learner is None else learner
+            raise UsageError(f"{options.model}: {KEEPS}; leave out {changed}")
+        return SequenceLearner(**given_to_learner(options, SequenceParameters, set())) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Sentences as they arrive: each ends with an empty line."""
@@ -131,12 +131,12 @@ class Tag:
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """The columns as they came, with the labels behind them."""
         if bool(options.data) == (options.text is not None):
-            raise ValueError("give files, or --text")
+            raise UsageError("give files, or --text")
         if options.spans and (options.kbest or options.margin):
-            raise ValueError("--spans does not go with --kbest and --margin")
+            raise UsageError("--spans does not go with --kbest and --margin")
         broken = [label for label in learner.classes if breaks_line(label)]
         if broken and not options.json:
-            raise ValueError(f"the label {broken[0]!r} would break the lines of the output; ask for --json")
+            raise UsageError(f"the label {broken[0]!r} would break the lines of the output; ask for --json")
 
         def parts() -> Iterator[tuple[int, bytes]]:
             separator = ""
@@ -148,6 +148,22 @@ class Tag:
                 yield len(batch), lines.encode()
 
         return Opened(expand(options.data) if options.data else [], Log(), parts())
+
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the label of each token."""
+        from perceptive.explanation import explain_tokens
+
+        options.text = None
+
+        def parts() -> Iterator[tuple[int, bytes]]:
+            for batch, places, _ in _batches(options):
+                with located(places):
+                    X = [tokens_of(options, learner, x, place) for x, place in zip(batch, places, strict=True)]
+                    found = explain_tokens(learner, X, options.top, options.hypothesis)
+                texts = [explained(x, one, options.json) for x, one in zip(X, found, strict=True)]
+                yield len(batch), "".join(texts).encode()
+
+        return Opened(expand(options.data), Log(), parts())
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts."""
@@ -209,7 +225,7 @@ def _of_class(learner: Any, wanted: str | None, everything: list[Any]) -> list[A
     called = zip(learner.labels, learner.labelling.names(learner.labels), strict=True)
     within = {str(label) for label, name in called if wanted in (str(label), str(name))}
     if not within:
-        raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
+        raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
     return [one for one in everything if not within.isdisjoint(one[1].split(" → "))]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from perceptive.cli.options import as_json
+from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
 from perceptive.streams.conll import Place, label_at
 
@@ -15,7 +16,7 @@ def tagged(
     options: argparse.Namespace, learner: Any, batch: list[list[Any]], places: list[Place], separator: str
 ) -> Iterator[str]:
     """The lines of some sentences."""
-    seen = [_without(options, learner, sentence, place) for sentence, place in zip(batch, places, strict=True)]
+    seen = [tokens_of(options, learner, sentence, place) for sentence, place in zip(batch, places, strict=True)]
     if options.kbest:
         paths = learner.k_best(seen, options.kbest, options.hypothesis)
     else:
@@ -34,7 +35,16 @@ def tagged(
                 yield head + _columns(sentence, labels, of_best, separator, place) + "\n"
 
 
-def _without(options: argparse.Namespace, learner: Any, sentence: list[Any], place: Place) -> list[Any]:
+def explained(sentence: list[Any], found: list[Any], json: bool) -> str:
+    """The explanations of the labels of a sentence, token by token."""
+    words = [row if isinstance(row, str) else row[0] for row in sentence]
+    if json:
+        explanations = [told.to_dict() for told in found]
+        return as_json({"tokens": words, "labels": [told.label for told in found], "explanations": explanations}) + "\n"
+    return "".join(f"{word}: {told}\n" for word, told in zip(words, found, strict=True)) + "\n"
+
+
+def tokens_of(options: argparse.Namespace, learner: Any, sentence: list[Any], place: Place) -> list[Any]:
     """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
     n, column = len(sentence[0]), options.label_column
     if options.text is not None:
@@ -71,7 +81,7 @@ def _spans(
 ) -> list[tuple[int, int, str, str]]:
     """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
     if learner.scheme is None:
-        raise ValueError("the labels of this model are no segments; leave out --spans")
+        raise UsageError("the labels of this model do not mark segments; leave out --spans")
     found = []
     for begin, end, kind in spans(labels, learner.given or learner.scheme):
         words = [row[0] for row in sentence[begin:end]]

@@ -1,0 +1,214 @@
+"""Raw examples in memory (texts, dicts, data frames, rows of a table), read as the files that a model learned from.
+
+What a model of JSON lines is given is read as JSON. All else becomes comma-separated values: a number stays a number, a
+string is the feature "name=string", None and NaN are missing. Where the model learned from CSV files, a string that
+is a number counts as one, as it does there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.labels import is_missing
+from perceptive.data.rows import is_dicts
+from perceptive.streams.dicts import as_line
+from perceptive.streams.examples import Examples
+from perceptive.streams.file_format import FileFormat
+
+LINES = ("svmlight", "vw")  # formats of which a raw example is a line
+WORDS = (str, bool, date, time)
+Columns = dict[str, list[Any]]
+
+
+def is_texts(X: Any) -> bool:
+    """Whether X is a list, an array or a series of strings."""
+    if isinstance(X, str) or len(getattr(X, "shape", (0,))) != 1:
+        return False
+    first = X[:1] if isinstance(X, Sequence) else X.tolist()[:1] if hasattr(X, "tolist") else ()
+    return bool(first) and isinstance(first[0], str)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame or a table: something with named columns."""
+    return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape"))
+
+
+def frame_columns(X: Any) -> Columns:
+    """The columns of a data frame or a table, as plain values; a value of a categorical column is a string.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_columns(pd.DataFrame({"size": [2, 1], "zip": pd.Categorical([101, None])}))
+    {'size': [2, 1], 'zip': ['101', None]}
+    """
+    if hasattr(X, "column_names"):
+        return {name: X[name].to_pylist() for name in X.column_names}
+    columns = {}
+    for name in X.columns:
+        values = X[name].tolist() if hasattr(X[name], "tolist") else X[name].to_list()
+        if str(X[name].dtype) == "category":
+            values = [None if is_missing(value) else str(value) for value in values]
+        columns[str(name)] = values
+    return columns
+
+
+def has_words(X: Any) -> bool:
+    """Whether a data frame or a table has a column of strings, or one that is declared categorical.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> has_words(pd.DataFrame({"size": [2.5, 1.0], "colour": ["red", "blue"]})), has_words(pd.DataFrame({"size": [1]}))
+    (True, False)
+    """
+    if hasattr(X, "column_names"):
+        return True
+    kinds = {name: str(X[name].dtype).lower() for name in X.columns}
+    return any(
+        kind.startswith(("categor", "str", "enum"))
+        or (kind == "object" and any(isinstance(value, str) for value in X[name]))
+        for name, kind in kinds.items()
+    )
+
+
+def frame_dicts(X: Any) -> list[dict[str, Any]]:
+    """The rows of a data frame as dicts of features, with the names that a CSV file would give them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_dicts(pd.DataFrame({"size": [2, 1], "colour": ["red", None]}))
+    [{'size': 2, 'colour': 'red'}, {'size': 1}]
+    """
+    columns = frame_columns(X)
+    n = len(next(iter(columns.values()), []))
+    rows: list[dict[str, Any]] = [{} for _ in range(n)]
+    for name, values in columns.items():
+        for row, value in zip(rows, values, strict=True):
+            if not is_missing(value):
+                row[name] = str(value) if isinstance(value, WORDS) else value
+    return rows
+
+
+def read_raw(
+    X: Any,
+    format: FileFormat,
+    idf: NDArray[np.float32] | None,
+    columns: Sequence[str],
+    dtype: Any,
+    index: _core.InvertedIndex | None = None,
+) -> Examples:
+    """Examples of raw input.
+
+    Parameters
+    ----------
+    X : texts, dicts, a frame, or rows with a value for each column
+    format : FileFormat
+        How the model reads files.
+    idf : array of float32 or None
+        Of its texts.
+    columns : sequence of str
+        Those of the tables that it learned from, as far as it knows them.
+    dtype : float32 or float64
+    index : InvertedIndex or None
+        Takes the names of hashed features.
+    """
+    single = np.dtype(dtype) == np.float32
+    if format.name in LINES:
+        return _parsed(format.parser(index is not None), [str(line).encode() for line in X], single, index)
+    if format.name == "json" and not is_texts(X):
+        rows = X if is_dicts(X) else frame_dicts(X)
+        lines = [as_line(i, row, format.label) for i, row in enumerate(rows)]
+        return _parsed(format.parser(index is not None, idf=idf), lines, single, index)
+    if is_texts(X):
+        text_column = format.text_column or "text"
+        if not format.has_text:
+            raise ValueError("X holds texts, but the model learned from a table; give dicts or a data frame")
+        table: Columns = {text_column: list(X)}
+    else:
+        table = _columns(X, columns)
+        text_column = format.text_column or ("text" if format.name == "text" else "")
+    return _read_table(table, replace(format, text_column=text_column or None), idf, single, index)
+
+
+def _columns(X: Any, columns: Sequence[str]) -> Columns:
+    if is_frame(X):
+        return frame_columns(X)
+    if is_dicts(X):
+        names = dict.fromkeys((*columns, *(str(name) for row in X for name in row)))
+        return {name: [row.get(name) for row in X] for name in names}
+    return {name: [row[i] for row in X] for i, name in enumerate(columns)}
+
+
+def _read_table(
+    table: Columns,
+    format: FileFormat,
+    idf: NDArray[np.float32] | None,
+    single: bool,
+    index: _core.InvertedIndex | None,
+) -> Examples:
+    """A table as comma-separated values. Unless it is read as CSV files are, a column of numbers and words is two."""
+    columns: list[tuple[str, str]] = []
+    cells: list[list[str]] = []
+    for (name, values), kind in zip(table.items(), format.kinds(list(table)), strict=True):
+        if kind in ("label", "weight", "ignored"):
+            continue
+        plain = ["" if is_missing(value) else _plain(name, i, value, format) for i, value in enumerate(values)]
+        written = [_quoted(value) if isinstance(value, str) and value else str(value) for value in plain]
+        words = {isinstance(value, str) for value in plain if value != ""}
+        if kind == "any" and format.name != "csv" and words == {True}:
+            kind = "categorical"
+        if kind != "any" or format.name == "csv" or len(words) < 2:
+            columns.append((name, kind))
+            cells.append(written)
+        elif format.missing is not None:
+            raise ValueError(f"{name!r} has numbers and words; give one of both, so that it is known what is missing")
+        else:
+            columns += [(name, "any"), (name, "categorical")]
+            word = [isinstance(value, str) for value in plain]
+            cells.append(["" if w else one for w, one in zip(word, written, strict=True)])
+            cells.append([one if w else "" for w, one in zip(word, written, strict=True)])
+    columns.append(("", "ignored"))  # so that no line is empty
+    cells.append(['"."'] * len(next(iter(table.values()), [])))
+    lines = [",".join(row).encode() for row in zip(*cells, strict=True)]
+    return _parsed(format.table_parser(columns, remember=index is not None, idf=idf), lines, single, index)
+
+
+def _plain(name: str, row: int, value: Any, format: FileFormat) -> str | int | float:
+    """A value as a string or a number."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool) and format.name == "arrow":
+        return str(value).lower()  # as Arrow writes it
+    if isinstance(value, WORDS):
+        return str(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if not isinstance(value, int | float):
+        what = type(value).__name__
+        raise ValueError(f"row {row}: {name!r} is a {what}; give numbers, strings, booleans or None")
+    if not math.isfinite(value):
+        raise ValueError(f"row {row}: {name!r} is {value}; give finite numbers")
+    return value
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _parsed(parser: Any, lines: list[bytes], single: bool, index: _core.InvertedIndex | None) -> Examples:
+    *arrays, _, _, complaints, names = parser.parse(b"\n".join(lines), single, False)
+    for line, _, _, message in complaints:
+        raise ValueError(f"row {line}: {message}")
+    if index is not None and names is not None:
+        index.merge(names)
+    return Examples(*arrays)

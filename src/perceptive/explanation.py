@@ -1,0 +1,363 @@
+"""Why a model predicts what it does: what each feature, or each support, adds to a score.
+
+A score is the bias and what its parts add: v·x = b + Σ_j w_j·x_j, in the dual Σ_i α_i·(K(x_i, x) + b²); for a token of
+a sentence the weights of its features for its label, and of the step from the label before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.raw import frame_dicts, is_frame
+from perceptive.data.rows import is_dicts, single_row
+from perceptive.features.hashing import HashKernel
+from perceptive.features.vocabulary import encode
+from perceptive.learners.sequence import SequenceLearner
+from perceptive.sparse import inspected
+from perceptive.streams.file_format import FileFormat
+
+Floats = NDArray[np.float64]
+STEP = "@label[-1]"  # the weight of a pair of labels
+
+
+class Part(NamedTuple):
+    """What something adds to a score.
+
+    Attributes
+    ----------
+    name : str or None
+        Of a feature, where it is known; of a support, which example it was.
+    column : int or None
+        Of a feature.
+    value : float
+        Of the feature in the example, or K(x_i, x) + b² of a support.
+    weight : float
+        Of the feature, or α_i of the support.
+    contribution : float
+        Their product: positive where it speaks for the label.
+    """
+
+    name: str | None
+    column: int | None
+    value: float
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a label has its score: ``score = bias + Σ contributions + rest``.
+
+    Attributes
+    ----------
+    label : label
+        The prediction, or the class that was asked about; None for a candidate of a ranker.
+    score : float
+        Of this label. Two classes have one score, which is taken with the sign of the label.
+    bias : float
+    parts : list of Part
+        The largest contributions first.
+    rest : float
+        What the parts add that are not among them.
+    """
+
+    label: Any
+    score: float
+    bias: float
+    parts: list[Part]
+    rest: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**asdict(self), "parts": [part._asdict() for part in self.parts]}
+
+    def __str__(self) -> str:
+        rows = [(_called(part), part.value, part.weight, part.contribution) for part in self.parts]
+        names = [name for name, *_ in rows]
+        others = [("bias", self.bias)] * bool(self.bias) + [("the rest", self.rest)] * bool(self.rest)
+        width = max(map(len, [*names, *(name for name, _ in others), "feature"]))
+        lines = [f"{'' if self.label is None else self.label}  score {self.score:+.5g}".strip()]
+        lines.append(f"  {'feature'.ljust(width)}  {'value':>10}  {'weight':>10}  {'adds':>10}")
+        lines += [f"  {name.ljust(width)}  {x:>10.4g}  {w:>+10.4g}  {c:>+10.4g}" for name, x, w, c in rows]
+        lines += [f"  {name.ljust(width)}  {'':>10}  {'':>10}  {c:>+10.4g}" for name, c in others]
+        return "\n".join(lines)
+
+
+def _called(part: Part) -> str:
+    return part.name if part.name is not None else f"#{part.column}"
+
+
+def explain(
+    learner: Any,
+    x: Any,
+    *,
+    label: Any = None,
+    top: int | None = None,
+    hypothesis: str | None = None,
+    names: Sequence[str] | None = None,
+) -> Any:
+    """Explain the prediction of a learner for one example.
+
+    Parameters
+    ----------
+    learner : LinearLearner, KernelLearner, SequenceLearner or RankingLearner
+    x : an example
+        As the learner's `predict` takes it; of a ranker, a candidate.
+    label : label or None
+        Of a class, instead of the predicted one; not for sentences.
+    top : int or None
+        How many parts are listed; the others are the rest.
+    hypothesis : str or None
+        Another one than the learner's own; not "voted", which has no single vector.
+    names : sequence of str or None
+        Of the columns of an array.
+
+    Returns
+    -------
+    Explanation, or a list of them: one for each token of a sentence
+
+    Examples
+    --------
+    >>> from perceptive.learners import LinearLearner
+    >>> L = LinearLearner(classes=["loss", "profit"])
+    >>> L.learn_many([{"critic": 1.0}, {"star": 2.0}], ["loss", "profit"])
+    >>> print(explain(L, {"star": 1.0, "critic": 1.0}, hypothesis="last"))
+    profit  score +1
+      feature       value      weight        adds
+      star              1          +2          +2
+      critic            1          -1          -1
+    """
+    if hasattr(learner, "labelling"):
+        return explain_tokens(learner, [x], top, hypothesis)[0]
+    if not hasattr(learner, "decide") and not hasattr(learner, "vector"):
+        raise ValueError("explain is about classifiers, taggers and linear rankers")
+    if hasattr(learner, "dual"):
+        one = x if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2) else _single(x)
+        return explain_supports(learner, one, label, top, hypothesis)[0]
+    by_name = learner.space.format or learner.space.hasher or learner.space.vocabulary
+    if by_name and getattr(x, "ndim", 0) == 1 and hasattr(x, "to_dict"):
+        x = x.to_dict()  # a row of a data frame
+    return explain_rows(learner, *_rows(learner.space, single_row(x), names), label, top, hypothesis)[0]
+
+
+def _single(x: Any) -> Any:
+    return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
+
+
+# ---------------------------------------------------------------- linear learners
+
+Naming = Callable[[int], tuple[str | None, float]]  # of a column: its name, and the sign that its values have
+
+
+def explain_rows(
+    learner: Any, X: Any, name: Naming, label: Any = None, top: int | None = None, hypothesis: str | None = None
+) -> list[Explanation]:
+    """Explain the predictions of a linear learner for rows (what has the arrays of a CSR matrix) of named columns."""
+    hypothesis = hypothesis or learner.parameters.hypothesis
+    if hypothesis == "voted":
+        raise ValueError("a vote has no single vector to explain it; ask for another hypothesis, such as 'last'")
+    rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
+    assert rows is not None  # indices rise
+    rows, ranks = learner.space.find(rows), not hasattr(learner, "vectors")
+    which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.scores_of(rows, hypothesis))
+    weights = {k: _weights(learner, k, hypothesis) for k in set(which)}
+    told = []
+    for i, k in enumerate(which):
+        entries = slice(X.indptr[i], X.indptr[i + 1])
+        columns, x = X.indices[entries], X.data[entries].astype(np.float64)
+        if learner.parameters.normalize:
+            x = x / (float(np.linalg.norm(x)) or 1.0)
+        w, bias = weights[k]
+        named = [name(column) for column in columns.tolist()]
+        signs = np.array([sign for _, sign in named])
+        values = zip(named, columns.tolist(), x * signs, w[columns] * signs, x * w[columns], strict=True)
+        parts = [Part(called, j, float(v), float(u), float(c)) for (called, _), j, v, u, c in values if c]
+        told.append(_explained(None if ranks else learner.classes[k], parts, bias, top))
+    return told
+
+
+def _which(learner: Any, n: int, label: Any, scores: Callable[[], Floats]) -> list[int]:
+    """The class that is explained, for each of n examples: the predicted one, unless one was asked about."""
+    if label is None:
+        decided: list[int] = learner.decide(scores()).tolist()
+        return decided
+    if label not in learner.index:
+        raise ValueError(f"no class {label!r}; there are {', '.join(map(str, learner.classes))}")
+    return [learner.index[label]] * n
+
+
+def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
+    """The weights of the columns in the score of a class, and the bias; one against one: the sum over its pairs."""
+    total, bias = np.zeros(learner.n_features or 0), 0.0
+    if not hasattr(learner, "vectors"):  # a ranker: one vector scores all candidates
+        w, _ = learner.vector.vector(hypothesis)
+        return learner.space.by_column(w[:, 0].astype(np.float64)), bias
+    for pair, vector in learner.vectors.items():
+        w, b = vector.vector(hypothesis)
+        output, sign = 0, 1.0
+        if not vector.binary:
+            output = k
+        elif learner.binary or len(pair) == 2:
+            second = 1 if learner.binary else pair[1]
+            sign = 1.0 if k == second else -1.0 if learner.binary or k == pair[0] else 0.0
+        else:
+            sign = float(pair[0] == k)
+        if sign:
+            total += sign * learner.space.by_column(w[:, output].astype(np.float64))
+            bias += sign * vector.bias * float(b[output])
+    return total, bias
+
+
+def _explained(label: Any, parts: list[Part], bias: float, top: int | None) -> Explanation:
+    """The largest parts of a score first; all beyond ``top`` are the rest."""
+    parts = sorted(parts, key=lambda part: -abs(part.contribution))
+    score = bias + sum(part.contribution for part in parts)
+    kept = parts if top is None else parts[:top]
+    return Explanation(label, score, bias, kept, sum(part.contribution for part in parts[len(kept) :]))
+
+
+class Rows(NamedTuple):
+    """The arrays of a CSR matrix."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+
+
+def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any, Naming]:
+    """Examples as rows, and the names of their columns."""
+    if space.takes_raw(X):
+        assert space.format is not None
+        index = _core.InvertedIndex()
+        return space.examples(X, index=index), file_names(space.format, index, space.names)
+    if is_frame(X) and (space.hasher is not None or space.vocabulary is not None):
+        X = frame_dicts(X)
+    if is_dicts(X) and space.hasher is not None:
+        kernel = HashKernel(space.hasher.bits, space.hasher.seed, space.hasher.signed, remember_names=True)
+        return Rows(*kernel.encode(X)), _signed(kernel.names, kernel)
+    if is_dicts(X) and space.vocabulary is not None:
+        known = space.vocabulary.names()
+        return Rows(*encode(X, space.vocabulary, grow=False)), lambda column: (known[column], 1.0)
+    space.rows(X)  # raises where this is no example
+    if hasattr(X, "tocsr"):
+        matrix = inspected(X).tocsr(copy=True)
+        matrix.sum_duplicates()
+    else:
+        dense = np.asarray(X, np.float64)
+        ends = np.r_[0, np.cumsum(np.count_nonzero(dense, axis=1))]
+        matrix = Rows(ends, np.ascontiguousarray(np.nonzero(dense)[1]), dense[dense != 0])
+    if names is None and space.format is not None:
+        return matrix, file_names(space.format, space.names)
+    if names is None:
+        return matrix, lambda column: (None, 1.0)
+    called = [str(name) for name in names]
+    return matrix, lambda column: (called[column], 1.0)
+
+
+def file_names(format: FileFormat, *known: _core.InvertedIndex | None) -> Naming:
+    """The names of the columns of files; of hashed ones those of the first index that knows some."""
+    if format.bits is None:
+        first = 0 if format.zero_based else 1
+        return lambda column: (str(column + first), 1.0)  # as the file has it
+
+    def names(bucket: int) -> list[str]:
+        return next((found for one in known if one is not None and (found := one.names(bucket))), [])
+
+    return _signed(names, HashKernel(format.bits, format.hash_seed))
+
+
+def _signed(names: Callable[[int], list[str]], kernel: HashKernel) -> Naming:
+    def name(bucket: int) -> tuple[str | None, float]:
+        found = names(bucket)
+        if not found:
+            return None, 1.0
+        _, signs = kernel.hash(found[:1], grow=False)
+        return " + ".join(found), float(signs[0])
+
+    return name
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def explain_supports(
+    learner: Any, X: Any, label: Any = None, top: int | None = None, hypothesis: str | None = None
+) -> list[Explanation]:
+    """Explain the predictions of a learner in the dual: what each support adds, the largest first."""
+    dual = learner.learned().predictor()
+    hypothesis = hypothesis or learner.parameters.hypothesis
+    X = learner.read_raw(X)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    which = _which(learner, n, label, lambda: learner.scores(X, hypothesis))
+    if dual.supports is None:
+        return [Explanation(learner.classes[k], 0.0, 0.0, []) for k in which]
+    coefficients = dual.coefficients(hypothesis, learner.parameters.normalized)
+    K = dual.K.with_supports(learner.kernel.prepare(X, dual.K.dtype), dual.supports).astype(np.float64)
+    told = []
+    for i, k in enumerate(which):
+        alpha = (1 if k else -1) * coefficients[:, 0] if learner.binary else coefficients[:, k]
+        parts = [
+            Part(f"support {number}", None, float(value), float(a), float(value * a))
+            for number, value, a in zip(np.asarray(dual.ids).tolist(), K[i], alpha, strict=True)
+            if value * a
+        ]
+        told.append(_explained(learner.classes[k], parts, 0.0, top))
+    return told
+
+
+# ---------------------------------------------------------------- taggers
+
+
+def explain_tokens(
+    learner: SequenceLearner, X: Sequence[Any], top: int | None = None, hypothesis: str | None = None
+) -> list[list[Explanation]]:
+    """Explain the labels of sentences, token by token: the features of each, and the step from the label before."""
+    if learner.parameters.segments or learner.given is not None:
+        raise ValueError("explain is about labels of tokens; train a tagger without segments and without an encoding")
+    weights = {(name, label): weight for name, label, weight in learner.heaviest(-1, hypothesis)}
+    return [_explain_sentence(learner, list(x), weights, top, hypothesis) for x in X]
+
+
+def _explain_sentence(
+    learner: SequenceLearner,
+    x: list[Any],
+    weights: dict[tuple[str, str], float],
+    top: int | None,
+    hypothesis: str | None,
+) -> list[Explanation]:
+    labels = learner.predict(x, hypothesis)
+    _, steps = learner.trellis(x, hypothesis)
+    path = [learner.index[label] for label in labels]
+    told = []
+    for t, (label, features) in enumerate(zip(labels, _features(learner, x), strict=True)):
+        found = [(name, value, weights.get((name, str(label)), 0.0)) for name, value in features]
+        parts = [Part(name, None, value, weight, value * weight) for name, value, weight in found if weight]
+        if t:
+            step = float(steps[t - 1, path[t - 1], path[t]])
+            parts.append(Part(f"{STEP} = {labels[t - 1]}", None, 1.0, step, step))
+        told.append(_explained(label, parts, 0.0, top))
+    return told
+
+
+def _features(learner: SequenceLearner, x: list[Any]) -> list[list[tuple[str, float]]]:
+    """The features of each token of a sentence, with their values.
+
+    A learner of the same templates that is told that every token has a label of its own learns just these: it predicts
+    the first label everywhere, and adds the features of each token to the weights of its label.
+    """
+    own = [str(t) for t in range(len(x))]
+    template = learner.features or learner.templates
+    probe = SequenceLearner(["", *own], template=template, hypothesis="last", constraints=None)
+    probe.learn(x, own)
+    found: dict[str, list[tuple[str, float]]] = {label: [] for label in own}
+    for name, label, weight in probe.heaviest(-1):
+        if label in found:
+            found[label].append((name, weight))
+    return list(found.values())

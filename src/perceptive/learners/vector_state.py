@@ -1,0 +1,44 @@
+"""A `WeightVector` as plain values and arrays, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perceptive.learners.packed_weights import pack, unpack
+from perceptive.learners.weight_vector import WeightVector, stride_of
+from perceptive.parameters import LinearParameters, RankingParameters
+from perceptive.state import State, array_of
+
+JOURNAL = (
+    "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
+    "vector_start", "index", "value",
+)  # fmt: skip
+
+
+def state_of_vector(vector: WeightVector) -> State:
+    """All that it is, of the features that there are."""
+    state = vector.snapshot()
+    used = {name: array[: vector.n_features, : vector.stride] for name, array in state["arrays"].items()}
+    arrays = {**pack(used), **state["biases"], **(state["journal"] or {})}
+    if vector.initial is not None and vector.run.updates:
+        arrays["initial"], arrays["initial_bias"] = vector.initial
+    return State({"run": state["run"], "started": vector.initial is not None, "dtype": vector.dtype.name}, arrays)
+
+
+def vector_from_state(
+    state: State, n_features: int, n_classes: int | None, parameters: LinearParameters | RankingParameters
+) -> WeightVector:
+    """What `state_of_vector` gave; raises ValueError where it does not fit together."""
+    meta, arrays = state
+    shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
+    vector = WeightVector(n_features, n_classes, parameters, dtype=meta.get("dtype", parameters.dtype))
+    unpack(arrays, vector.arrays)
+    journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
+    biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
+    # Older files know neither: their ‖v‖² is to be measured, and their averages are closed.
+    vector.go_on(biases, {"norm2_error": abs(meta["run"]["norm2"]), "open": False, **meta["run"]}, journal)
+    if meta["started"]:
+        start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if name in arrays]
+        vector.initial = (start[0], start[1]) if len(start) == 2 else vector.vector("last")
+    vector.finish()
+    return vector

@@ -1,0 +1,40 @@
+"""What made a prediction, as bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perceptive.explanation import Explanation
+
+
+def plot_explanation(explanation: Explanation, *, top: int = 15, ax: Any = None) -> Any:
+    """Draw what each feature adds to the score of a label: a bar for each, the largest on top.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        As ``explain`` of an estimator gives it.
+    top : int
+        How many bars at most; what the others add is one more.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    import matplotlib.pyplot as plt
+
+    shown = [(part.name or f"#{part.column}", part.contribution) for part in explanation.parts[:top]]
+    rest = explanation.rest + sum(part.contribution for part in explanation.parts[top:])
+    bars = shown + [(name, value) for name, value in (("the rest", rest), ("bias", explanation.bias)) if value]
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6, 0.3 * len(bars) + 1.2), layout="constrained")
+    values = [value for _, value in bars]
+    ax.barh(range(len(bars)), values, color=["tab:green" if value > 0 else "tab:red" for value in values])
+    ax.set_yticks(range(len(bars)), [name for name, _ in bars])
+    ax.invert_yaxis()
+    ax.axvline(0.0, color="0.3", linewidth=0.8)
+    ax.set_title(f"{explanation.label}: score {explanation.score:+.4g}")
+    ax.set_xlabel("adds to the score")
+    return ax

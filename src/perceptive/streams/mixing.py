@@ -1,0 +1,236 @@
+"""Blocks from all over the input, so that the order of files, and of lines in a file, does not decide what is learned.
+
+Plain files whose records are lines are laid end to end and cut into `PIECES` parts, and each of these into as many
+pieces as there are blocks: a block has one piece of every part, and goes through the parts in steps of about 0.618 of
+their length. So files are mixed in proportion to their size, and every block of a sorted file has the labels of the
+whole. Where pieces begin and end depends on the bytes alone. Files that must be read from their start (packed files,
+pipes, tables, whose quotes may hold line breaks) give whole blocks, in turn and in proportion to their size. At most
+64 files are open.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+from math import gcd
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from perceptive import _core
+from perceptive.streams import blocks, tables
+from perceptive.streams.blocks import MARK, Block, Buffers, Piece, check_length, is_packed, repeatable
+from perceptive.streams.file_format import FileFormat, Header
+
+PIECES = 16  # of a block
+OPEN = 32  # files at most: of the plain ones, and of the others
+LEAST = 1 << 15  # bytes of a block where many files take turns
+RATIO = 4  # how much longer a packed file becomes, about
+SLACK = 512  # bytes that are read beyond the end of a piece, where its last line ends
+LINES = ("svmlight", "vw", "text", "json")  # formats whose records are lines
+
+T = TypeVar("T")
+
+
+class Source(NamedTuple):
+    """What gives blocks from its start on."""
+
+    size: float  # in proportion to which it is read
+    open: Callable[[], Iterator[Any]]
+
+
+def can_be_cut(path: str, format: str) -> bool:
+    """Whether a file can be read from a line in its midst on."""
+    return format in LINES and repeatable(path) and os.path.isfile(path) and not is_packed(path)
+
+
+def estimated_size(path: str) -> int | None:
+    """Bytes of a file, unpacked, about; None where nobody knows."""
+    if not (repeatable(path) and os.path.isfile(path)):
+        return None
+    return os.path.getsize(path) * (RATIO if is_packed(path) else 1)
+
+
+def take_turns(sources: Sequence[Source], length: Callable[[Any], int]) -> Iterator[Any]:
+    """What all sources give, each in proportion to its size; `OPEN` are open at a time, in a fixed random order.
+
+    Examples
+    --------
+    >>> sources = [Source(size, lambda text=text: iter(text)) for size, text in ((2, "ab"), (4, "wxyz"))]
+    >>> "".join(take_turns(sources, len))
+    'awxbyz'
+    """
+    order = np.arange(len(sources))
+    _core.shuffle(order, 1)
+    waiting = deque(order.tolist())
+    active: dict[int, tuple[float, Iterator[Any]]] = {}  # how much of each has been given
+    now = 0.0
+    while waiting or active:
+        while waiting and len(active) < OPEN:
+            number = waiting.popleft()
+            active[number] = now, sources[number].open()
+        number = min(active, key=lambda one: (active[one][0], one))
+        now, given = active[number]
+        item = next(given, None)
+        if item is None:
+            del active[number]
+            continue
+        active[number] = now + length(item) / max(1.0, sources[number].size), given
+        yield item
+
+
+class _Files:
+    """Plain files, laid end to end; `OPEN` of them are open at a time."""
+
+    def __init__(self, paths: Sequence[str], numbers: Sequence[int]) -> None:
+        self.paths, self.numbers = paths, numbers
+        self.starts = [0, *accumulate(map(os.path.getsize, paths))]
+        self._open: dict[int, int] = {}
+
+    def close(self) -> None:
+        """Let go of them."""
+        while self._open:
+            os.close(self._open.popitem()[1])
+
+    def _descriptor(self, file: int) -> int:
+        found = self._open.get(file)
+        if found is None:
+            if len(self._open) == OPEN:
+                os.close(self._open.pop(next(iter(self._open))))
+            found = self._open[file] = os.open(self.paths[file], os.O_RDONLY | os.O_CLOEXEC)
+        return found
+
+    def read(self, block: _Filling, begin: int, end: int) -> None:
+        """Add the lines that begin between two places."""
+        file = bisect_right(self.starts, begin) - 1
+        while begin < end:
+            first, after = self.starts[file], self.starts[file + 1]
+            stop = min(end, after)
+            if begin < stop:
+                descriptor = self._descriptor(file)
+                offset = _line_start(descriptor, begin - first)
+                if offset < stop - first:
+                    piece = Piece(block.filled, self.numbers[file], offset)
+                    block.read(descriptor, piece, stop - first, self.paths[file])
+            begin, file = max(begin, after), file + 1
+
+
+def _line_start(descriptor: int, offset: int) -> int:
+    """Where the first line begins that begins here or later."""
+    if offset == 0:
+        return len(MARK) if os.pread(descriptor, len(MARK), 0) == MARK else 0
+    while text := os.pread(descriptor, SLACK, offset - 1):
+        found = text.find(b"\n")
+        if found >= 0:
+            break
+        offset += len(text)
+    return offset + max(0, found) if text else offset
+
+
+class _Filling:
+    """A block that is being filled."""
+
+    def __init__(self, buffers: Buffers) -> None:
+        self.buffers, self.buffer = buffers, buffers.take(1)
+        self.filled, self.pieces = 0, list[Piece]()
+
+    def read(self, descriptor: int, piece: Piece, stop: int, path: str) -> None:
+        """Add the lines from a place in a file up to the line break at ``stop`` or behind."""
+        start, known, slack, found = self.filled, 0, SLACK, -1
+        last = stop - piece.offset - 1  # where the line break may be
+        while found < 0:
+            target = last + slack
+            if start + target + 1 > len(self.buffer):
+                self.buffer += bytes(max(target + 1, len(self.buffer) // 4))
+            with memoryview(self.buffer) as whole, whole[start + known : start + target] as room:
+                got = os.preadv(descriptor, [room], piece.offset + known)
+            known += got
+            if known > last:
+                found = self.buffer.find(b"\n", start + last, start + known)
+            if got == 0:
+                break
+            if known == target:
+                slack *= 4
+                check_length(path, piece.offset + last, slack)
+        read = known if found < 0 else found + 1 - start
+        if read == 0:  # the file has become shorter
+            return
+        self.pieces.append(piece)
+        self.filled = start + read
+        if self.buffer[self.filled - 1] != ord("\n"):  # the last line of a file may lack it
+            self.buffer[self.filled] = ord("\n")
+            self.filled += 1
+
+    def block(self) -> Block:
+        """What was read."""
+        return Block(memoryview(self.buffer)[: self.filled], 0, self.buffers, tuple(self.pieces))
+
+
+def mixed(
+    files: Sequence[str],
+    format: FileFormat,
+    size: int | None,
+    begin: Callable[[int, str, Header | None, int], T],
+) -> Iterator[tuple[T, Block]]:
+    """Blocks of all files, mixed.
+
+    Parameters
+    ----------
+    files : sequence of paths
+    format : FileFormat
+    size : int or None
+        Bytes of a block, about.
+    begin : callable
+        Is called for each file that is read from its start, with its number, its name, its header and the lines of
+        that, and once for all others; what it gives goes with their blocks.
+    """
+    size = min(size or blocks.BLOCK, tables.SMALL if format.interactions else blocks.BLOCK)
+    cut = [number for number, path in enumerate(files) if can_be_cut(path, format.name)]
+    whole = [number for number in range(len(files)) if number not in set(cut)]
+    sizes = {number: estimated_size(files[number]) for number in range(len(files))}
+    known = [one for one in sizes.values() if one is not None]
+    unknown = sum(known) / max(1, len(known))  # where nobody knows, as much as of the others
+
+    def from_start(number: int) -> Iterator[tuple[T, Block]]:
+        path = files[number]
+        source, header, lines = tables.open(path, format, max(LEAST, size // min(OPEN, len(whole))), live=False)
+        opened = begin(number, path, header, lines)
+        return ((opened, block) for block in source)
+
+    def from_all_over() -> Iterator[tuple[T, Block]]:
+        opened = begin(cut[0], files[cut[0]], None, 0)
+        return ((opened, block) for block in mixed_lines([files[number] for number in cut], size, cut))
+
+    sources = [Source(sizes[number] or unknown, partial(from_start, number)) for number in whole]
+    if cut:
+        sources.append(Source(sum(sizes[number] or 0 for number in cut), from_all_over))
+    return take_turns(sources, lambda one: len(one[1].text))
+
+
+def mixed_lines(paths: Sequence[str], size: int, numbers: Sequence[int] | None = None) -> Iterator[Block]:
+    """Blocks of about ``size`` bytes of plain files, each with lines from all over them.
+
+    Pieces name the numbers of the files, where these are given.
+    """
+    files = _Files(paths, numbers or range(len(paths)))
+    total = files.starts[-1]
+    count = max(1, -(-total // size))
+    step = next(n for n in range(int(0.618 * count) + 1, 2 * count + 2) if gcd(n, count) == 1)
+    buffers = Buffers(size + PIECES * SLACK)
+    try:
+        for number in range(count):
+            filling = _Filling(buffers)
+            for part in range(PIECES):
+                piece = part * count + (number + part) * step % count
+                files.read(filling, piece * total // (PIECES * count), (piece + 1) * total // (PIECES * count))
+                if filling.filled > blocks.MAX_LINE:
+                    yield filling.block()
+                    filling = _Filling(buffers)
+            if filling.filled:
+                yield filling.block()
+    finally:
+        files.close()

@@ -1,0 +1,46 @@
+"""Linear classifiers from files: made for the labels that there are, and calibrated on what was held out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from perceptive.data.labels import in_order_of_labels
+from perceptive.learners.calibration import fit_temperature, thinning
+from perceptive.learners.linear import LinearLearner
+from perceptive.training.blocks import held_out_scores
+from perceptive.training.source import FileSource
+
+
+def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: Any) -> LinearLearner:
+    """A learner for the files of a source.
+
+    Where the classes are not given and two labels are known before the first round, they are one binary problem. Where
+    there may be others, and the files can be read again, that holds until a third class is met; else all classes
+    compete from the start.
+    """
+    source.prepare()
+    format, guessed, known = source.stream.format, None, source.labels or []
+    if classes is None and len(known) == 2 and (source.complete or source.repeatable):
+        guessed = in_order_of_labels(known)
+    parameters["n_features"] = format.width
+    learner = LinearLearner(classes or guessed, provisional=guessed is not None, **parameters)
+    learner.space.reads(format, source.stream.idf)
+    return learner
+
+
+def calibrate(learner: LinearLearner, source: FileSource) -> None:
+    """Fit the probabilities on what was held out, or on some of it where that is much."""
+    step, at = thinning(source.split.holdout.held, len(learner.classes)), 0
+    truth, scores = [], []
+    for block in source.split.held_out():
+        some = np.arange(-at % step, len(block), step)
+        at += len(block)
+        if len(some):
+            found = held_out_scores(learner, block.take(some))
+            truth.append(found[0])
+            scores.append(found[1])
+    known = np.concatenate([np.empty(0, np.int64), *truth])
+    if (known >= 0).any():
+        learner.temperature = fit_temperature(np.concatenate(scores)[known >= 0], known[known >= 0])

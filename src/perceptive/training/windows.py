@@ -1,0 +1,100 @@
+"""Windows: as many examples as memory holds at a time, drawn from all over the input.
+
+Where all examples fit in memory, they are one window, and an epoch plays them as one that were given as arrays. Else
+half of the memory holds the window that is played, and the other half the next one. The blocks of a cache are cut into
+strata of as many consecutive blocks as there are windows; every window takes one block of each stratum, by a draw that
+is new in every epoch. So each window is a sample of the whole input, whatever its order, and an epoch reads every block
+once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.data.labels import Labels
+from perceptive.errors import OrderMatters
+from perceptive.training.loop import hash_seed
+
+MEMORY = 32 << 20  # bytes
+MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
+
+
+class Unit(NamedTuple):
+    """Examples that are played together: a window, or a block."""
+
+    ready: Any  # as `Blocks.ready` gives them; None where there is nothing to be learned
+    buffer: bytearray | None = None  # of the cache, that they lie in
+    last: bool = False  # whether they are all that there is
+
+
+def fits(sizes: Sequence[int], memory: int) -> bool:
+    """Whether blocks of these sizes are one window."""
+    return sum(sizes) <= min(memory, MOST)
+
+
+def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
+    """The blocks of each window of an epoch.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Bytes of each block.
+    memory : int
+        Bytes of a window, about.
+    seed : int
+        Of the draw.
+
+    Examples
+    --------
+    >>> windows([10] * 6, 20, seed=0)
+    [[0, 4], [2, 5], [1, 3]]
+    """
+    count = min(max(1, -(-sum(sizes) // max(1, min(memory, MOST)))), max(1, len(sizes)))
+    found: list[list[int]] = [[] for _ in range(count)]
+    for stratum, begin in enumerate(range(0, len(sizes), count)):
+        places = np.arange(count)
+        _core.shuffle(places, hash_seed(seed, stratum))
+        for block, place in zip(range(begin, len(sizes)), places.tolist(), strict=False):
+            found[place].append(block)
+    return [window for window in found if window]
+
+
+class LongestRun:
+    """The longest run of one label in examples as they come."""
+
+    def __init__(self) -> None:
+        self.length = self.examples = 0
+        self.label: Any = None
+        self._labels: set[Any] = set()
+        self._last: Any = None
+        self._current = 0
+
+    def note(self, labels: Labels) -> None:
+        """The next examples."""
+        which: NDArray[np.int64] = labels.which
+        if len(which) == 0:
+            return
+        bounds = np.concatenate([[0], np.flatnonzero(np.diff(which)) + 1, [len(which)]])
+        lengths = np.diff(bounds)
+        found = [labels.values[i] for i in which[bounds[[0, -2]]]]
+        if self.examples and found[0] == self._last:
+            lengths[0] += self._current
+        longest = int(lengths.argmax())
+        if lengths[longest] > self.length:
+            self.length, self.label = int(lengths[longest]), labels.values[which[bounds[longest]]]
+        self._last, self._current = found[1], int(lengths[-1])
+        self._labels.update(labels.values)
+        self.examples += len(which)
+
+    def warn(self, window: int) -> None:
+        """Warn where the order decides what is learned, as windows have so many examples."""
+        if len(self._labels) > 1 and 2 * self.length >= window:
+            said = f"{self.length:,} examples in a row have the label {self.label!r}, and memory holds {window:,} or so"
+            cure = "shuffle the lines, train for several epochs, or allow more memory"
+            warnings.warn(OrderMatters(f"{said}: those that come last count most; {cure}"), stacklevel=2)

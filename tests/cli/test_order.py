@@ -1,0 +1,160 @@
+"""The order of files, and of the lines in a file, does not decide the model."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from command_line import perceptive
+from perceptive import LinearClassifier, streams
+from perceptive.models.registry import load_learner
+from perceptive.streams import blocks
+from perceptive.training.checkpoint import Checkpoint
+
+SMALL = "60000"  # bytes of memory: a fraction of the examples
+WORDS, LENGTH = 300, 12
+
+
+def lines_of(n, classes, seed):
+    """Texts of words that some classes like more than others."""
+    rng, tastes = np.random.default_rng(seed), np.random.default_rng(0).dirichlet(np.full(WORDS, 0.3), classes)
+    for label in rng.integers(classes, size=n).tolist():
+        words = rng.choice(WORDS, LENGTH, p=0.4 * tastes[label] + 0.6 / WORDS)
+        yield label, f"c{label}\t{' '.join(f'w{word}' for word in words)}\n"
+
+
+@pytest.fixture(scope="module", params=[2, 5])
+def folder(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("order")
+    lines = list(lines_of(4000, request.param, seed=1))
+    (folder / "shuffled.tsv").write_text("".join(line for _, line in lines))
+    (folder / "sorted.tsv").write_text("".join(line for _, line in sorted(lines)))
+    for label in range(request.param):
+        (folder / f"class{label}.tsv").write_text("".join(line for one, line in lines if one == label))
+    (folder / "test.tsv").write_text("".join(line for _, line in lines_of(1500, request.param, seed=2)))
+    X, y = streams.load(folder / "shuffled.tsv", format="text", dtype="float32", bits=12)
+    X_test, y_test = streams.load(folder / "test.tsv", format="text", dtype="float32", bits=12)
+    for epochs in (1, 10):
+        score = LinearClassifier(epochs=epochs).fit(X, y).score(X_test, y_test)
+        (folder / f"fit{epochs}").write_text(str(score))
+    return folder
+
+
+def accuracy(folder, *options):
+    perceptive("train", *options, "--text", "--bits", 12, "-o", "m", "--quiet", cwd=folder)
+    return json.loads(perceptive("eval", "m", "test.tsv", "--json", cwd=folder).stdout)["metrics"]["accuracy"]
+
+
+@pytest.mark.parametrize("files", ["shuffled.tsv", "sorted.tsv", "class*.tsv"])
+@pytest.mark.parametrize("epochs", [1, 10])
+@pytest.mark.parametrize("memory", ["32M", SMALL])
+def test_any_order_gives_what_fit_gives(folder, monkeypatch, files, epochs, memory):
+    monkeypatch.setattr(blocks, "BLOCK", 8000)  # bytes of a file that has 200,000
+    expected = float((folder / f"fit{epochs}").read_text())
+    found = accuracy(folder, files, "--epochs", epochs, "--memory", memory)
+    assert found > expected - (0.025 if epochs == 1 else 0.02)
+
+
+def test_two_labels_are_one_problem_also_where_they_come_late(tmp_path):
+    for name, text in (("a.svm", "1 1:1\n" * 9), ("b.svm", "0 2:1\n" * 9)):
+        (tmp_path / name).write_text(text)
+    for epochs in (1, 2):
+        perceptive("train", "a.svm", "b.svm", "-o", "m", "--epochs", epochs, "--quiet", cwd=tmp_path)
+        assert load_learner(tmp_path / "m").binary
+        text = "1 1:1\n" * 9 + "0 2:1\n" * 9
+        perceptive(
+            "train", "-", "--format", "svmlight", "--epochs", epochs, "-o", "m", "--quiet", cwd=tmp_path, input=text
+        )
+        assert load_learner(tmp_path / "m").binary
+
+
+def write_packed(folder, order):
+    lines = [line for _, line in lines_of(4000, 2, seed=1)]
+    text = "".join(sorted(lines) if order == "sorted" else lines).encode()
+    (folder / "packed.tsv.gz").write_bytes(gzip.compress(text))
+
+
+@pytest.mark.parametrize(
+    ("order", "options", "warned"),
+    [
+        ("sorted", ["--epochs", 1, "--memory", SMALL], True),
+        ("shuffled", ["--epochs", 1, "--memory", SMALL], False),
+        ("sorted", ["--epochs", 2, "--memory", SMALL], False),
+        ("sorted", ["--epochs", 1], False),
+        ("sorted", ["--epochs", 1, "--memory", SMALL, "--no-shuffle"], False),
+    ],
+)
+def test_where_the_order_still_matters_the_run_says_so(tmp_path, monkeypatch, order, options, warned):
+    monkeypatch.setattr(blocks, "BLOCK", 8000)
+    write_packed(tmp_path, order)
+    done = perceptive("train", "packed.tsv.gz", "--text", "-o", "m", "--quiet", *options, cwd=tmp_path)
+    assert ("examples in a row have the label 'c" in done.stderr) == warned
+    assert ("shuffle the lines, train for several epochs, or allow more memory" in done.stderr) == warned
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_without_shuffling_the_order_is_kept(tmp_path, monkeypatch, epochs):
+    monkeypatch.setattr(blocks, "BLOCK", 4000)
+    rng = np.random.default_rng(0)
+    text = "".join(f"{rng.integers(2)} {rng.integers(1, 20)}:1 {rng.integers(20, 40)}:1\n" for _ in range(2000))
+    (tmp_path / "a.svm").write_text(text)
+    X, y = streams.load(tmp_path / "a.svm", dtype="float32")
+    expected = LinearClassifier(epochs=epochs, shuffle=False, bias=1.0).fit(X, y)
+    for memory in ("32M", SMALL):
+        command = [
+            "train",
+            "a.svm",
+            "-o",
+            "m",
+            "--no-shuffle",
+            "--bias",
+            1,
+            "--epochs",
+            epochs,
+            "--quiet",
+            "--memory",
+            memory,
+        ]
+        perceptive(*command, cwd=tmp_path)
+        found = load_learner(tmp_path / "m")
+        assert found.mistakes == expected.learner_.mistakes
+        for mine, theirs in zip(*(one.vectors[()].vector("last") for one in (found, expected.learner_)), strict=True):
+            assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("pipe", [False, True])
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_a_run_that_is_broken_off_is_resumed_bit_for_bit(tmp_path, monkeypatch, pipe, epochs):
+    """Whatever the threads; a pipe is given again, from its start."""
+    monkeypatch.setattr(blocks, "BLOCK", 8000)
+    text = "".join(line for _, line in sorted(lines_of(3000, 2, seed=1)))
+    (tmp_path / "a.tsv").write_text(text)
+    command = ["train", "-" if pipe else "a.tsv", "--text", "--bits", 10, "--epochs", epochs, "--memory", SMALL]
+    command += ["--quiet", "--hypothesis", "last"]
+    given = {"cwd": tmp_path, "input": text if pipe else None}
+    perceptive(*command, "-o", "whole", "--threads", 2, **given)
+    blocks_played = 0
+
+    def after_chunk(self, run, dataset):
+        nonlocal blocks_played
+        blocks_played += 1
+        if blocks_played == 3:
+            self.save(run, dataset)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "after_chunk", after_chunk)
+    resume = [*command, "-o", "resumed", "--checkpoint", "point", "--threads", 1]
+    perceptive(*resume, code=130, **given)
+    perceptive(*resume, **given)
+    assert blocks_played > 4
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_memory_is_an_amount(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
+    done = perceptive("train", "a.svm", "-o", "m", "--memory", "much", cwd=tmp_path, code=2)
+    assert "'much' is no amount of memory; write 5000, 64k, 32M or 2G" in done.stderr
+    done = perceptive("train", "--follow", "a.svm", "-o", "m", "--memory", "1M", cwd=tmp_path, code=None)
+    assert done.returncode
+    assert "--memory: not with --follow" in done.stderr

@@ -1,0 +1,167 @@
+"""Explanations add up to the scores that they explain."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import perceptive
+from command_line import perceptive as run
+from command_line import write_rows, write_sentences
+from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
+
+X, Y = load_iris(return_X_y=True)
+NAMES = ["setosa", "versicolor", "virginica"]
+
+
+def total(told):
+    return told.bias + sum(part.contribution for part in told.parts) + told.rest
+
+
+def score_of(clf, x, k):
+    scores = clf.decision_function(x)[0]
+    return scores[k] if np.ndim(scores) else (scores if k else -scores)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"bias": "auto"},
+        {"multiclass": "ovr"},
+        {"rule": "arow"},
+        {"hypothesis": "last", "bias": 2.0},
+        {"normalize": True},
+    ],
+    ids=str,
+)
+def test_linear(classes, parameters):
+    keep = classes > Y
+    clf = LinearClassifier(**parameters).fit(X[keep], np.array(NAMES)[Y[keep]])
+    for x in X[keep][::17]:
+        told = clf.explain(x)
+        assert told.label == clf.predict(x[None])[0]
+        for k, label in enumerate(clf.classes_.tolist()):
+            told = clf.explain(x, label=label, top=2)
+            assert told.label == label
+            assert len(told.parts) == 2
+            assert total(told) == pytest.approx(told.score)
+            assert told.score == pytest.approx(score_of(clf, x[None], k), rel=1e-5, abs=1e-5)
+            sizes = [abs(part.contribution) for part in told.parts]
+            assert sizes == sorted(sizes, reverse=True)
+    with pytest.raises(ValueError, match="no class 'rose'; there are setosa"):
+        clf.explain(X[0], label="rose")
+
+
+def test_one_against_one_and_votes():
+    clf = LinearClassifier(multiclass="ovo", keep="all").fit(X, Y)
+    told = clf.explain(X[70])
+    assert told.label == clf.predict(X[70:71])[0]
+    assert told.score > 0
+    with pytest.raises(ValueError, match="a vote has no single vector"):
+        clf.explain(X[0], hypothesis="voted")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"bits": 12}])
+def test_names_of_dicts(parameters):
+    dicts = [{"word": "win", "money": 2.0}, {"word": "see", "you": 1.0}] * 5
+    clf = LinearClassifier(**parameters).fit(dicts, ["spam", "ham"] * 5)
+    told = clf.explain({"word": "win", "money": 1.0, "unknown": 5})
+    assert {part.name for part in told.parts} == {"word=win", "money"}
+    assert all(part.value == 1.0 for part in told.parts)
+    assert total(told) == pytest.approx(abs(clf.decision_function([{"word": "win", "money": 1.0}])[0]))
+    assert {"column", "value", "weight", "contribution", "name"} == told.to_dict()["parts"][0].keys()
+
+
+def test_names_of_frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    clf = LinearClassifier().fit(frame, Y)
+    assert {part.name for part in clf.explain(X[0]).parts} <= {"a", "b", "c", "d"}
+    frame["kind"] = np.array(NAMES)[Y]
+    clf = LinearClassifier().fit(frame, Y)
+    told = clf.explain(frame[:1])
+    assert "kind=setosa" in {part.name for part in told.parts}
+    assert clf.explain(frame.iloc[0]) == told == clf.explain(frame.to_dict("records")[0])
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel": "poly(2)", "bias": 1.0}, {"kernel": "gaussian(sigma=2)"}])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_kernel(parameters, classes):
+    keep = classes > Y
+    clf = KernelClassifier(**parameters).fit(X[keep], Y[keep])
+    told = clf.explain(X[60], top=3)
+    assert told.label == clf.predict(X[60:61])[0]
+    assert total(told) == pytest.approx(told.score)
+    assert told.score == pytest.approx(score_of(clf, X[60:61], told.label), rel=1e-4)
+    assert all(part.name.startswith("support ") for part in told.parts)
+
+
+def test_tokens(tmp_path):
+    x = [("the", "DT"), ("dog", "NN"), ("barks", "VBZ")]
+    template = ["word", "pos", "word[-1]", "@label[-1]"]
+    tagger = SequenceTagger(template=template, epochs=5).fit([x, x[:2]] * 4, [["B", "I", "O"], ["B", "I"]] * 4)
+    told = tagger.explain(x)
+    assert [one.label for one in told] == tagger.predict([x])[0]
+    [(_, best)] = tagger.predict_kbest([x], 1)[0]
+    assert sum(one.score for one in told) == pytest.approx(best)
+    names = {part.name for one in told for part in one.parts}
+    assert "word[0] = dog" in names
+    assert any(name.startswith("@label[-1] = ") for name in names)
+
+
+def test_candidates_of_a_ranker():
+    lists = [[[3.0, 1], [1, 2], [2, 2]], [[0, 4], [5, 5]]]
+    ranker = LinearRanker().fit(lists, [0, 1])
+    told = ranker.explain([2.0, 3.0])
+    assert told.label is None
+    assert told.score == pytest.approx(ranker.decision_function([[[2.0, 3.0]]])[0])
+    with pytest.raises(ValueError, match="explain is about classifiers, taggers and linear rankers"):
+        KernelRanker(kernel="poly(2)").fit(lists, [0, 1]).explain([2.0, 3.0])
+
+
+def test_command(tmp_path):
+    write_rows(tmp_path / "t.svm", classes=3)
+    run("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--quiet")
+    clf = perceptive.load(tmp_path / "m")
+    rows, y = perceptive.streams.load(tmp_path / "t.svm")
+    lines = run("explain", tmp_path / "m", tmp_path / "t.svm", "--json", "--top", 3).stdout.splitlines()
+    assert len(lines) == len(y)
+    for told, scores in zip(map(json.loads, lines[:20]), clf.decision_function(rows[:20]), strict=True):
+        assert told.keys() == {"label", "score", "bias", "parts", "rest"}
+        assert told["score"] == pytest.approx(scores.max(), rel=1e-4)
+        parts = sum(part["contribution"] for part in told["parts"])
+        assert told["bias"] + told["rest"] + parts == pytest.approx(told["score"])
+    told = run("explain", tmp_path / "m", tmp_path / "t.svm", "--class", "1").stdout
+    assert told.startswith("1  score ")
+    assert "no class" in run("explain", tmp_path / "m", tmp_path / "t.svm", "--class", "x", code=1).stderr
+    (tmp_path / "mail.txt").write_text("spam\twin money\nham\tsee you\n" * 5)
+    run("train", tmp_path / "mail.txt", "--text", "-o", tmp_path / "m", "--quiet")
+    told = run("explain", tmp_path / "m", "-", "--unlabelled", input="money for you\n").stdout
+    assert "money" in told
+    assert "you" in told
+    assert {part.name for part in perceptive.load(tmp_path / "m").explain("money for you").parts} == {"money", "you"}
+    run("train", tmp_path / "mail.txt", "--text", "--kernel", "linear", "-o", tmp_path / "m", "--quiet")
+    assert "support 0" in run("explain", tmp_path / "m", tmp_path / "mail.txt").stdout
+    (tmp_path / "o.jsonl").write_text('{"text": "abab", "label": 0}\n{"text": "cdcd", "label": 1}\n' * 3)
+    run("train", tmp_path / "o.jsonl", "--kernel", "spectrum(2)@text", "-o", tmp_path / "m", "--quiet")
+    assert "support 1" in run("explain", tmp_path / "m", tmp_path / "o.jsonl").stdout
+    write_sentences(tmp_path / "s.conll")
+    run("train", tmp_path / "s.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet", "--epochs", 3)
+    first = json.loads(run("explain", tmp_path / "m", tmp_path / "s.conll", "--json").stdout.splitlines()[0])
+    assert first.keys() == {"tokens", "labels", "explanations"}
+    assert len(first["tokens"]) == len(first["explanations"])
+    assert [one["label"] for one in first["explanations"]] == first["labels"]
+    assert "score" in run("explain", tmp_path / "m", tmp_path / "s.conll").stdout
+
+
+def test_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from perceptive.plots import plot_explanation
+
+    ax = plot_explanation(LinearClassifier().fit(X, Y).explain(X[0]), top=2)
+    assert len(ax.patches) == 4
+    assert ax.get_title().startswith("0: score")

@@ -1,0 +1,138 @@
+"""Blocks from all over the input: every line once, in proportion, and the true line in every error."""
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptive import streams
+from perceptive.streams import blocks, mixing
+from perceptive.streams.mixing import Source, mixed_lines, take_turns
+
+texts = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=60)
+
+
+def lines_of(found):
+    """The lines of blocks, but for empty ones."""
+    return sorted(filter(None, (line for block in found for line in bytes(block.text).split(b"\n"))))
+
+
+@given(st.lists(texts, min_size=1, max_size=4), st.integers(16, 400), st.booleans())
+def test_every_line_comes_once(tmp_path_factory, files, size, ended):
+    folder = tmp_path_factory.mktemp("mixed")
+    paths = [str(folder / str(number)) for number in range(len(files))]
+    for path, lines in zip(paths, files, strict=True):
+        with open(path, "wb") as file:
+            file.write(b"\n".join(lines) + (b"\n" if ended else b""))
+    expected = sorted(line for path in paths for line in lines_of(blocks.blocks(path)))
+    assert lines_of(mixed_lines(paths, size)) == expected
+
+
+def test_a_block_of_a_sorted_file_has_all_labels(tmp_path):
+    path = tmp_path / "sorted"
+    path.write_text("".join(f"{label} {i:06}\n" for label in "abcd" for i in range(20_000)))
+    shares = []
+    for block in mixed_lines([str(path)], 1 << 16):
+        found = bytes(block.text)
+        shares.append([found.count(b"%c " % label) / found.count(b"\n") for label in b"abcd"])
+    assert len(shares) > 8
+    assert np.abs(np.array(shares) - 0.25).max() < 0.05
+
+
+def test_files_come_in_proportion_to_their_size(tmp_path):
+    paths = []
+    for name, n in (("few", 1000), ("many", 9000)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text(f"{name}\n" * n)
+    for block in mixed_lines(list(map(str, paths)), 4000):
+        found = bytes(block.text)
+        assert found.count(b"few") / found.count(b"\n") == pytest.approx(0.1, abs=0.07)
+    zipped = []
+    for path in paths:
+        zipped.append(tmp_path / f"{path.name}.gz")
+        zipped[-1].write_bytes(gzip.compress(path.read_bytes(), 0))
+    order = [
+        opened for opened, _ in mixing.mixed(list(map(str, zipped)), streams.FileFormat(), 1 << 15, lambda n, *_: n)
+    ]
+    assert order[:2] == [0, 1] or order[:2] == [1, 0]
+
+
+def test_only_some_files_are_open(tmp_path, monkeypatch):
+    paths = []
+    for number in range(100):
+        paths.append(str(tmp_path / f"{number:03}.svm"))
+        with open(paths[-1], "w") as file:
+            file.write(f"{number % 2} {number + 1}:1\n" * 50)
+    most = 0
+
+    def watched(real):
+        def call(*arguments, **options):
+            nonlocal most
+            most = max(most, len(os.listdir("/proc/self/fd")))
+            return real(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(mixing.os, "pread", watched(os.pread))
+    before = len(os.listdir("/proc/self/fd"))
+    y = [label for part in streams.open(paths, threads=1).blocks(mixed=True, block=3000) for label in part.y()]
+    assert sorted(y) == [0] * 2500 + [1] * 2500
+    assert 0 < most <= before + mixing.OPEN + 2
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_sources_take_turns_and_few_are_open():
+    open_now, most = set(), 0
+
+    def source(number):
+        nonlocal most
+        open_now.add(number)
+        most = max(most, len(open_now))
+        for _ in range(number % 3 + 1):
+            yield f"{number},"
+        open_now.remove(number)
+
+    sources = [Source(number % 3 + 1, lambda number=number: source(number)) for number in range(100)]
+    found = list(take_turns(sources, lambda item: 1))
+    assert sorted(found) == sorted(f"{n}," for n in range(100) for _ in range(n % 3 + 1))
+    assert most == mixing.OPEN
+
+
+@pytest.mark.parametrize("line", [1, 777, 2345, 4000])
+def test_errors_name_the_true_line(tmp_path, line):
+    paths = [tmp_path / "a.svm", tmp_path / "b.svm"]
+    for path in paths:
+        path.write_text("".join(f"{i % 2} 1:{i}\n" for i in range(1, 4001)))
+    lines = paths[1].read_text().splitlines(keepends=True)
+    lines[line - 1] = "1 5:x\n"
+    paths[1].write_text("".join(lines))
+    stream = streams.open(paths, threads=2)
+    byte = len("".join(lines[: line - 1])) + 4
+    with pytest.raises(ValueError, match=rf"b\.svm:{line}:5: value 'x' is not a number; .*\(byte {byte}\)"):
+        list(stream.blocks(mixed=True, block=5000))
+    stream = streams.open(paths, threads=2, on_error="skip")
+    assert sum(map(len, stream.blocks(mixed=True, block=5000))) == 7999
+    assert stream.log.skipped == 1
+    assert f"b.svm:{line}:5: " in stream.log.complaints[0]
+
+
+def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "MAX_LINE", 1 << 16)
+    path = tmp_path / "a.svm"
+    path.write_text("1 1:1\n" * 1000 + "1 " + "1:1 " * 40_000 + "\n")
+    with pytest.raises(ValueError, match="is longer than 0 MiB; break it up"):
+        list(mixed_lines([str(path)], 4000))
+
+
+def test_tables_with_line_breaks_in_quotes_are_not_cut(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    paths[0].write_text("label,t\n" + 'a,"one\n\na,two"\n' * 3000)
+    paths[1].write_text("t,label\n" + "x,b\n" * 3000)
+    stream = streams.open(paths, threads=2)
+    found = list(stream.blocks(mixed=True, block=1 << 15))
+    y = [label for part in found for label in part.y()]
+    assert sorted(y) == ["a"] * 3000 + ["b"] * 3000
+    assert y != sorted(y)
