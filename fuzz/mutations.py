@@ -28,6 +28,8 @@ TEXT = [
     "Ω",
     "nan",
     "<U536870911",
+    "<U0",
+    "<U",
     "<f8",
     "object",
     "averaged",
@@ -137,9 +139,9 @@ class Contents:
         elif how <= 5 and isinstance(old, str):
             holder[key] = rng.choice([old + "x", old[:-1], old * 2, old.upper(), [old], old + "\n", old[::-1]])
         elif how <= 5 and isinstance(old, list):
-            holder[key] = rng.choice(
-                [old[:-1], old + old, old[::-1], [*old, None], dict.fromkeys(map(str, old)), old[:1]]
-            )
+            many: list[Any] = [old[:-1], old + old, old[::-1], [*old, None], dict.fromkeys(map(str, old)), old[:1]]
+            many += [[*old, "y" * 2**20], [*old, *map(str, range(3000))], [*old, *(f"B-{i}" for i in range(20_000))]]
+            holder[key] = rng.choice(many)
         elif how == 6:
             del holder[key]
             where += " dropped"
@@ -155,7 +157,7 @@ class Contents:
             same = [place for place in places(foreign) if place[-1] == key]
             holder[key] = copy.deepcopy(value_at(foreign, rng.choice(same))) if same else odd_value(rng)
         if "dropped" not in where and "renamed" not in where:
-            where += f" = {holder[key]!r:.80}"
+            where += f" = {_short(holder[key])}"
         self.said.append(where)
 
     # ------------------------------------------------------------ arrays
@@ -184,6 +186,11 @@ class Contents:
         else:
             self.arrays[name], said = _with_odd_numbers(array, rng)
             self.said.append(f"array {name} {said}")
+
+
+def _short(value: Any) -> str:
+    large = isinstance(value, list) and len(value) > 1000
+    return f"[… {len(value)} values]" if large else f"{value!r:.80}"
 
 
 def _retyped(array: Any, rng: random.Random) -> Any:

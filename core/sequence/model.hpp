@@ -18,7 +18,7 @@
 
 namespace perceptive {
 
-constexpr i64 MAX_LABELS = 1 << 14;
+constexpr i64 MAX_LABELS = 1 << 12;  // tables of all pairs have 16 million entries then
 
 // Which labels may stand where. Empty: all may.
 struct Constraints {
@@ -81,7 +81,7 @@ class SequenceModel {
 
     // More labels; those that are there keep their numbers and weights.
     void set_labels(i64 n_labels) {
-        require(n_labels >= L && n_labels <= MAX_LABELS, "the number of labels may grow, up to 16384");
+        require(n_labels >= L && n_labels <= MAX_LABELS, "the number of labels may grow, up to 4096");
         unpack();
         w = w.widened(L, n_labels);
         sum = sum.widened(L, n_labels);
@@ -194,6 +194,11 @@ class SequenceModel {
         const float* base = v.edge.row(0);
         for (std::size_t i = 0; i < edge.size(); ++i) edge[i] += base[i];
         return edge;
+    }
+    // The same after v's weight at a place has changed.
+    void mask_again(const LabelWeights& v, Place place, std::vector<float>& edge) const {
+        const i64 at = offset_of(place);
+        if (kind_of_place(place) == WeightKind::edge && at < L * S) edge[at] = mask_[at] + v.edge.row(0)[at];
     }
 
     // ‖v‖²; a shared weight counts once.

@@ -102,11 +102,11 @@ class StructuredPerceptron {
                 if (term.value == 0.0) continue;
                 const double step = by.tau * term.value;
                 model.write(model.w, term.place, static_cast<float>(step));
+                model.mask_again(model.w, term.place, edge);
                 if (averaged) model.write(model.sum, term.place, static_cast<float>(model.run.clock * step));
                 if (journal) journal->updates.add(term.place, static_cast<float>(step));
                 model.run.touched += averaged ? 2 : 1;
             }
-            edge = model.masked_edges(model.w);
         }
     };
     using SentenceRound = Round<true, WeightJournal>;

@@ -213,14 +213,14 @@ class OrderMatters(UserWarning):
 
 
 @contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Name the file in what the system says of it, and a cure."""
+def naming(path: str, otherwise: str = "") -> Iterator[None]:
+    """Name the file in what the system says of it, and a cure; ``otherwise`` is another one."""
     try:
         yield
     except OSError as error:
         number = errno.EIO if error.errno is None else error.errno
         cure = CURES.get(number, "give another path")
-        said = f"cannot be written ({error.strerror or error}); {cure}"
+        said = f"cannot be written ({error.strerror or error}); {cure}{otherwise}"
         raise OSError(number, said, path) from error
 
 

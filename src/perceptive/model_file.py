@@ -12,6 +12,7 @@ Any safetensors reader opens it. Two additions find damage that safetensors lets
 a header can be written in one way only, and a reader compares it byte for byte; and the array ``crc32`` holds
 the CRC-32 of length and header, and of the data (its own eight bytes taken as zeros). ``meta`` is JSON within
 JSON, keys sorted; the floats that JSON lacks are ``{"__float__": "nan"}``, ``"inf"`` and ``"-inf"``.
+What a header has no room for is packed into two arrays (`packed_contents`).
 
 A CRC finds accidents, not forgeries. A forged file is at worst a model that predicts nonsense: nothing in it
 is ever executed, and no count or offset is used before it is checked.
@@ -37,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.file_lock import FileLock
+from perceptive.packed_contents import NAMES, pack, unpack
 from perceptive.whole_file import WholeFile
 
 __all__ = ["Json", "ModelFileError", "read", "write"]
@@ -53,8 +55,8 @@ DTYPES = {
 }  # fmt: skip
 CODES = {dtype: code for code, dtype in DTYPES.items()}
 CRC = "crc32"
-# What is large belongs into arrays. 4 MiB is room for 50,000 of them, or 300,000 short labels in `meta`; the
-# worst header found takes 2 s and 380 MB to parse, and would take four times that at 16 MiB.
+# 4 MiB is room for 50,000 arrays, or 300,000 short labels in `meta`; where there are more, all is packed into two
+# arrays. The worst header found takes 2 s and 380 MB to parse, and would take four times that at 16 MiB.
 MAX_HEADER = 4 << 20
 MAX_DIMENSIONS = 64  # numpy's own limit
 CHUNK = 4 << 20  # bytes; writing holds no more than this beside the arrays themselves
@@ -63,6 +65,10 @@ DAMAGED = "the file is damaged or incomplete: fetch it, or save the model, again
 
 class ModelFileError(ValueError):
     """A file that is not a sound model file, or contents that cannot go into one."""
+
+
+class _TooLong(ValueError):
+    """A header beyond the limit."""
 
 
 def write(
@@ -103,11 +109,9 @@ def write(
     try:
         if not isinstance(kind, str) or not isinstance(meta, Mapping):
             raise ValueError("kind must be a str and meta a dict")
-        header, spans = _header(kind, meta, _layout(arrays))
+        header, spans, arrays = _laid_out(kind, meta, arrays)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{os.fsdecode(path)}: cannot be written: {error}") from error
-    arrays[CRC] = np.zeros(2, "<u4")
-
     with WholeFile(path, lock) as file:
         file.write(header)
         crc = 0
@@ -117,6 +121,20 @@ def write(
                 file.write(chunk)
         file.seek(len(header) + spans[CRC][0])
         file.write(np.array([zlib.crc32(header), crc], "<u4").data)
+
+
+def _laid_out(
+    kind: str, meta: Mapping[str, Json], arrays: dict[str, NDArray[Any]]
+) -> tuple[bytes, dict[str, tuple[int, int]], dict[str, NDArray[Any]]]:
+    """A header, the place of each array, and the arrays; these are packed where the header would be too long."""
+    layout = _layout(arrays)
+    crc = {CRC: np.zeros(2, "<u4")}
+    try:
+        return *_header(kind, meta, layout), arrays | crc
+    except _TooLong:
+        layout.pop(CRC)
+        packed = pack(_dumps(_plain(meta), sort=True), layout, arrays, DTYPES)
+        return *_header(kind, {}, _layout(packed, packed=True)), packed | crc
 
 
 def read(
@@ -208,6 +226,11 @@ def _read(where: str, verify: bool, mmap: bool) -> tuple[str, dict[str, Any], di
         raise ValueError(f"the header does not match its checksum; {DAMAGED}")
     if verify and crc != data_crc:
         raise ValueError(f"the data do not match their checksum; {DAMAGED}")
+    if arrays.keys() >= set(NAMES):
+        try:
+            meta, arrays = unpack(arrays, lambda text: _loads(text, _value), DTYPES, _is_shape)
+        except ValueError as error:
+            raise ValueError(f"{error}; {DAMAGED}") from None
     return kind, meta, arrays
 
 
@@ -246,15 +269,15 @@ def _header(
         raise ValueError(f"a name or text has no UTF-8 form ({error.reason}); repair it") from None
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
-        raise ValueError(f"the header takes {len(text)} bytes, the limit is {MAX_HEADER}; put large things into arrays")
+        raise _TooLong(f"the header takes {len(text)} bytes, the limit is {MAX_HEADER}")
     return len(text).to_bytes(8, "little") + text, spans
 
 
-def _layout(arrays: Mapping[str, NDArray[Any]]) -> Layout:
+def _layout(arrays: Mapping[str, NDArray[Any]], packed: bool = False) -> Layout:
     layout: Layout = {CRC: ("U32", (2,))}
     for name, array in arrays.items():
         code = CODES.get(array.dtype.newbyteorder("<").str)
-        if not isinstance(name, str) or name in (CRC, "__metadata__"):
+        if not isinstance(name, str) or name in (CRC, "__metadata__", *(() if packed else NAMES)):
             raise ValueError(f"an array cannot be called {name!r}; choose another name")
         if code is None:
             raise ValueError(f"array {name!r} is of type {array.dtype}; cast it to one of {', '.join(DTYPES)}")

@@ -7,6 +7,7 @@ Every part that is saved has ``state()`` and ``from_state()``. The plain values 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
@@ -39,6 +40,23 @@ def below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> FileArrays:
     """The arrays whose names begin with a prefix, without it."""
     found = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
     return FileArrays(found)
+
+
+def numbered(arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> defaultdict[int, FileArrays]:
+    """The arrays below each of ``0.``, ``1.`` and so on behind a prefix: one look at each, however many there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sorted(numbered({"run0.w": np.ones(1), "run1.w": np.ones(1), "x": np.ones(1)}, "run"))
+    [0, 1]
+    """
+    found: defaultdict[int, FileArrays] = defaultdict(FileArrays)
+    for name, array in arrays.items():
+        number, dot, rest = name[len(prefix) :].partition(".")
+        if dot and name.startswith(prefix) and number.isdecimal() and number == str(int(number[:9])):
+            found[int(number)][rest] = array
+    return found
 
 
 def plain(value: Any) -> Any:

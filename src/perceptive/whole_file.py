@@ -150,12 +150,16 @@ class WholeFile(io.RawIOBase):
             self.close()
 
 
+ELSEWHERE = ", or let TMPDIR name another folder for temporary files"
+
+
 class UnnamedFile:
     """A file without a name, which goes with the process; what the system says names the folder of temporary files."""
 
     def __init__(self) -> None:
-        self.path = tempfile.gettempdir()
-        with naming(self.path):
+        self.path = os.environ.get("TMPDIR") or "the folder of temporary files"
+        with naming(self.path, ELSEWHERE):
+            self.path = tempfile.gettempdir()  # raises where all that it knows are full
             self._file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
 
     def fileno(self) -> int:
@@ -164,7 +168,7 @@ class UnnamedFile:
 
     def write(self, data: ReadableBuffer) -> int:
         """Write all of it."""
-        with naming(self.path):
+        with naming(self.path, ELSEWHERE):
             return write_all(self.fileno(), data)
 
     def close(self) -> None:

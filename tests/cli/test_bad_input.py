@@ -86,3 +86,12 @@ def test_messages_that_name_the_cure(data, tmp_path):
     )
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_standard_output_is_named(data, model):
+    with open("/dev/full", "w") as full:
+        command = [*PERCEPTIVE, "predict", model, data / "test.svm"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "standard output: cannot be written (No space left on device); make room" in done.stderr

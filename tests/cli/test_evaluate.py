@@ -39,3 +39,13 @@ def test_a_label_not_seen_in_training(data, model):
     assert "(never met)" in perceptive("eval", model, data / "new.svm").stdout
     (data / "many.svm").write_text("".join(f"{i * 1.37} 1:1\n" for i in range(6000)))
     assert json.loads(perceptive("eval", model, data / "many.svm", "--json").stdout)["data"]["examples"] == 6000
+
+
+def test_labels_that_break_lines_are_quoted_in_tables(tmp_path):
+    lines = [json.dumps({"label": label, "features": {label[:3]: 1}}) for label in ("one\nline", "two")] * 10
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    perceptive("train", "a.jsonl", "-o", "m", "--quiet", cwd=tmp_path)
+    for command in (["eval", "m", "a.jsonl"], ["inspect", "m"]):
+        said = perceptive(*command, cwd=tmp_path).stdout
+        assert '"one\\nline"' in said
+        assert "\nline" not in said

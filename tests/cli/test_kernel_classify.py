@@ -173,7 +173,7 @@ def test_going_on_with_rows(circle, tmp_path):
         (["--certify"], "--certify needs all examples"),
         (["--rule", "perceptron", "--epochs", "1"], None),
     ):
-        done = perceptive("train", circle, "-o", more, "--continue", model, *arguments, code=int(message is not None))
+        done = perceptive("train", circle, "-o", more, "--continue", model, *arguments, code=2 if message else 0)
         assert message is None or message in done.stderr
     strange = tmp_path / "strange.svm"
     strange.write_text("7 1:1 2:1\n")
@@ -184,7 +184,7 @@ def test_going_on_with_rows(circle, tmp_path):
     assert "feature" in perceptive("train", strange, "-o", more, "--continue", model, code=1).stderr
     linear = tmp_path / "linear.model"
     perceptive("train", circle, "-o", linear, "--quiet")
-    refused = perceptive("train", circle, "-o", more, "--continue", linear, "--kernel", "poly(2)", code=1)
+    refused = perceptive("train", circle, "-o", more, "--continue", linear, "--kernel", "poly(2)", code=2)
     assert "was not learned with a kernel" in refused.stderr
 
 

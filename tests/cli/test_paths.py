@@ -39,6 +39,18 @@ def test_outputs_replace_no_inputs(data, model, chunks):
     assert {path: path.read_bytes() for path in data.iterdir()} == before
 
 
+@pytest.mark.parametrize("template", ["t.template", "word\nin(names.txt)\n"])
+def test_dictionaries_of_templates_are_read_too(template, chunks):
+    (chunks / "names.txt").write_text("Rome\n")
+    (chunks / "t.template").write_text("word\nin(names.txt)\n")
+    for target in ("-o", "--checkpoint"):
+        rest = ["names.txt"] if target == "-o" else ["names.txt", "-o", "m"]
+        train = ("train", "train.conll", "--task", "tag", "--template", template, target, *rest)
+        done = perceptive(*train, code=2, cwd=chunks)
+        assert "names.txt: is one of the files to read, and would be lost" in done.stderr
+    assert (chunks / "names.txt").read_text() == "Rome\n"
+
+
 @pytest.mark.parametrize(
     "same",
     [

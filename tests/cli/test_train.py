@@ -73,7 +73,7 @@ def test_several_classes_and_reductions(tmp_path):
     for hypothesis in ("last", "best", "voted", "random"):
         perceptive("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--hypothesis", hypothesis, "--quiet")
         perceptive("predict", tmp_path / "m", tmp_path / "t.svm")
-    perceptive("predict", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "nonsense", code=1)
+    perceptive("predict", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "nonsense", code=2)
 
 
 def test_pipes_as_paths(data):

@@ -5,13 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from growth import assert_nearly_linear
+from growth import assert_nearly_linear, growth
 from perceptive import kernels, streams
 from perceptive.features import schemes
 from perceptive.kernels.grammar import as_kernel
 from perceptive.learners import KernelLearner, LinearLearner, SequenceLearner
+from perceptive.learners.learner import learn_all
 from perceptive.models import fields
 from perceptive.models.registry import from_state
+from perceptive.state import State
 
 pytestmark = pytest.mark.core
 
@@ -80,6 +82,50 @@ def test_labels():
         return learner.state()
 
     assert_nearly_linear(make_state, lambda given: from_state("SequenceLearner", given), 50)
+
+
+def test_labels_that_come_with_their_sentences():
+    """A sentence of one token looks at every label, and at no pair of them: 16 times as long, not 64."""
+
+    def make(n):
+        learner = SequenceLearner(template="word\n@label[-1]", labels=[f"t{i}" for i in range(n)])
+        return learner.dataset([[f"w{i}"] for i in range(n)], [[f"t{i}"] for i in range(n)])
+
+    assert growth(make, learn_all, 200) < 32
+
+
+@pytest.mark.parametrize(
+    ("template", "n", "wrong"),
+    [
+        (
+            "word\n@label[-1]",
+            4097,
+            "there are 4,097 labels; a tagger has tables of all pairs of labels and takes 4,096",
+        ),
+        ("word\n@label[-2]", 513, "there are 513 labels; with @label.-2. a tagger has tables of all triples"),
+        (
+            "word\n@label[-1]\ny==t1 & y[-1]==t2 & word",
+            3000,
+            "3,000 labels, and 1 sets of labels that templates name",
+        ),
+    ],
+)
+def test_more_labels_than_tables_hold_are_refused(template, n, wrong):
+    learner = SequenceLearner(template=template)
+    learner.learn(["w"], ["t0"])
+    labels = [f"t{i}" for i in range(n)]
+    for refused in (
+        lambda: learner.meet_labels(labels),
+        lambda: learner.learn_many([["w"]] * n, [[label] for label in labels]),
+        lambda: SequenceLearner(template=template, labels=labels),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            refused()
+    assert learner.labels == ["t0"]
+    assert learner.predict(["w"]) == ["t0"]
+    meta, arrays = learner.state()
+    with pytest.raises(ValueError, match=wrong):
+        from_state("SequenceLearner", State({**meta, "labels": labels}, arrays))
 
 
 def nested(n, inner="Exponential"):

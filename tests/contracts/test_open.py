@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import perceptive
-from perceptive import KernelClassifier, LinearClassifier, load, reference, save
+from perceptive import KernelClassifier, LinearClassifier, load_learner, reference, save
 from perceptive.parameters import TrainingParameters
 from perceptive.training.loop import InMemory, Run, train
 from zoo import CASES
@@ -46,7 +46,7 @@ def test_the_flag_is_part_of_the_model(case, tmp_path):
             learner.learn_many(case.X, case.y)
         save(learner, tmp_path / "model")
         answers = [str(answer) for answer in learner.predict_many(case.X)]
-        for twin in (load(tmp_path / "model"), pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
+        for twin in (load_learner(tmp_path / "model"), pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
             assert twin.open == learner.open
             assert [str(answer) for answer in twin.predict_many(case.X)] == answers
             assert [str(twin.predict(x)) for x in case.X] == answers

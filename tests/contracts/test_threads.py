@@ -6,6 +6,7 @@ import pickle
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -315,3 +316,46 @@ def test_signals_wait_for_a_change():
 
 def test_the_zoo_is_guarded():
     assert all(isinstance(case.make().lock, _core.Lock) for case in CASES)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forks_while_threads_learn():
+    """A child, forked at any moment of a thread that learns, learns and predicts with a model of its own."""
+    stop = threading.Event()
+
+    def learn_on(case):
+        while not stop.is_set():
+            case.make().learn_many(case.X, case.y)
+
+    cases = [MODELS[0], MODELS[6], MODELS[9]]
+    threads = [threading.Thread(target=learn_on, args=(case,)) for case in cases]
+    for thread in threads:
+        thread.start()
+    children = []
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)  # ends it where it waits for ever
+                try:
+                    for case in cases:
+                        learner = case.make()
+                        learner.learn_many(case.X, case.y)
+                        learner.predict_many(case.X)
+                    os._exit(7)
+                finally:
+                    os._exit(1)
+            children.append(child)
+    finally:
+        ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert ends == [7] * 20
+
+
+def test_nothing_is_cached_behind_a_lock():
+    """A lock that a thread has at the moment of a fork is never free in the child."""
+    files = Path(perceptive.__file__).parent.rglob("*.py")
+    assert not [path for path in files if "import cached_property" in path.read_text(encoding="utf-8")]

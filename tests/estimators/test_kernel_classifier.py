@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import perceptive
 from perceptive import KernelClassifier, LinearClassifier
 from perceptive.data.labels import Labels
-from perceptive.estimators.data import hold_out
+from perceptive.estimators.data import hold_out, label_array
 from perceptive.kernels import Custom, Gaussian, Linear, Polynomial
 from perceptive.parameters import KernelParameters, TrainingParameters
 
@@ -136,7 +136,7 @@ def test_partial_fit_and_learn_one_are_one_pass():
         ones.learn_one(row, label)
     assert np.array_equal(whole.support_, parts.support_)
     assert np.array_equal(whole.alpha_, parts.alpha_)
-    assert np.array_equal(whole.predict(X[200:]), parts.predict(X[200:]))
+    assert np.array_equal(whole.predict(X[200:], hypothesis="last"), parts.predict(X[200:], hypothesis="last"))
     assert ones.classes_.tolist() == list(range(10))
     assert ones.predict_one(X[0]) == y[0]
     assert KernelClassifier().predict_one(X[0]) is None
@@ -257,3 +257,18 @@ def test_bad_functions_are_told():
         Custom(lambda a, b: ord(a) - 2 * ord(b)).gram(objects)
     with pytest.raises(ValueError, match="shape"):
         KernelClassifier(kernel="linear").fit(X[:4], [0, 1, 0, 1], alpha_init=[1.0, 2.0])
+
+
+def test_learn_one_notes_classes_when_one_is_new(monkeypatch):
+    made = []
+
+    def counting(labels, like):
+        made.append(len(labels))
+        return label_array(labels, like)
+
+    monkeypatch.setattr("perceptive.estimators.classifier.label_array", counting)
+    model = KernelClassifier(kernel="linear")
+    for i in range(30):
+        model.learn_one([float(i % 3), 1.0], "abc"[i % 3])
+    assert made == [1, 2, 3]
+    assert model.classes_.tolist() == ["a", "b", "c"]

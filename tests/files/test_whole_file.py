@@ -1,17 +1,19 @@
 """Files that are written whole: permissions, links, what killed processes leave; and the lock on a file."""
 
+import errno
 import os
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
 
 from command_line import perceptive, write_rows
 from perceptive.file_lock import FileLock
-from perceptive.whole_file import WholeFile
+from perceptive.whole_file import UnnamedFile, WholeFile
 
 KILLED = """
 import os, signal, sys
@@ -162,3 +164,22 @@ def test_writers_and_sweepers_at_once(tmp_path):
     for thread in threads:
         thread.join()
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == {name: f"{name} 49" for name in "abc"}
+
+
+def test_a_full_folder_of_temporary_files_is_named(tmp_path, monkeypatch):
+    elsewhere = "or let TMPDIR name another folder for temporary files"
+
+    def none(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = UnnamedFile()
+    monkeypatch.setattr("perceptive.whole_file.write_all", none)
+    with pytest.raises(OSError, match=f"No space left on device.; make room, {elsewhere}") as raised:
+        file.write(b"x")
+    assert raised.value.filename == tempfile.gettempdir()
+    file.close()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "full"))
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    with pytest.raises(OSError, match=elsewhere) as raised:
+        UnnamedFile()
+    assert raised.value.filename == str(tmp_path / "full")

@@ -5,6 +5,7 @@ import pytest
 
 import perceptive
 from perceptive import KernelClassifier, LinearClassifier, model_file
+from perceptive.estimators.data import label_array
 from perceptive.learners import LinearLearner, RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.models import fields, registry
@@ -23,7 +24,8 @@ LINEAR = [
     ("reading", {"format": "svmlight", "zero_based": 2}),
     ("reading", {"format": "text", "text": {"words": [1, 2, 3]}}), ("reading", {"format": "vw", "bits": 2**40}),
     ("problems", [{}]), ("problems", {}), ("history", {"mistakes": [HUGE], "updates": [1], "loss": [1.0]}),
-    ("history", {"mistakes": [1, 2], "updates": [1], "loss": [1.0]}), ("class_kind", "<U536870911"), ("class_kind", 3),
+    ("history", {"mistakes": [1, 2], "updates": [1], "loss": [1.0]}), ("class_kind", "<U0"), ("class_kind", "<U"),
+    ("class_kind", "<i8"), ("class_kind", "<U1000000000000"), ("class_kind", "V8"), ("class_kind", 3),
     ("n_features_in_", 1.5), ("feature_names_in_", [1]), ("parameters", []), ("estimator", {"colour": 1}),
 ]  # fmt: skip
 KERNEL = [
@@ -51,6 +53,34 @@ def test_a_field_that_cannot_be_is_refused(make, name, value, tmp_path):
     path = rewritten(tmp_path / "model", lambda meta, arrays: meta.update({name: value}))
     with pytest.raises(ModelFileError, match="does not fit together"):
         perceptive.load(path)
+
+
+@pytest.mark.parametrize("kind", ["<U536870911", "<U257", "|O"])
+def test_labels_that_would_take_much_room_are_objects(kind, tmp_path):
+    perceptive.save(LinearClassifier().fit(X, Y), tmp_path / "model")
+    model = perceptive.load(rewritten(tmp_path / "model", lambda meta, arrays: meta.update(class_kind=kind)))
+    assert model.classes_.dtype == object
+    assert model.predict(X).tolist() == Y
+
+
+def test_labels_are_not_cut(tmp_path):
+    perceptive.save(LinearClassifier().fit(X, ["ab", "ac", "ac", "ab"]), tmp_path / "model")
+    path = rewritten(tmp_path / "model", lambda meta, arrays: meta.update(class_kind="<U1"))
+    with pytest.raises(ModelFileError, match="labels of another type"):
+        perceptive.load(path)
+
+
+def test_one_long_label_among_many_costs_its_own_length(tmp_path):
+    labels = [*(f"c{i:04}" for i in range(3000)), "y" * 2_000_000]
+    model = LinearClassifier()
+    for label in (labels[0], labels[-1]):
+        model.learn_one({"a": 1.0}, label)
+    perceptive.save(model, tmp_path / "model")
+    assert perceptive.load(tmp_path / "model").classes_.dtype == object
+    array = label_array(labels, None)
+    assert array.dtype == object
+    assert array.tolist() == labels
+    assert label_array(labels[:-1], None).dtype == "<U5"
 
 
 def test_a_field_is_named_with_its_place(tmp_path):

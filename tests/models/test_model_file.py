@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from perceptive import model_file
+from perceptive import model_file, packed_contents
 from perceptive.model_file import ModelFileError, read, write
 
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
@@ -174,7 +174,8 @@ def test_writing_does_not_copy(path):
         ("toy", {"x": {1, 2}}, {}, "meta holds a set"),
         ("toy", {"x": {1: 2}}, {}, "rename it"),
         ("toy", {"x": {"__float__": "nan"}}, {}, "rename it"),
-        ("toy", {"x": "y" * model_file.MAX_HEADER}, {}, "put large things into arrays"),
+        ("toy", {"x": "y" * packed_contents.MOST}, {}, "the limit is 67,108,864"),
+        ("toy", {}, {"packed.data": np.zeros(2)}, "choose another name"),
         ("toy", [], {}, "meta a dict"),
         (3, {}, {}, "kind must be a str"),
     ],

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from perceptive.cli.labels import in_line
 from perceptive.streams.blocks import STDIN
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def table(rows: Sequence[Sequence[Any]], header: Sequence[str] | None = None) ->
     ham    0.5
     spam    12
     """
-    cells = [[str(cell) for cell in row] for row in ([header] if header else []) + list(rows)]
+    cells = [[in_line(cell) for cell in row] for row in ([header] if header else []) + list(rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(

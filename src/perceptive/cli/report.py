@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.console import of_epochs, pairs, size
+from perceptive.cli.labels import in_line
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks import Entry, Evaluation
 from perceptive.inspection import describe
@@ -126,5 +127,5 @@ def _shown(value: Any, form: str) -> str:
     if isinstance(value, float):
         return format(value, form)
     if isinstance(value, list):
-        return ", ".join(map(str, value[:SHOWN_CLASSES])) + (", …" if len(value) > SHOWN_CLASSES else "")
+        return ", ".join(map(in_line, value[:SHOWN_CLASSES])) + (", …" if len(value) > SHOWN_CLASSES else "")
     return f"{value:,}" if isinstance(value, int) else str(value)

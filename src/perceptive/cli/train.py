@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     entry = _task_of(options, learner)
     check_paths(
         [options.output, options.cache, options.checkpoint],
-        [*options.data, options.dev, options.base, options.template],
+        [*options.data, options.dev, options.base, *_templates(options)],
         may_replace=options.model,
     )
     if options.follow:
@@ -109,6 +109,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _templates(options: argparse.Namespace) -> list[str]:
+    """The files that a tagger's templates are read from, its dictionaries among them."""
+    if not options.template:
+        return []
+    from perceptive.features.templates import Templates
+
+    return Templates.files(options.template)
+
+
 def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
     """The task that is asked for, or that of the model that goes on; raises for options that it does not take."""
     entry = of_name(options.task, options.kernel is not None)
@@ -128,13 +137,13 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     """Who keeps checkpoints."""
     if not options.checkpoint:
         return None
-    from perceptive.streams.blocks import expand, file_signature, repeatable
+    from perceptive.streams.blocks import exact_signature, expand, file_signature, repeatable
     from perceptive.training.checkpoint import Checkpoint
 
     chosen = {name: value for name, value in vars(options).items() if name not in FREE}
     read = [*expand(options.data), *filter(None, (options.dev, options.base))]
     # a pipe has to be given again, from its start
-    files = [file_signature(path) if repeatable(path) else path for path in read]
+    files = [exact_signature(path) if repeatable(path) else path for path in read]
     made_from = {"options": chosen, "files": files, "model": None}
     replaced = None
     if options.model:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptive.cached import cached
 
 if TYPE_CHECKING:
     from perceptive.learners.learner import Learner
@@ -154,7 +155,7 @@ class Dataset(ABC):
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """What the examples are to a theorem, for one problem of the learner after the other; the `present` only."""
 
-    @cached_property
+    @cached
     def n_played(self) -> int:
         """How many examples an epoch plays."""
         return int(np.count_nonzero(self.present))

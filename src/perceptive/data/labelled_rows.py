@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.cached import cached
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.fingerprint import example_hashes
 from perceptive.data.labels import Labels
@@ -103,7 +103,7 @@ class LabelledRows(Dataset):
             if id(vector) not in before:
                 vector.begin(self.rows)
 
-    @cached_property
+    @cached
     def present(self) -> NDArray[np.bool_]:
         """Rows with a weight."""
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.cached import cached
 from perceptive.data.dataset import ODD, Dataset, Margins, Order, Problem, mix
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ListDataset(Dataset):
         """64 bits of each candidate."""
         raise NotImplementedError
 
-    @cached_property
+    @cached
     def present(self) -> NDArray[np.bool_]:
         """Lists with a weight in which some candidate is better than another."""
         differ = has_preference(self.grades, self.starts)

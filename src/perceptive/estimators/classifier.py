@@ -137,7 +137,9 @@ class ClassifierRunMixin(RunMixin[Learner]):
         """Learn from one example."""
         first, learner = not hasattr(self, "learner_"), self._going_on()
         learner.learn(x, y, w)
-        self._take(learner, History() if first else None, classes_=label_array(learner.classes, None))
+        new = first or len(self.classes_) != len(learner.classes)
+        known = {"classes_": label_array(learner.classes, None)} if new else {}
+        self._take(learner, History() if first else None, **known)
         return self
 
     # ------------------------------------------------------------ predicting

@@ -19,6 +19,9 @@ from perceptive.data.sample_weights import as_floats
 from perceptive.sparse import inspected
 from perceptive.training.holdout import HoldOut
 
+WIDEST = 2**8  # characters of labels in an array of texts
+LARGEST = 2**26  # and its bytes
+
 
 @contextmanager
 def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
@@ -147,4 +150,12 @@ def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
     if like is not None and like.dtype == object:
         return np.array(labels, dtype=object)
     kinds = {type(label) for label in labels}
+    if kinds == {str}:
+        return np.array(labels, dtype=roomy(np.dtype(f"<U{max(1, *map(len, labels))}"), len(labels)))
     return np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
+
+
+def roomy(kind: np.dtype[Any], n: int) -> np.dtype[Any]:
+    """The type for n labels: texts are objects where all would take the room of one that is very long."""
+    wide = kind.kind == "U" and (kind.itemsize > 4 * WIDEST or n * kind.itemsize > LARGEST)
+    return np.dtype(object) if wide else kind

@@ -16,6 +16,7 @@ from perceptive import _core
 from perceptive.certificates import Certificate
 from perceptive.data.dataset import Dataset
 from perceptive.declarations import Checked
+from perceptive.estimators.data import roomy
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
 from perceptive.explanation import Explanation, explain
@@ -27,7 +28,6 @@ from perceptive.training.loop import History, InMemory, Run, progress_of, train
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 Learner = TypeVar("Learner", bound=Any)
 KINDS = "biufUO"  # of labels
-LONGEST = 2**20  # characters of a label
 
 
 def one_at_a_time(learn: Fit) -> Fit:
@@ -245,7 +245,7 @@ class RunMixin(Generic[Learner]):
         meta = state.meta
         model._history = History.from_meta(meta["history"])
         if "class_kind" in meta:
-            model.classes_ = np.array(learner.classes, dtype=_label_type(meta["class_kind"]))
+            model.classes_ = _array_of(learner.classes, meta["class_kind"])
         if "n_features_in_" in meta:
             model.n_features_in_ = meta["n_features_in_"]
         if "feature_names_in_" in meta:
@@ -253,9 +253,12 @@ class RunMixin(Generic[Learner]):
         return model  # type: ignore[no-any-return]
 
 
-def _label_type(text: Any) -> np.dtype[Any]:
-    """The type of labels from a file."""
+def _array_of(labels: list[Any], text: str) -> NDArray[Any]:
+    """Labels from a file as an array of the type that they had."""
     kind: np.dtype[Any] = np.dtype(text)
-    if kind.kind not in KINDS or kind.itemsize > 4 * LONGEST:
+    if kind.kind not in KINDS or not kind.itemsize:  # NumPy would take the width of the longest for all
         raise ValueError("labels of an unknown type")
-    return kind
+    array = np.array(labels, dtype=roomy(kind, len(labels)))
+    if array.tolist() != labels:
+        raise ValueError("labels of another type")
+    return array

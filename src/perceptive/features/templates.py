@@ -179,9 +179,17 @@ class Templates:
         if not os.path.exists(path):
             raise FileNotFoundError(f"{os.fspath(path)}: no such file; presets are {', '.join(PRESETS)}")
         text = _text(Path(path), os.fspath(path))
-        names = re.findall(r"\bin\(\s*([^(),]+?)\s*(?:,[^()]*)?\)", text)
-        words = {name: _words(folder / name) for name in names if (folder / name).exists()}
+        words = {name: _words(folder / name) for name in _named(text) if (folder / name).exists()}
         return cls(text, where=os.fspath(path), words=words)
+
+    @staticmethod
+    def files(given: str) -> list[str]:
+        """All files that templates are made from: their own, and those that ``in(…)`` names."""
+        if given in PRESETS or (_is_path(given) and not os.path.exists(given)):
+            return []
+        names = _named(_text(Path(given), given) if _is_path(given) else given)
+        beside = [os.path.join(os.path.dirname(given), name) for name in names] if _is_path(given) else []
+        return [*([given] if _is_path(given) else []), *beside, *names]
 
     def need(self, column: Column) -> int:
         """The number of a column, which is made if no template reads it."""
@@ -324,6 +332,11 @@ class Templates:
         self.derived = list(numbers)
         for where, name, parts in self._read:
             where.append((name, [(numbers[c] if c.function else c.base, offset) for c, offset in parts]))
+
+
+def _named(text: str) -> list[str]:
+    """The dictionaries that templates name."""
+    return re.findall(r"\bin\(\s*([^(),]+?)\s*(?:,[^()]*)?\)", text)
 
 
 def _dictionaries(lines: Iterable[Any]) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.learners.kernel_values import ROWS, KernelValues
 from perceptive.learners.supports import Supports
 from perceptive.parameters import KernelParameters, KernelRankingParameters
-from perceptive.state import Arrays, State, array_of, below
+from perceptive.state import Arrays, State, array_of, numbered
 
 Targets = NDArray[np.int32]
 SMALL = 2**18  # numbers in the supports of a small model
@@ -391,8 +391,9 @@ class Dual:
         dual.criterion[:] = array_of(arrays, "criterion", float, (problems,))
         if (dual.mistakes < 0).any():
             raise ValueError("mistakes must not be below 0")
+        runs = numbered(arrays, "run")
         for i, counts in enumerate(meta["runs"]):
-            part = State(counts, below(arrays, f"run{i}."))
+            part = State(counts, runs[i])
             dual.journals[i] = DualJournal.from_state(part, n, n_outputs, dual.rounds)
         if meta["forgetting"] is not None and dual.forgetting is not None:
             dual.forgetting.restore(meta["forgetting"])

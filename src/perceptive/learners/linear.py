@@ -123,6 +123,7 @@ class LinearLearner(Recorded):
 
     def set_classes(self, labels: list[Any]) -> None:
         """Have these classes, in this order."""
+        multiclass.check_problems(self.parameters.multiclass, len(labels))
         self.classes = labels
         self.index = dict(zip(labels, range(len(labels)), strict=True))
         reference = self.parameters.reference

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from perceptive.learners.vector_state import state_of_vector, vector_from_state
-from perceptive.state import State, below, check_labels, plain_values
+from perceptive.state import State, check_labels, numbered, plain_values
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -41,8 +41,9 @@ def restore_state(learner: LinearLearner, state: State) -> None:
     learner.space.restore(state)
     if meta["problems"] and [tuple(p["pair"]) for p in meta["problems"]] != learner.pairs():
         raise ValueError("problems and classes do not match")
+    parts = numbered(arrays)
     for i, facts in enumerate(meta["problems"]):
-        vector = State(facts, below(arrays, f"{i}."))
+        vector = State(facts, parts[i])
         n_classes = len(classes) if learner.joint else None
         learner.vectors[tuple(facts["pair"])] = vector_from_state(
             vector, learner.space.placed, n_classes, learner.parameters

@@ -9,9 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.sample_weights import as_floats
+from perceptive.errors import Parameter, ParameterError
 
+MOST_PROBLEMS = 50_000  # a model file has room for somewhat more
 Scores = NDArray[np.float64]
 Decisions = NDArray[np.int64]
+
+
+def check_problems(multiclass: str, n_classes: int) -> None:
+    """Raise ParameterError where so many classes are more problems than a model can be saved with."""
+    problems = {"joint": 1, "ovr": n_classes}.get(multiclass, n_classes * (n_classes - 1) // 2)
+    if problems > MOST_PROBLEMS:
+        raise ParameterError(
+            f"{{}} makes {problems:,} problems of {n_classes:,} classes, more than {MOST_PROBLEMS:,}; choose {{}}",
+            Parameter("multiclass", multiclass), Parameter("multiclass", "joint"),
+        )  # fmt: skip
 
 
 def combine_ovr(parts: Mapping[tuple[int, ...], Scores], n: int, n_classes: int) -> Scores:

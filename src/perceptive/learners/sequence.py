@@ -24,7 +24,7 @@ from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
-from perceptive.learners.sequence_model import guess_preset, new_model, tell_labels, warn_of_labels
+from perceptive.learners.sequence_model import check_labels_fit, guess_preset, new_model, tell_labels, warn_of_labels
 from perceptive.learners.sequence_run import SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
@@ -91,6 +91,7 @@ class SequenceLearner(SequenceRun):
 
     def _new_model(self, templates: Templates) -> _core.SequenceModel:
         """A model of these templates and of the labels there are, which has learned nothing."""
+        check_labels_fit(len(self.labels), templates)
         model = new_model(templates, self.parameters)
         if self.labels:
             self._tell_labels(model, templates)
@@ -102,6 +103,7 @@ class SequenceLearner(SequenceRun):
             new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
             if not new:
                 return
+            check_labels_fit(len(self.labels) + len(new), self.templates)
             with self.lock.changing():
                 self.labels = [*self.labels, *new]
                 self.index = {label: i for i, label in enumerate(self.labels)}
@@ -162,6 +164,7 @@ class SequenceLearner(SequenceRun):
         every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
         if not every:
             raise ValueError("no label is given: all are None; say some")
+        check_labels_fit(len(every), templates)
         index = {label: i for i, label in enumerate(every)}
         parts = model, templates, labelling
         dataset = self._encoded(parts, X, y, index, self.parameters.min_count if whole else 1)

@@ -12,6 +12,27 @@ from perceptive.features.templates import Column, Templates, matches
 from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
+MOST_LABELS = 2**12  # tables of all pairs have 16 million entries then
+MOST_LABELS_OF_TRIPLES = 2**9
+MOST_NAMED = 2**22  # labels and pairs of labels in the sets of all templates together
+
+
+def check_labels_fit(n: int, templates: Templates | None) -> None:
+    """Raise ValueError where n labels are more than the tables of a model are to hold."""
+    most, why = MOST_LABELS, "a tagger has tables of all pairs of labels"
+    if templates is not None and templates.trigrams:
+        most, why = MOST_LABELS_OF_TRIPLES, "with @label[-2] a tagger has tables of all triples of labels"
+    if n > most:
+        raise ValueError(f"there are {n:,} labels; {why} and takes {most:,} at most: merge labels that are rare")
+    if templates is None:
+        return
+    one, two = (len(set(sets) - {None}) for sets in (templates.state_sets, templates.edge_sets))
+    if one * n + two * n * n > MOST_NAMED:
+        raise ValueError(
+            f"there are {n:,} labels, and {one + two:,} sets of labels that templates name: too many together; leave "
+            "out some"
+        )
+
 
 def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     """The templates that fit the tokens."""
@@ -54,16 +75,21 @@ def tell_labels(model: _core.SequenceModel, templates: Templates, labels: Sequen
     """
     model.set_labels(len(labels))
     model.set_constraints(*schemes.constraints(labelling.scheme, labels))
-    sets: list[list[int]] = []
     given = labelling.given
     names = [(str(label),) if given is None else schemes.written(label, given) for label in labels]
-    numbers: list[list[int]] = [[], []]
-    for which, mine in enumerate((templates.state_sets, templates.edge_sets)):
-        for label_set in mine:
-            numbers[which].append(-1 if label_set is None else len(sets))
-            if label_set is not None:
-                sets.append(_members(names, *label_set, pairs=which == 1))
-    model.set_label_sets(numbers[0], numbers[1], sets)
+    one, two = (list(dict.fromkeys(mine)) for mine in (templates.state_sets, templates.edge_sets))
+    sets = {
+        (pairs, some): _members(names, *some, pairs)
+        for pairs, mine in ((False, one), (True, two))
+        for some in mine
+        if some
+    }
+    number: dict[tuple[bool, Any], int] = {which: i for i, which in enumerate(sets)}
+    model.set_label_sets(
+        [number.get((False, some), -1) for some in templates.state_sets],
+        [number.get((True, some), -1) for some in templates.edge_sets],
+        list(sets.values()),
+    )
     if labelling.segments and labelling.longest:
         _tell_segments(model, labels, labelling.longest)
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from perceptive.cached import cached
 from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import STDIN, Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
@@ -63,7 +63,7 @@ class Stream:
             width = max(width, examples.width())
             yield examples.X(width), examples.y()
 
-    @cached_property
+    @cached
     def measured(self) -> FileFormat:
         """The format with the columns measured, where numbers are to be scaled: the files are read for it once."""
         if self.format.scale in (None, "auto") or self.format.scaling is not None:
@@ -89,7 +89,7 @@ class Stream:
             )
         return replace(stream, format=stream.measured)
 
-    @cached_property
+    @cached
     def idf(self) -> NDArray[np.float32] | None:
         """How rare the features of the texts are, where that is asked for: the files are read for it once."""
         if not self.format.has_idf or self.known_idf is not None:

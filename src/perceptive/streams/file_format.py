@@ -267,10 +267,11 @@ class FileFormat:
             ("text_column", texts, columns),
             ("interactions", pairs, features),
         )
-        for option, names, known in asked:
+        for option, names, there_are in asked:
+            known = set(there_are)
             for name in names:
                 if name not in known:
-                    there = ", ".join(map(repr, known))
+                    there = ", ".join(map(repr, there_are))
                     said = literal(f"there is no column {name!r} for it; there are {there}")
                     raise ParameterError(literal(where) + ": {}: " + said, option)
 

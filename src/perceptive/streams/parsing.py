@@ -89,6 +89,7 @@ def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Itera
             if answer is None:
                 continue
             done[answer[0]] = answer[1]
+            del answer  # else a block that was dealt with would stay
             while wanted in done:
                 yield done.pop(wanted)
                 asked.append(pool.submit(take_one))

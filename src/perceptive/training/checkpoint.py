@@ -77,10 +77,12 @@ class Checkpoint:
         try:
             self.save(run, dataset)
             self._failed = False
-        except OSError as error:
+        except (OSError, ModelFileError) as error:
             if not self._failed:  # once for all that fail in a row
                 how = f"going on without this checkpoint; the next is tried after {self.every:g} s"
-                warnings.warn(NotWritten(f"{told(error)}; {how}"), stacklevel=2)
+                warnings.warn(
+                    NotWritten(f"{told(error) if isinstance(error, OSError) else error}; {how}"), stacklevel=2
+                )
             self._failed = True
         self._last = time.monotonic()
 
@@ -153,7 +155,8 @@ class Checkpoint:
         self.differs = self.replaced is not None and there[self.replaced] != here[self.replaced]
         if there != (here if self.replaced is None else here | {self.replaced: there[self.replaced]}):
             raise ModelFileError(
-                f"{self.path}: was made from other data or with other options; delete it to start anew"
+                f"{self.path}: was made from other data or with other options, or its files were touched since; "
+                "delete it to start anew"
             )
 
         def part(name: str) -> State | None:

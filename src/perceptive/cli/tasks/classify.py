@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
+from perceptive.cli.labels import in_line
 from perceptive.cli.options import as_json, given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.predictions import Predictions, probabilities_of
@@ -300,7 +301,7 @@ def weights_of(tops: dict[Any, Any]) -> tuple[dict[str, Any], str]:
     parts = []
     for one, top in tops.items():
         rows = [[f.name or f"#{f.column}", f"{f.weight:+.5g}", _shares(f)] for f in top]
-        parts.append(f"{one}\n{table(rows) if rows else 'no feature has a weight'}")
+        parts.append(f"{in_line(one)}\n{table(rows) if rows else 'no feature has a weight'}")
     return {"weights": told}, "\n\n".join(parts)
 
 
