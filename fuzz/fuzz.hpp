@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,13 @@ inline FeatureOptions feature_options(unsigned choice) {
         {choice & 1 ? 3 : 20, choice & 2 ? 7u : 0u, (choice & 4) != 0}, (choice & 8) != 0, false, {}};
     options.all_pairs = (choice & 48) == 16;
     if ((choice & 48) == 32) options.pairs = {{"a", "b"}, {"", "a"}};
+    if (choice & 2) {
+        auto scaling = std::make_shared<Scaling>();
+        scaling->add("a") = {1.5, 0.25};
+        scaling->add("1") = {-1e300, 1e30};
+        options.scaling = std::move(scaling);
+        options.missing = true;
+    }
     return options;
 }
 

@@ -2,9 +2,10 @@
 // tests/support/twins/csv.py.
 //
 // A number stays a number: the feature is named as its column. Any other value becomes the feature "column=value", as
-// do the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature.
-// Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one; within,
-// two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
+// do the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature,
+// or "column=missing" where that is asked for. A column may hold the weights of examples; where one is missing, it
+// is 1. Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one;
+// within, two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +67,7 @@ inline std::size_t csv_whole(std::string_view text, char delimiter) {
     return static_cast<std::size_t>(p - text.data());
 }
 
-enum class CsvColumn { any, categorical, text, label, ignored };
+enum class CsvColumn { any, categorical, text, label, weight, ignored };
 
 struct CsvOptions {
     FeatureOptions features;
@@ -153,6 +154,10 @@ class CsvParser : public FeatureParser<V> {
 
     CsvParser(std::string_view, const CsvOptions& options) : FeatureParser<V>(options.features), options_(options) {
         if (options.text) text_.emplace(options.text->options, options.text->idf);
+        for (const auto& [name, kind] : options.columns) {
+            scales_.push_back(features.scale_of(name));
+            weighted_ |= kind == CsvColumn::weight;
+        }
     }
 
     const char* line_end(const char* p, const char* end) const { return csv_record_end(p, end, options_.delimiter); }
@@ -162,11 +167,12 @@ class CsvParser : public FeatureParser<V> {
         if (p == end) return;
         const char* const begin = p;
         label_ = std::nullopt;
+        weight_ = 1.0;
         std::size_t i = 0;
         for (;; ++i) {
             const CsvField field = csv_field(p, end, options_.delimiter);
             csv_check(p, field);
-            if (i < options_.columns.size()) cell(options_.columns[i], p, csv_value(field, unquoted_));
+            if (i < options_.columns.size()) cell(i, p, csv_value(field, unquoted_));
             if (field.stop == end) break;
             p = field.stop + 1;
         }
@@ -174,6 +180,7 @@ class CsvParser : public FeatureParser<V> {
             refuse(begin, "the row has " + fields(i + 1) + ", the header " + std::to_string(options_.columns.size()) +
                               "; check the delimiter and the quotes");
         features.end(examples, end);
+        if (weighted_) examples.weight.push_back(weight_);
         examples.end_row(examples.labels.find(label_));
     }
 
@@ -184,17 +191,22 @@ class CsvParser : public FeatureParser<V> {
         return value.empty() || ((value.front() | 0x20) == 'n' && is_one_of(value, {"na", "nan", "null"}));
     }
 
-    void cell(const std::pair<std::string, CsvColumn>& column, const char* at, std::string_view value) {
-        const auto& [name, kind] = column;
+    void cell(std::size_t i, const char* at, std::string_view value) {
+        const auto& [name, kind] = options_.columns[i];
         if (kind == CsvColumn::ignored) return;
         if (kind == CsvColumn::text) return features.add_text(*text_, value);
-        if (missing(value)) return;
+        const bool label = kind == CsvColumn::label, weight = kind == CsvColumn::weight;
+        if (missing(value)) {
+            if (!label && !weight) features.add_missing(name, name);
+            return;
+        }
         if (kind == CsvColumn::categorical) return category(name, value);
         double x = 0.0;
         const char *const begin = value.data(), *const end = begin + value.size();
         const bool number = may_be_number(value.front()) && read_decimal(begin, end, x) == end;
-        const bool label = kind == CsvColumn::label;
-        if (number ? std::isinf(label ? x : static_cast<V>(x)) : is_not_finite(value))
+        if (weight) return weigh(value, number, x, at);
+        const double scaled = label || !number ? x : scaled_number(i, x);
+        if (number ? std::isinf(label ? x : static_cast<V>(scaled)) : is_not_finite(value))
             refuse_number(value, label ? "label" : "value", "", label ? "float64" : type_name<V>, at);
         if (label && number) {
             label_ = x;
@@ -202,10 +214,21 @@ class CsvParser : public FeatureParser<V> {
             require_utf8(value, at, "label");
             label_.emplace(std::in_place_type<std::string>, value);
         } else if (number) {
-            features.add(name, x, name);
+            features.add(name, scaled, name);
         } else {
             category(name, value);
         }
+    }
+
+    double scaled_number(std::size_t i, double x) const {
+        if (features.measures) features.measures->add(options_.columns[i].first, x);
+        return scales_[i](x);
+    }
+
+    void weigh(std::string_view value, bool number, double x, const char* at) {
+        if (!number || std::isinf(x)) refuse_number(value, "weight", "give 0 or more", "float64", at);
+        if (x < 0.0) refuse(at, "weight '" + shown(value) + "' is negative; give 0 or more");
+        weight_ = x + 0.0;  // −0 is 0
     }
 
     void category(std::string_view column, std::string_view value) {
@@ -219,6 +242,9 @@ class CsvParser : public FeatureParser<V> {
     std::optional<TextFeatures> text_;
     std::optional<LabelTable::Value> label_;
     std::string unquoted_, name_;
+    std::vector<Scale> scales_;  // of each column
+    bool weighted_ = false;
+    double weight_ = 1.0;
 };
 
 }  // namespace perceptive

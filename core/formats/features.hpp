@@ -1,7 +1,7 @@
 // The named features of one example, on their way through the hash kernel into a row.
 //
 // Interactions are products of two features: of every two ("all pairs"), or of those of two namespaces. The name of a
-// product is the two names, the smaller first, joined by '*'.
+// product is the two names, the smaller first, joined by '*'. Numbers are scaled before that.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 #include "formats/examples.hpp"
 #include "formats/lines.hpp"
+#include "formats/scaling.hpp"
 #include "text/hashed_row.hpp"
 #include "text/hashing.hpp"
 #include "text/text.hpp"
@@ -28,6 +29,8 @@ struct FeatureOptions {
     bool remember = false;                                   // names, in the inverted index
     bool all_pairs = false;                                  // interactions
     std::vector<std::pair<std::string, std::string>> pairs;  // of namespaces
+    std::shared_ptr<const Scaling> scaling;                  // of numbers, by the names of their columns
+    bool missing = false;                                    // what is missing has a feature, too
 };
 
 // How text becomes features, by the same hash kernel.
@@ -42,6 +45,7 @@ constexpr std::size_t MOST_PAIRS = std::size_t{1} << 22;  // interactions in one
 class FeatureRow {
   public:
     InvertedIndex names;
+    Measures* measures = nullptr;  // where given, numbers are measured, and there are no features
 
     explicit FeatureRow(const FeatureOptions& options)
         : options_(options), interacts_(options.all_pairs || !options.pairs.empty()) {
@@ -65,7 +69,7 @@ class FeatureRow {
 
     // `padded`: 4 bytes past the name may be read, which is faster.
     void add(std::string_view name, double value, std::string_view space = {}, bool padded = false) {
-        if (value == 0.0) return;
+        if (value == 0.0 || measures) return;
         Murmur3 murmur(name.data(), options_.kernel.seed);
         enter(padded ? murmur.hash_padded(name.size()) : murmur.hash(name.size()), name, value);
         if (!interacts_) return;
@@ -73,8 +77,28 @@ class FeatureRow {
         text_.append(name).append(space);
     }
 
+    // How the numbers of a column are scaled.
+    Scale scale_of(std::string_view column) const {
+        const Scale* const known = options_.scaling ? options_.scaling->find(column) : nullptr;
+        return known ? *known : Scale();
+    }
+
+    // A number of a column as it becomes the value of a feature.
+    double number(std::string_view column, double x) {
+        if (measures) measures->add(column, x);
+        return options_.scaling ? scale_of(column)(x) : x;
+    }
+
+    // There is no value in a column.
+    void add_missing(std::string_view column, std::string_view space) {
+        if (!options_.missing) return;
+        missing_.assign(column).append("=missing");
+        add(missing_, 1.0, space);
+    }
+
     // The features of a text, weighted as its options say. They do not interact.
     void add_text(TextFeatures& text, std::string_view utf8) {
+        if (measures) return;
         text.add(utf8, options_.remember ? &names : nullptr);
         text.end_row();
         for (std::size_t i = 0; i < text.buckets().size(); ++i)
@@ -175,7 +199,7 @@ class FeatureRow {
     const FeatureOptions& options_;
     bool interacts_;
     HashedRow row_;
-    std::string text_, product_;
+    std::string text_, product_, missing_;
     std::vector<Named> named_;
     std::unordered_map<std::string_view, int> number_;  // of the namespaces that interact
     std::vector<std::vector<int>> partners_;            // of each, those that it interacts with

@@ -1,12 +1,12 @@
 // JSON lines: one object a line. The twin is tests/support/twins/json_lines.py.
 //
-//   label, weight, text   members of their own (their names are options, but for the weight)
+//   label, weight, text   members of their own (their names are options)
 //   features              an object whose members are features like those beside it
 //   "a": 2.5              feature a, of value 2.5
 //   "a": "x"              feature a=x, of value 1
-//   "a": true             feature a, of value 1; false and null: no feature
-//   "a": {"b": …}         as "a.b": …
-//   "a": ["x", 2.5, …]    strings as features a=x; anything else as "a[1]": …, counted from 0
+//   "a": true             feature a, of value 1; false and null: no feature, or a=missing for null where that is asked
+//   for "a": {"b": …}         as "a.b": … "a": ["x", 2.5, …]    strings as features a=x; anything else as "a[1]": …,
+//   counted from 0
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ namespace perceptive {
 struct JsonOptions {
     FeatureOptions features;
     TextReading text;
-    std::string label = "label", text_key = "text";
+    std::string label = "label", text_key = "text", weight = "weight";
     bool only_text = false;  // leave out the other features
 };
 
@@ -45,7 +45,7 @@ class JsonParser : public FeatureParser<V> {
             const char kind = json_.peek();
             if (key == options_.label)
                 label(kind);
-            else if (key == "weight")
+            else if (key == options_.weight)
                 weight = weight_of(kind);
             else if (key == options_.text_key && kind == '"')
                 json_.string(value_), features.add_text(text_, value_);
@@ -121,7 +121,10 @@ class JsonParser : public FeatureParser<V> {
             name_.resize(length);
         } else {
             const char* const at = json_.at();
-            const double x = scalar(kind).value_or(0.0);
+            const std::optional<double> found = scalar(kind);
+            if (!found && !options_.only_text) features.add_missing(name_, space_);
+            const bool number = kind == '-' || is_digit(kind);
+            const double x = number ? features.number(name_, *found) : found.value_or(0.0);
             if (std::isinf(static_cast<V>(x)))
                 refuse(at, std::string("the number is too large for ") + type_name<V> + "; rescale");
             if (!options_.only_text) features.add(name_, x, space_);

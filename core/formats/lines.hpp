@@ -114,12 +114,7 @@ inline std::string_view trim(std::string_view text) {
 
 // A word that is shown to people as it was written.
 inline void require_utf8(std::string_view word, const char* at, const char* what) {
-    const auto *p = reinterpret_cast<const unsigned char*>(word.data()), *const end = p + word.size();
-    while (p < end) {
-        const Decoded c = decode_utf8(p, end);
-        if (!c.sound) refuse(at, std::string(what) + " '" + shown(word) + "' is not UTF-8; convert the file to it");
-        p += c.length;
-    }
+    if (!is_utf8(word)) refuse(at, std::string(what) + " '" + shown(word) + "' is not UTF-8; convert the file to it");
 }
 
 // A name that becomes part of many others: a line of them must not take time without bound.

@@ -128,7 +128,8 @@ class SvmlightParser : public FeatureParser<V> {
             }
             last = static_cast<i64>(column);
             if constexpr (hashed) {
-                features.add({p, static_cast<std::size_t>(colon - p)}, x, {}, text_end_ - colon >= 4);
+                const std::string_view name(p, static_cast<std::size_t>(colon - p));
+                features.add(name, finite(features.number(name, x), p), {}, text_end_ - colon >= 4);
             } else {
                 index[stored] = static_cast<std::int32_t>(column);
                 value[stored] = static_cast<V>(x);
@@ -139,9 +140,24 @@ class SvmlightParser : public FeatureParser<V> {
         if constexpr (hashed) {
             features.end(examples, p);
         } else {
+            if (options_.features.scaling || features.measures)
+                for (std::size_t k = 0; k < stored; ++k)
+                    value[k] = finite(static_cast<V>(features.number(name_of(index[k]), value[k])), end);
             examples.indices.advance(stored);
             examples.data.advance(stored);
         }
+    }
+
+    // The name of a column that is not hashed: its index as files have it.
+    std::string name_of(std::int32_t column) const {
+        return std::to_string(static_cast<std::uint64_t>(column) + base_);
+    }
+
+    template <class T>
+    static T finite(T x, const char* at) {
+        if (!std::isfinite(static_cast<V>(x)))
+            refuse(at, std::string("a value is too large for ") + type_name<V> + " when it is scaled; rescale");
+        return x;
     }
 
     // ------------------------------------------------------------ errors

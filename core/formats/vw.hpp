@@ -103,16 +103,13 @@ class VwParser : public FeatureParser<V> {
                               type_name<V>);
         }
         x *= weight;
+        std::string_view name(p, static_cast<std::size_t>(stop - p));
+        if (!space.empty()) name = name_.assign(prefix_).append(name);
+        if (q != stop) x = features.number(name, x);  // a name without a number is no number
         if (std::isinf(static_cast<V>(x)))
             refuse(p, "'" + shown(value_at(p, end)) + "' times the weight of its namespace is too large for " +
                           type_name<V> + "; rescale");
-        const std::string_view name(p, static_cast<std::size_t>(stop - p));
-        if (!space.empty()) {
-            name_.assign(prefix_).append(name);
-            features.add(name_, x, space);
-        } else {
-            features.add(name, x, {}, text_end_ - stop >= 4);
-        }
+        features.add(name, x, space, space.empty() && text_end_ - stop >= 4);
         return q;
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace perceptive {
 
@@ -26,6 +27,16 @@ inline Decoded decode_utf8(const unsigned char* p, const unsigned char* end) {
         code = code << 6 | (p[k] & 0x3Fu);
     }
     return {code, length, true};
+}
+
+inline bool is_utf8(std::string_view text) {
+    const auto *p = reinterpret_cast<const unsigned char*>(text.data()), *const end = p + text.size();
+    while (p < end) {
+        const Decoded c = decode_utf8(p, end);
+        if (!c.sound) return false;
+        p += c.length;
+    }
+    return true;
 }
 
 // Writes 1 to 4 bytes; says how many.

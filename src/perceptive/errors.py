@@ -176,6 +176,10 @@ class ExampleWarning(_OfExample, UserWarning):
     """Something odd about an example."""
 
 
+class ScaleWarning(UserWarning):
+    """Columns differ so much in size that the largest decide alone."""
+
+
 @contextmanager
 def renumbered(numbers: Sequence[int]) -> Iterator[None]:
     """Let errors within number examples as they were before some were taken out: example i was ``numbers[i]``."""

@@ -7,7 +7,14 @@ from perceptive import cli
 from perceptive.cli.groups import names_of
 from perceptive.cli.tasks import ALWAYS, TASKS
 
-VALUES = {"interactions": "all", "words": "1-2", "chars": "3", "every": "5m", "learning_rate": "0.5"}
+VALUES = {
+    "interactions": "all",
+    "words": "1-2",
+    "chars": "3",
+    "every": "5m",
+    "class_weight": "balanced",
+    "learning_rate": "0.5",
+}
 NEEDED = {"kernel_classify": ["--kernel", "poly(2)"], "kernel_rank": ["--kernel", "poly(2)"], "rerank": ["--base", "x"]}
 OBJECTS = ["--kernel", "spectrum(2)@text"]
 

@@ -95,7 +95,9 @@ def from_file(name, **parameters):
 
     def make(folder):
         (folder / name).write_text(d.files()[name])
-        return perceptive.LinearClassifier(epochs=3, **OF_OLD, **parameters).fit_stream(folder / name)
+        bits = parameters.get("bits")
+        stream = perceptive.streams.open(folder / name, dtype="float32", bits=bits, scale=None)
+        return perceptive.LinearClassifier(epochs=3, **OF_OLD, **parameters).fit_stream(stream)
 
     return make
 

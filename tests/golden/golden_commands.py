@@ -111,10 +111,12 @@ CASES = {
     ),
     "vw": Case(rows("four.vw", "four-test.vw", "--epochs 3 --bits 6 --interactions a:b")),
     "vw-names": Case(rows("four.vw", "four-test.vw", "--epochs 3 --bits 8 --invert-hash")),
-    "csv": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 8 --invert-hash")),
-    "csv-ovr": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 6 --multiclass ovr --ignore f5")),
-    "json": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 8 --invert-hash --rule arow")),
-    "json-ovo": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 6 --multiclass ovo")),
+    "csv": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 8 --invert-hash --scale none")),
+    "csv-ovr": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 6 --multiclass ovr --ignore f5 --scale none")),
+    "json": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 8 --invert-hash --rule arow --scale none")),
+    "json-ovo": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 6 --multiclass ovo --scale none")),
+    "csv-scaled": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 6 --multiclass ovr --ignore f5")),
+    "json-scaled": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 6 --scale max --bias auto")),
     "text": Case(rows("words.txt", "words-test.txt", "--text --bits 8 --chars 2-3 --invert-hash --epochs 2")),
     "text-idf": Case(
         rows("words.txt", "words-test.txt", "--text --bits 8 --idf --weighting log-tf --epochs 2"), exact=False
@@ -123,7 +125,9 @@ CASES = {
     "kernel-gaussian": Case(
         rows("two.svm", "two-test.svm", "--kernel gaussian(gamma=0.2) --rule pa1 --epochs 3"), exact=False
     ),
-    "kernel-csv": Case(rows("four.csv", "four-test.csv", f"{KERNEL} --bits 6", certify=False), exact=False),
+    "kernel-csv": Case(
+        rows("four.csv", "four-test.csv", f"{KERNEL} --bits 6 --scale none", certify=False), exact=False
+    ),
     "kernel-budget": Case(
         rows("two.svm", "two-test.svm", f"{KERNEL} --budget 8 --hypothesis last --forget oldest", certify=False),
         exact=False,

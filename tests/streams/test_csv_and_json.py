@@ -12,7 +12,9 @@ from perceptive import _core
 from test_formats import (
     COLUMNS,
     HASHED,
+    MISSING,
     NUMBERS,
+    SCALED,
     WORDS,
     _core_row,
     agree,
@@ -49,17 +51,17 @@ CELLS = (
 @st.composite
 def csv_files(draw):
     delimiter = draw(st.sampled_from([",", "\t", ";"]))
-    width = draw(st.integers(1, 6))
+    width = draw(st.integers(1, 7))
     rows = draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=4))
     text = "\n".join(delimiter.join(quoted(cell, delimiter) for cell in row) for row in rows)
-    return text.encode(), COLUMNS[:width], delimiter.encode()
+    return text.encode(), [*COLUMNS, (b"w", "weight")][:width], delimiter.encode()
 
 
-@given(csv_files(), st.data(), HASHED)
-def test_csv_and_its_twin_agree(file, data, options):
+@given(csv_files(), st.data(), HASHED, SCALED, MISSING)
+def test_csv_and_its_twin_agree(file, data, options, scaled, missing):
     text, columns, delimiter = file
     text = mutated(data.draw, text, b'0a,;\t"""\n\r\0.\xff ')
-    agree(core_csv, csv.parse, text, columns, delimiter=delimiter, text_options=TEXT, **options)
+    agree(core_csv, csv.parse, text, columns, delimiter=delimiter, text_options=TEXT, **options, **scaled, **missing)
 
 
 @given(st.text('ab1,"\n\r ', max_size=60).map(str.encode), st.integers(1, 6))
@@ -162,9 +164,10 @@ JSON_FILES = st.lists(st.builds(lambda o, a: json.dumps(o, ensure_ascii=a), OBJE
 JUNK = b'{}[]:,"\\u0d8tfn1.-eE \t\r\n\0a\xff\xc3\xa9'
 
 
-@given(JSON_FILES, st.data(), HASHED)
-def test_json_and_its_twin_agree(text, data, options):
-    agree(core_json, json_lines.parse, mutated(data.draw, text, JUNK), text_options=TEXT, **options)
+@given(JSON_FILES, st.data(), HASHED, SCALED, MISSING)
+def test_json_and_its_twin_agree(text, data, options, scaled, missing):
+    text = mutated(data.draw, text, JUNK)
+    agree(core_json, json_lines.parse, text, text_options=TEXT, **options, **scaled, **missing)
 
 
 @given(st.text('{}[]:,"\\u0d8truefalsn1.-eE \t\n', max_size=40).map(lambda s: b'{"a":' + s.encode()))

@@ -22,6 +22,8 @@ def features(options, remember=False):
         remember,
         options.get("all_pairs", False),
         [(a.decode(), b.decode()) for a, b in options.get("pairs", ())],
+        [(name.decode(), *how) for name, how in options.get("scaling", {}).items()],
+        options.get("missing", False),
     )
 
 
@@ -73,9 +75,10 @@ def core_csv(text, columns, single=False, delimiter=b",", text_options=None, **o
     return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds), text, single)
 
 
-def core_json(text, single=False, text_options=None, label=b"label", text_key=b"text", **options):
+def core_json(text, single=False, text_options=None, label=b"label", text_key=b"text", weight_key=b"weight", **options):
     reading = texts({**options, **(text_options or {})})
-    parser = _core.JsonLines(features(options), reading, label.decode(), text_key.decode(), False)
+    keys = label.decode(), text_key.decode()
+    parser = _core.JsonLines(features(options), reading, *keys, False, weight_key.decode())
     return examples(parser, text, single)
 
 
@@ -114,6 +117,16 @@ HASHED = st.fixed_dictionaries(
         "pairs": st.sampled_from([(), ((b"a", b"b"),), ((b"b", b"a"), (b"", b"a"))]),
     }
 )
+SCALED = st.fixed_dictionaries(
+    {
+        "scaling": st.dictionaries(
+            st.sampled_from([b"a", b"b", b"a^a", b"x", b"a.b", b"label"]),
+            st.tuples(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3)),
+            max_size=3,
+        ),
+    }
+)
+MISSING = st.fixed_dictionaries({"missing": st.booleans()})
 NUMBERS = st.one_of(
     st.integers(-20, 20).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -145,9 +158,9 @@ VW_FILES = st.builds(
 )
 
 
-@given(VW_FILES, st.data(), HASHED)
-def test_vw_and_its_twin_agree(text, data, options):
-    agree(core_vw, vw.parse, mutated(data.draw, text, b"0123:|.-+eE \t\r\n\0'xa\xff"), **options)
+@given(VW_FILES, st.data(), HASHED, SCALED)
+def test_vw_and_its_twin_agree(text, data, options, scaled):
+    agree(core_vw, vw.parse, mutated(data.draw, text, b"0123:|.-+eE \t\r\n\0'xa\xff"), **options, **scaled)
 
 
 @given(st.binary(max_size=80) | st.text("01:|.-e \t\r\n'a", max_size=80).map(str.encode), HASHED)

@@ -8,6 +8,7 @@ import pytest
 
 from perceptive import _core, streams
 from perceptive.streams import FileFormat, guessing
+from perceptive.streams.scaling import Scaling
 from test_formats import COLUMNS, core_csv, core_json, core_text, core_vw, outcome
 from twins import csv, json_lines, labelled_text, svmlight, vw
 
@@ -72,6 +73,10 @@ def test_formats_survive_a_model_file():
         text_column="t",
         text={"words": (1, 2), "idf": True},
         interactions=("a:b",),
+        weight="w",
+        missing="indicator",
+        scale="standard",
+        scaling=Scaling(("a", "b"), (0.1, 0.0), (1 / 3, 1e300)),
     )
     meta = json.loads(json.dumps(format.to_meta()))
     assert FileFormat.from_meta(meta) == format

@@ -29,7 +29,8 @@ def test_files_are_calibrated_on_the_examples_that_arrays_are(tmp_path, monkeypa
     path = tmp_path / "rows.svm"
     dump_svmlight_file(X, y, str(path), zero_based=False)
     monkeypatch.setattr(blocks, "BLOCK", 2_000)
-    options = {"epochs": 2, "shuffle": False, "dtype": "float64", "probability": True, "validation_fraction": 0.5}
+    options = {"epochs": 2, "shuffle": False, "dtype": "float64", "bias": 1.0}
+    options |= {"probability": True, "validation_fraction": 0.5}
     found = []
     for scores, examples in ((2**17, 2**12), (200, 10)):  # all, and some
         monkeypatch.setattr(calibration, "SCORES", scores)

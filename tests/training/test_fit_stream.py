@@ -41,9 +41,9 @@ def test_fit_stream(file, tmp_path):
     save(clf, tmp_path / "m")
     again = load(tmp_path / "m")
     assert np.array_equal(again.predict(X), clf.predict(X))
-    assert again.learner_.space.format == streams.FileFormat()
-    with pytest.raises(ValueError, match="class_weight and warm_start are for examples in memory"):
-        LinearClassifier(class_weight="balanced").fit_stream(file)
+    assert again.learner_.space.format == streams.FileFormat(scale=None)
+    with pytest.raises(ValueError, match="warm_start is for examples in memory"):
+        LinearClassifier(warm_start=True).fit_stream(file)
 
 
 def test_hashed_svmlight_is_the_hash_kernel_of_its_indices(file):

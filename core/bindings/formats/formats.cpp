@@ -1,4 +1,9 @@
 // The parsers of all formats: text in, examples out.
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+#include <tuple>
+
 #include "bindings/formats/parsing.hpp"
 #include "formats/csv.hpp"
 #include "formats/json_lines.hpp"
@@ -17,7 +22,8 @@ CsvColumn column_of(const std::string& kind) {
     if (kind == "categorical") return CsvColumn::categorical;
     if (kind == "text") return CsvColumn::text;
     if (kind == "label") return CsvColumn::label;
-    require(kind == "ignored", "a column is any, categorical, text, label or ignored");
+    if (kind == "weight") return CsvColumn::weight;
+    require(kind == "ignored", "a column is any, categorical, text, label, weight or ignored");
     return CsvColumn::ignored;
 }
 
@@ -39,45 +45,106 @@ void def_parse(nb::class_<Options>& format) {
         "names.");
 }
 
+template <template <class> class Parser, class Options>
+void def_measure(nb::class_<Options>& format) {
+    format.def(
+        "measure",
+        [](const Options& options, const nb::object& object) {
+            const Text text(object);
+            Measures measures;
+            nb::gil_scoped_release release;
+            Parser<double> parser(text, options);
+            parser.features.measures = &measures;
+            parse_lines(text, parser, true);
+            measures.rows = static_cast<i64>(parser.examples.which.size());
+            return measures;
+        },
+        "text"_a, "How large the numbers of whole lines are, by column; broken lines count for nothing.");
+}
+
+using Factors = std::vector<std::tuple<std::string, double, double>>;  // name, shift, factor
+
+std::shared_ptr<const Scaling> scaling_of(const Factors& factors) {
+    if (factors.empty()) return nullptr;
+    auto scaling = std::make_shared<Scaling>();
+    for (const auto& [name, shift, factor] : factors) {
+        require(std::isfinite(shift) && std::isfinite(factor), "columns are scaled by finite numbers");
+        require(!scaling->find(name), "a column is scaled once");
+        scaling->add(name) = {shift, factor};
+    }
+    return scaling;
+}
+
+// A row of seven numbers for each column.
+auto table_of(const Measures& measures) {
+    std::vector<double> table;
+    for (const std::string& name : measures.columns.names()) {
+        const Measure& m = *measures.columns.find(name);
+        for (const double x :
+             {static_cast<double>(m.n), static_cast<double>(m.nonzero), m.mean, m.spread, m.squares, m.low, m.high})
+            table.push_back(x);
+    }
+    return to_numpy(std::move(table));
+}
+
 }  // namespace
 
 void bind_formats(nb::module_& m) {
-    nb::class_<FeatureOptions>(m, "FeatureOptions", "How named features are hashed, and which of them interact.")
+    nb::class_<Measures>(m, "Measures", "How large the numbers of named columns are.")
+        .def(nb::init<>())
+        .def_ro("rows", &Measures::rows)
+        .def("merge", &Measures::merge, "other"_a, "Add those of later rows.")
+        .def_prop_ro("names",
+                     [](const Measures& self) {
+                         const auto& names = self.columns.names();
+                         return std::vector<std::string>(names.begin(), names.end());
+                     })
+        .def("table", &table_of,
+             "Of each column one after the other: numbers, non-zeros, mean, Σ(x − mean)², Σx², smallest, largest.");
+    nb::class_<FeatureOptions>(m, "FeatureOptions",
+                               "How named features are scaled and hashed, and which of them interact.")
         .def(
             "__init__",
             [](FeatureOptions* self, int bits, std::uint32_t seed, bool with_signs, bool remember, bool all_pairs,
-               std::vector<std::pair<std::string, std::string>> pairs) {
+               std::vector<std::pair<std::string, std::string>> pairs, const Factors& scaling, bool missing) {
                 require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
-                new (self) FeatureOptions{{bits, seed, with_signs}, remember, all_pairs, std::move(pairs)};
+                new (self) FeatureOptions{{bits, seed, with_signs}, remember, all_pairs, std::move(pairs),
+                                          scaling_of(scaling),      missing};
             },
-            "bits"_a, "seed"_a, "signed"_a, "remember"_a, "all_pairs"_a, "pairs"_a);
+            "bits"_a, "seed"_a, "signed"_a, "remember"_a, "all_pairs"_a, "pairs"_a, "scaling"_a = Factors(),
+            "missing"_a = false);
     nb::class_<SvmlightOptions> svmlight(m, "Svmlight", "A parser of svmlight (libsvm) files.");
     svmlight.def(
         "__init__",
         [](SvmlightOptions* self, bool zero_based, std::optional<i64> n_features, std::optional<FeatureOptions> hashed,
-           bool queries) {
+           bool queries, const Factors& scaling) {
             require(!n_features || *n_features >= 0, "n_features must not be negative");
-            new (self) SvmlightOptions{zero_based, n_features.value_or(-1), hashed.has_value(),
-                                       hashed.value_or(FeatureOptions{}), queries};
+            FeatureOptions features = hashed.value_or(FeatureOptions{});
+            if (!hashed) features.scaling = scaling_of(scaling);
+            new (self)
+                SvmlightOptions{zero_based, n_features.value_or(-1), hashed.has_value(), std::move(features), queries};
         },
-        "zero_based"_a, "n_features"_a.none(), "hashed"_a.none(), "queries"_a = false);
+        "zero_based"_a, "n_features"_a.none(), "hashed"_a.none(), "queries"_a = false, "scaling"_a = Factors());
     def_parse<SvmlightParser>(svmlight);
+    def_measure<SvmlightParser>(svmlight);
     nb::class_<VwOptions> vw(m, "Vw", "A parser of Vowpal Wabbit's text format.");
     vw.def(
         "__init__", [](VwOptions* self, FeatureOptions features) { new (self) VwOptions{std::move(features)}; },
         "features"_a);
     def_parse<VwParser>(vw);
+    def_measure<VwParser>(vw);
     nb::class_<JsonOptions> json_lines(m, "JsonLines", "A parser of JSON lines.");
     json_lines.def(
         "__init__",
         [](JsonOptions* self, FeatureOptions features, TextReading text, std::string label, std::string text_key,
-           bool only_text) {
+           bool only_text, std::string weight) {
             require_same_kernel(features, text);
-            new (self)
-                JsonOptions{std::move(features), std::move(text), std::move(label), std::move(text_key), only_text};
+            new (self) JsonOptions{std::move(features), std::move(text),   std::move(label),
+                                   std::move(text_key), std::move(weight), only_text};
         },
-        "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a);
+        "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight");
     def_parse<JsonParser>(json_lines);
+    def_measure<JsonParser>(json_lines);
     nb::class_<LabelledTextOptions> labelled_text(m, "LabelledText",
                                                   "A parser of lines of text, with labels or without.");
     labelled_text.def(
@@ -131,6 +198,7 @@ void bind_formats(nb::module_& m) {
         },
         "features"_a, "text"_a.none(), "delimiter"_a, "columns"_a);
     def_parse<CsvParser>(csv);
+    def_measure<CsvParser>(csv);
 }
 
 }  // namespace perceptive

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import amount, duration, number_or_word, option_of, span, whole, words
+from perceptive.cli.options import amount, class_weight, duration, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     KernelParameters,
     KernelRankingParameters,
@@ -106,6 +106,11 @@ FEATURES = Group(
             "metavar": "PAIRS",
             "help": "products of features: all, or pairs of namespaces a:b,a:c",
         },
+        "scale": {
+            "choices": ["auto", "standard", "max", "none"],
+            "help": "numbers, by column: to mean 0 and variance 1, or to at most 1 (default: auto, standard for csv, "
+            "JSON and parquet, else none); the model remembers it",
+        },
         "zero_based": {"action": "store_const", "const": True, "help": "svmlight: the first feature is 0, not 1"},
         "n_features": {"type": whole(1), "help": "svmlight: number of features, if known"},
     },
@@ -118,6 +123,8 @@ TABLES = Group(
         "ignore": {"type": words, "metavar": "A,B,…", "help": "columns to leave out"},
         "delimiter": {"help": "between columns (default: comma, tab or semicolon, as the header has it)"},
         "text_column": {"metavar": "NAME", "help": "column or key whose value is a text"},
+        "weight": {"metavar": "NAME", "help": "column or key of the importance (default: JSON's key weight)"},
+        "missing": {"choices": ["indicator"], "help": "what is missing has a feature column=missing (default: none)"},
     },
 )
 TEXT = Group(
@@ -134,7 +141,7 @@ TEXT = Group(
 )
 # How features become columns: what is given of it the model remembers.
 ROWS = (FEATURES.without("invert_hash"), TABLES, TEXT)
-LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column"), TEXT.without("text"))
+LISTS = (FEATURES.without("invert_hash", "scale"), TABLES.only("text_column"), TEXT.without("text"))
 
 # --cost is the taggers'; --bits and --features are about reading.
 LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference")
@@ -143,6 +150,11 @@ CLASSES = Group(
     {
         "reference": {"help": "ovr: the class that has no problem of its own"},
         "classes": {"type": words, "metavar": "A,B,…", "help": "all classes, where they are known before"},
+        "class_weight": {
+            "type": class_weight,
+            "metavar": "WEIGHTS",
+            "help": "of the steps for examples of a class: balanced, which reads the files once more, or a=2,b=0.5",
+        },
     },
 )
 KERNEL_LEARNER = LEARNER.only(*(f.name for f in fields(KernelParameters) if f.name in LEARNER.options))

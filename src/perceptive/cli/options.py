@@ -166,6 +166,26 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
+def class_weight(text: str) -> dict[str, float] | str:
+    """A type for argparse: "balanced", or a weight for some classes.
+
+    Examples
+    --------
+    >>> class_weight("spam=2,ham=0.5")
+    {'spam': 2.0, 'ham': 0.5}
+    """
+    if text == "balanced":
+        return text
+    pairs = [part.rpartition("=") for part in text.split(",") if part]
+    try:
+        weights = {name: float(weight) for name, _, weight in pairs}
+    except ValueError:
+        weights = {}
+    if not weights or any(not name or not 0 <= weight < math.inf for name, weight in weights.items()):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'balanced' nor weights of classes such as a=2,b=0.5")
+    return weights
+
+
 def label(text: str, format: str) -> Any:
     """A label as files of a format give it: those of texts are words, elsewhere a number is a number.
 

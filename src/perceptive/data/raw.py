@@ -145,7 +145,7 @@ def _columns(X: Any, columns: Sequence[str]) -> Columns:
     if is_frame(X):
         return frame_columns(X)
     if is_dicts(X):
-        names = dict.fromkeys(str(name) for row in X for name in row)
+        names = dict.fromkeys((*columns, *(str(name) for row in X for name in row)))
         return {name: [row.get(name) for row in X] for name in names}
     return {name: [row[i] for row in X] for i, name in enumerate(columns)}
 
@@ -157,17 +157,22 @@ def _read_table(
     single: bool,
     index: _core.InvertedIndex | None,
 ) -> Examples:
-    """A table as comma-separated values. Unless it is to be as in CSV files, numbers and words stand in two columns."""
+    """A table as comma-separated values. Unless it is read as CSV files are, a column of numbers and words is two."""
     columns: list[tuple[str, str]] = []
     cells: list[list[str]] = []
     for (name, values), kind in zip(table.items(), format.kinds(list(table)), strict=True):
-        if kind in ("label", "ignored"):
+        if kind in ("label", "weight", "ignored"):
             continue
         plain = ["" if is_missing(value) else _plain(name, i, value, format) for i, value in enumerate(values)]
         written = [_quoted(value) if isinstance(value, str) and value else str(value) for value in plain]
-        if kind != "any" or format.name == "csv":
+        words = {isinstance(value, str) for value in plain if value != ""}
+        if kind == "any" and format.name != "csv" and words == {True}:
+            kind = "categorical"
+        if kind != "any" or format.name == "csv" or len(words) < 2:
             columns.append((name, kind))
             cells.append(written)
+        elif format.missing is not None:
+            raise ValueError(f"{name!r} has numbers and words; give one of both, so that it is known what is missing")
         else:
             columns += [(name, "any"), (name, "categorical")]
             word = [isinstance(value, str) for value in plain]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -12,9 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
+from perceptive.data.column_sizes import odd_sizes
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, ScaleWarning
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
@@ -34,6 +36,7 @@ from perceptive.streams import Stream
 from perceptive.streams import open as open_stream
 from perceptive.streams.blocks import Paths
 from perceptive.training.blocks import RowBlocks
+from perceptive.training.class_weights import check_class_weight, weigh_classes
 from perceptive.training.classifiers import calibrate, classifier_for
 from perceptive.training.loop import Run, train
 from perceptive.training.source import FileSource
@@ -122,6 +125,7 @@ class LinearClassifier(
                 names = previous.space.vocabulary.names()
                 learner.space.vocabulary = Vocabulary(names)  # the same names, the same places
             dataset = learner.dataset(*taught, epochs=training.epochs)
+            self._warn_of_sizes(taught[0])
             initial = initial_vectors(learner, previous, coef_init, intercept_init)
             if initial:
                 learner.start(initial)
@@ -140,6 +144,13 @@ class LinearClassifier(
         if self.certify:
             self.certificate_ = certify(learner, *taught)
         return self
+
+    def _warn_of_sizes(self, X: Any) -> None:
+        """Say where columns differ much in size: rows are taken as they are."""
+        said = None if is_dicts(X) else odd_sizes(X, getattr(self, "feature_names_in_", None))
+        if said is not None:
+            cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
+            warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=5)
 
     @nothing_half_learned
     def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:
@@ -168,12 +179,12 @@ class LinearClassifier(
         [1, 0]
         """
         parameters, training = self._check_parameters()
-        if self.class_weight is not None or self.warm_start:
-            raise ParameterError(
-                "{} and {} are for examples in memory; leave them out, or use fit", "class_weight", "warm_start"
-            )
+        if self.warm_start:
+            raise ParameterError("{} is for examples in memory; leave it out, or use fit", "warm_start")
+        check_class_weight(self.class_weight)
         if not isinstance(source, Stream):
             source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
+        source = source.to_learn_from()
         width, format = source.format.width, source.format
         if self.n_features is not None and width != self.n_features:
             raise ParameterError(
@@ -192,6 +203,7 @@ class LinearClassifier(
             "memory": memory,
         }
         with FileSource(source, RowBlocks(), epochs=self.epochs, **how) as examples:
+            weigh_classes(examples, self.class_weight)
             run = Run.of(classifier_for(examples, None, **parameters), training)
             with progress_bar(self.progress, 0, run) as report:
                 train(run, examples, report=report)

@@ -27,7 +27,7 @@ class PruneMixin:
         >>> from perceptive import LinearClassifier
         >>> clf = LinearClassifier(epochs=5).fit([[2, 0.01], [-1, 0.02]], ["a", "b"])
         >>> clf.prune(0.1).coef_.round(2).tolist()
-        [[-1.5, 0.0]]
+        [[-2.0, 0.0]]
         """
         check_is_fitted(self, "learner_")
         vars(self)["learner_"].prune(threshold, precision=precision)

@@ -164,6 +164,10 @@ READING: Record = {
     "categorical": Optional(TEXTS),
     "ignore": Optional(TEXTS),
     "delimiter": Optional(Maybe(text)),
+    "weight": Optional(Maybe(text)),
+    "missing": Optional(one_of(None, "indicator")),
+    "scale": Optional(one_of(None, "standard", "max")),
+    "scaling": Optional(Maybe({"names": TEXTS, "shift": Each(FINITE), "factor": Each(FINITE)})),
     "text": Optional(
         {
             "words": Optional(Maybe((whole(0), whole(0)))),

@@ -12,7 +12,7 @@ r"""Examples from files, in batches: memory holds a few blocks, however large th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -20,11 +20,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from perceptive.cached import cached
 from perceptive.errors import Parameter, ParameterError
-from perceptive.streams.blocks import STDIN, Paths, expand
+from perceptive.streams.blocks import STDIN, Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
 from perceptive.streams.file_format import FileFormat, check_meaning
 from perceptive.streams.guessing import guess
+from perceptive.streams.measuring import learn_scaling
 from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
 from perceptive.streams.tables import feature_columns
 
@@ -63,6 +64,32 @@ class Stream:
             yield examples.X(width), examples.y()
 
     @cached
+    def measured(self) -> FileFormat:
+        """The format with the columns measured, where numbers are to be scaled: the files are read for it once."""
+        if self.format.scale in (None, "auto") or self.format.scaling is not None:
+            return self.format
+        return replace(self.format, scaling=learn_scaling(self.files, self.format, self.threads))
+
+    def to_learn_from(self, live: bool = False) -> Stream:
+        """The stream as a model learns from it: scaled as asked, or as its format is by default.
+
+        Parameters
+        ----------
+        live : bool
+            Whether examples are to be learned from as they come, so that columns cannot be measured before.
+        """
+        format, once = self.format, not all(map(repeatable, self.files))
+        if format.scale == "auto":
+            default = format.name in ("csv", "json", "arrow") and not live and not (once and format.name == "arrow")
+            format = replace(format, scale="standard" if default else None)
+        stream = replace(self, format=format)
+        if format.scaling is None and format.scale is not None and (live or (once and format.name == "arrow")):
+            raise ParameterError(
+                "{} measures the columns before the first example; train on a file, and go on from that model", "scale"
+            )
+        return replace(stream, format=stream.measured)
+
+    @cached
     def idf(self) -> NDArray[np.float32] | None:
         """How rare the features of the texts are, where that is asked for: the files are read for it once."""
         if not self.format.has_idf or self.known_idf is not None:
@@ -84,7 +111,7 @@ class Stream:
         self.log.__init__()  # type: ignore[misc]
         return parse(
             self.files,
-            self.format,
+            self.measured,
             self.dtype,
             threads=self.threads,
             skip=self.skip,
@@ -129,7 +156,9 @@ def open(
     idf : array of float32, optional
         2^bits factors of an earlier stream's ``idf``, where texts have idf; else the files are read once for them.
     **how
-        What `FileFormat` takes: ``bits``, ``label``, ``text``, ``interactions``, …
+        What `FileFormat` takes: ``bits``, ``label``, ``text``, ``interactions``, … The numbers of tables are scaled
+        where a model learns from them; ``scale="standard"`` and ``"max"`` scale them here too, by columns of these
+        files, ``scale=None`` leaves them as they are there too.
 
     Returns
     -------

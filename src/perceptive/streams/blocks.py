@@ -138,6 +138,15 @@ def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool 
                 return
 
 
+def first_block(path: str, cut: Cut) -> Iterator[Block]:
+    """The first block of standard input or of a pipe, which stays there to be read."""
+    start = bytearray(_look_ahead(path, BLOCK))
+    end = cut(start, len(start)) if len(start) >= BLOCK else len(start)
+    begin = len(MARK) if start.startswith(MARK) else 0
+    if end > begin:
+        yield Block(memoryview(start)[begin:end], begin)
+
+
 def check_length(path: str, offset: int, length: int) -> None:
     """Raise where a line that has no end after so many bytes is too long."""
     if length >= MAX_LINE:
@@ -253,13 +262,27 @@ def peek(path: str, size: int = 1 << 16) -> bytes:
     if repeatable(path):
         with _plain(path) as file:
             return bytes(file.read(size))
-    start = _once(path).peek_line(size)
+    start = _unpacked(path, _once(path).peek_line(size), size)
+    if start is None:
+        raise UnknownFormat("the format cannot be told from packed standard input")
+    return start
+
+
+def _look_ahead(path: str, size: int) -> bytes:
+    """So many bytes of what comes but once, unpacked, which stay there to be read."""
+    start = _unpacked(path, _once(path).peek(size), size)
+    if start is None:
+        cure = "unpack it, or do not scale (scale=None, --scale none)"
+        raise ValueError(f"{shown(path)}: what zstd has packed can be measured in a file only; {cure}")
+    return start
+
+
+def _unpacked(path: str, start: bytes, size: int) -> bytes | None:
+    """The beginning of a file, unpacked; None where that cannot be done."""
     with _sound(path, zlib.error):
         if start[:2] == GZIP:
             return zlib.decompressobj(31).decompress(start, size)
-    if start[:4] == ZSTD:
-        raise UnknownFormat("the format cannot be told from packed standard input")
-    return start
+    return None if start[:4] == ZSTD else start
 
 
 def check_json_lines(path: str) -> None:

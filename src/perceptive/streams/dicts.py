@@ -56,6 +56,10 @@ def from_dicts(
         raise ValueError(f"batch is {batch}; it must be at least 1")
     if format.has_idf:
         raise ValueError("idf reads the texts twice, an iterator gives them once; write them to a file")
+    if format.scale in ("standard", "max") and format.scaling is None:
+        raise ValueError(
+            "scale reads the rows twice, an iterator gives them once; write them to a file, or give scaling"
+        )
     assert format.width is not None
     parser = format.parser()
     rows = iter(dicts)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError, UsageError, literal
+from perceptive.streams.scaling import SCALES, Scaling
 
 FORMATS = ("svmlight", "vw", "text", "csv", "json", "arrow")
 ALIASES = {
@@ -65,6 +66,15 @@ class FileFormat:
         csv, arrow: columns whose numbers are names; columns that are left out.
     delimiter : str or None
         csv: by default that one of comma, tab and semicolon which divides the header into most columns.
+    weight : str or None
+        csv, json, arrow: the column or key of the importance; None is no column, and the key "weight".
+    missing : {None, "indicator"}
+        csv, json, arrow: "indicator" gives what is missing the feature ``column=missing``.
+    scale : {"auto", "standard", "max", None}
+        How numbers are scaled, by column, before they are hashed: see `perceptive.streams.scaling`. "auto" is
+        "standard" for the numbers of csv, json and arrow that a model learns from, and else None.
+    scaling : Scaling or None
+        By what, once the columns have been measured.
     text : mapping
         How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
         `perceptive.features.text.TextFeatures`.
@@ -87,6 +97,10 @@ class FileFormat:
     categorical: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     delimiter: str | None = None
+    weight: str | None = None
+    missing: str | None = None
+    scale: str | None = "auto"
+    scaling: Scaling | None = None
     text: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,6 +117,11 @@ class FileFormat:
         if self.bits is None and self.name != "svmlight":
             self._set("bits", BITS)
         self._check_names()
+        self._set("scale", None if self.scale == "none" else self.scale)  # "none" is the command line's
+        if self.scale not in SCALES:
+            raise ParameterError("{}: it must be 'auto', 'standard', 'max' or None", Parameter("scale", self.scale))
+        if self.missing not in (None, "indicator"):
+            raise ParameterError("{}: it must be 'indicator' or None", Parameter("missing", self.missing))
         if self.n_features is not None and not 0 <= self.n_features < 2**31:
             raise ParameterError("{}: it must be from 0 to 2³¹ − 1", Parameter("n_features", self.n_features))
         if self.bits is not None and not 1 <= self.bits <= 30:
@@ -144,6 +163,7 @@ class FileFormat:
         header: Header | None = None,
         only_text: bool = False,
         queries: bool = False,
+        measuring: bool = False,
     ) -> Any:
         """The parser of the core.
 
@@ -161,19 +181,23 @@ class FileFormat:
             Leave out all features but those of texts.
         queries : bool
             svmlight: whether every line must name its query.
+        measuring : bool
+            Whether it is to measure columns, by which they will be scaled.
         """
+        if self.scale in ("standard", "max") and self.scaling is None and not measuring:
+            raise ValueError("numbers are scaled by how large columns are; measure them first, with learn_scaling")
         features = self._features(remember)
         if self.name == "svmlight":
             most = limit if self.n_features is None and features is None else self.n_features
-            return _core.Svmlight(self.zero_based, most, features, queries)
+            return _core.Svmlight(self.zero_based, most, features, queries, self._factors())
         assert features is not None
         if self.name == "vw":
             return _core.Vw(features)
         if self.name == "text":
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
-            key = "text" if self.text_column is None else self.text_column
-            return _core.JsonLines(features, self._texts(idf), self.label, key, only_text)
+            keys = self.label, "text" if self.text_column is None else self.text_column
+            return _core.JsonLines(features, self._texts(idf), *keys, only_text, self.weight or "weight")
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
@@ -196,6 +220,7 @@ class FileFormat:
         """What each column of a table is; ``categorical`` are those that the table itself says are."""
         known = dict.fromkeys((*categorical, *self.categorical), "categorical")
         known |= {} if self.text_column is None else {self.text_column: "text"}
+        known |= {} if self.weight is None else {self.weight: "weight"}
         known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
         return [known.get(column, "any") for column in columns]
 
@@ -229,7 +254,7 @@ class FileFormat:
         return replace(self, name=name, text_column=text, labelled=True, delimiter="\t" if told == "tsv" else None)
 
     def check_columns(self, columns: Sequence[str], where: str) -> None:
-        """Raise where an option names a column that is not there. The label may be missing.
+        """Raise where an option names a column that is not there. The label and the weight may be missing.
 
         Interactions are of columns that become features: neither the label nor a text nor what is ignored.
         """
@@ -293,12 +318,19 @@ class FileFormat:
         if self.bits is None:
             return None
         pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
-        return _core.FeatureOptions(self.bits, self.hash_seed, True, remember, "all" in self.interactions, pairs)
+        kernel = self.bits, self.hash_seed, True, remember
+        return _core.FeatureOptions(
+            *kernel, "all" in self.interactions, pairs, self._factors(), self.missing == "indicator"
+        )
+
+    def _factors(self) -> list[tuple[str, float, float]]:
+        return [] if self.scaling is None else self.scaling.factors
 
     def to_meta(self) -> dict[str, Any]:
         """As plain values, for a model file."""
         meta = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         meta["format"] = meta.pop("name")  # as files have always called it
+        meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
         return meta
 
@@ -309,19 +341,22 @@ class FileFormat:
         if not isinstance(meta, dict) or set(meta) - known:
             raise ValueError("an unknown file format")
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
+        values["scale"] = meta.get("scale")  # models from before there was scaling have none
+        values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")
         return cls(**values)
 
 
-TABLES = {"label", "text_column", "categorical", "ignore"}
-NAMED = {"bits", "hash_seed", "interactions"}
+TABLES = {"label", "text_column", "weight", "missing"}
+COLUMNS = {"categorical", "ignore"}
+NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
 MEANT = {  # what heeds which options
     "svmlight": NAMED | {"zero_based", "n_features"},
     "vw": NAMED,
     "text": {"bits", "hash_seed", "labelled", "text"},
-    "csv": NAMED | TABLES | {"delimiter", "text"},
-    "arrow": NAMED | TABLES | {"text"},
-    "json": NAMED | {"label", "text_column", "text"},
+    "csv": NAMED | TABLES | COLUMNS | {"delimiter", "text"},
+    "arrow": NAMED | TABLES | COLUMNS | {"text"},
+    "json": NAMED | TABLES | {"text"},
 }
 
 

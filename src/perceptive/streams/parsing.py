@@ -235,7 +235,7 @@ def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArr
     """
     assert format.bits is not None
     n, df = 0, np.zeros(1 << format.bits, np.int64)
-    raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=())
+    raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=(), scale=None)
     for examples in parse(files, raw, np.dtype(np.float64), only_text=True, **options):
         n += len(examples)
         np.add.at(df, examples.indices, 1)

@@ -9,7 +9,16 @@ from itertools import chain
 
 from perceptive import _core
 from perceptive.streams import arrow
-from perceptive.streams.blocks import Block, blocks, check_json_lines, peek, repeatable, shown
+from perceptive.streams.blocks import (
+    Block,
+    blocks,
+    check_json_lines,
+    first_block,
+    last_line,
+    peek,
+    repeatable,
+    shown,
+)
 from perceptive.streams.file_format import FileFormat, Header
 
 FIRST = 100  # JSON lines, whose keys are looked at
@@ -29,8 +38,13 @@ class Cutter:
             return 0 if self.delimiter is None else _core.csv_whole(text, self.delimiter)
 
 
-def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[Iterator[Block], Header | None, int]:
-    """Blocks of a file below its header, if the format has one; the header; how many lines it takes."""
+def open(
+    path: str, format: FileFormat, size: int | None, live: bool, ahead: bool = False
+) -> tuple[Iterator[Block], Header | None, int]:
+    """Blocks of a file below its header, if the format has one; the header; how many lines it takes.
+
+    With ``ahead`` the first block alone, of what comes but once and stays there to be read.
+    """
     if format.name == "arrow":
         return arrow.open(path, format)
     if format.name == "json":
@@ -38,9 +52,9 @@ def open(path: str, format: FileFormat, size: int | None, live: bool) -> tuple[I
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
-        return blocks(path, size, live=live), None, 0
+        return first_block(path, last_line) if ahead else blocks(path, size, live=live), None, 0
     cutter = Cutter(format.delimiter)
-    source = blocks(path, size, cutter, live)
+    source = first_block(path, cutter) if ahead else blocks(path, size, cutter, live)
     first = next(source, None)
     if first is None:
         return iter(()), Header((), ","), 0
@@ -62,8 +76,8 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
         return list(arrow.open(path, format, check=False)[1].columns) if repeatable(path) else None
     start = peek(path)
     if format.name == "json":
-        whole = start.split(b"\n")[:-1] or [start]
-        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line) if key != "weight"))
+        whole, weight = start.split(b"\n")[:-1] or [start], format.weight or "weight"
+        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line) if key != weight))
     if format.name != "csv" or not start.strip():
         return None
     delimiter = format.delimiter or _core.csv_delimiter(start, True) or ","
@@ -85,4 +99,4 @@ def feature_columns(files: Iterable[str], format: FileFormat, met: Sequence[str]
     for path in filter(repeatable, files):
         columns |= dict.fromkeys(names_in(path, format) or ())
     kinds = zip(columns, format.kinds(list(columns)), strict=True)
-    return tuple(name for name, kind in kinds if kind not in ("label", "ignored"))
+    return tuple(name for name, kind in kinds if kind not in ("label", "weight", "ignored"))

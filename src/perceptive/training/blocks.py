@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -107,6 +107,7 @@ class RowBlocks:
     """Blocks of labelled rows, for classifiers."""
 
     unit, answered = "examples", "labelled examples"
+    class_weight: Mapping[Any, float] | None = None  # of classes that do not weigh 1
 
     def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False) -> Iterator[Any]:
         """Examples that have a label."""
@@ -158,10 +159,14 @@ class RowBlocks:
         return checked_rows(block, width), self.labels_of(block), block.weight
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """Labelled rows."""
+        """Labelled rows, which weigh as their classes do."""
+        rows, labels, weights = ready
+        if self.class_weight is not None:
+            of_class = np.array([self.class_weight.get(label, 1.0) for label in labels.values])[labels.which]
+            weights = of_class if weights is None else weights * of_class
         if grow:
-            learner.parameters = frozen(learner.parameters, ready[0], ready[2])
-        found: Dataset = learner.dataset(*ready, grow=grow)
+            learner.parameters = frozen(learner.parameters, rows, weights)
+        found: Dataset = learner.dataset(rows, labels, weights, grow=grow)
         return found
 
     def score(self, learner: Any, blocks: Iterator[Examples]) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
+from perceptive.data.labels import Labels
 from perceptive.errors import NotWritten, Parameter, ParameterError, literal, told
 from perceptive.file_lock import FileLock
 from perceptive.streams import Stream
@@ -237,6 +238,20 @@ class FileSource:
                 yield self.kind.dataset(learner, unit.ready, grow=False)
             self._release(unit)
 
+    def all_labels(self) -> Iterator[Labels]:
+        """The labels of all that is to be learned from, block by block, before the first round."""
+        self.prepare()
+        if self.reads_first:
+            for number, (read, _) in enumerate(self._kept()):
+                yield self.kind.labels_of(self.split.taught(read.block, [number]))
+            return
+        self._begun = None  # the first round reads the files anew
+        self._begin()
+        for read, _ in self._parsed():
+            taught = self.split.note(read)
+            if taught is not None:
+                yield self.kind.labels_of(taught)
+
     # ------------------------------------------------------------ by the cache
 
     def _store(self, report: Callable[[], None]) -> bool:
@@ -390,12 +405,15 @@ class FileSource:
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""
         format, columns = self.stream.format, self.stream.log.columns
-        if self.examples == 0 and columns and format.label not in columns:
+        asked = {"label": format.label if self.examples == 0 else None, "weight": format.weight}
+        for what, name in asked.items():
+            if not columns or name is None or name in columns:
+                continue
             there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
-            said = f"there is no column {format.label!r} for the label but {there}; say which with "
-            texts = ", or give {} where lines are label TAB text" if len(columns) == 2 else ""
+            said = f"there is no column {name!r} for the {what} but {there}; say which with "
+            texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
             formats = [Parameter("format", "text")] * bool(texts)
-            raise ParameterError(literal(said) + "{}" + texts, "label", *formats)
+            raise ParameterError(literal(said) + "{}" + texts, what, *formats)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.split.holdout.check(self.kind.unit)

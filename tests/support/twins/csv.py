@@ -1,21 +1,22 @@
 """Comma-separated values (RFC 4180) under a header, also with another delimiter.
 
 A number stays a number: the feature is named as its column. Any other value becomes the feature ``column=value``, as do
-the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature.
+the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature, or
+``column=missing`` where that is asked for. A column may hold the weights of examples; where one is missing, it is 1.
 Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one; within,
 two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from twins.features import Feature, row
+from twins.features import Feature, Scaling, row, scaled
 from twins.labelled_text import text_row
 from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown
 
 MISSING = (b"", b"na", b"nan", b"null")
-Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label or ignored
+Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
 
 
 def records(text: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]:
@@ -101,22 +102,31 @@ def _record(
     delimiter: bytes,
     text_options: dict[str, Any],
     single: bool = False,
+    scaling: Scaling | None = None,
+    missing: bool = False,
     **options: Any,
 ) -> Example:
     label: float | bytes | None = None
+    weight = 1.0 if any(kind == "weight" for _, kind in columns) else None
     features: list[Feature] = []
     n = 0
     for n, (at, value) in enumerate(fields(record, delimiter), 1):
         column, kind = columns[n - 1] if n <= len(columns) else (b"", "ignored")
         if kind == "text":
             features += [(h, x, b"") for h, x in text_row(value, **_hash(options), **text_options)]
-        elif kind == "ignored" or value.lower() in MISSING:
+        elif kind == "ignored":
             continue
+        elif value.lower() in MISSING:
+            if missing and kind not in ("label", "weight"):
+                features.append((column + b"=missing", 1.0, column))
+        elif kind == "weight":
+            weight = _weight(at, value)
         elif kind == "categorical":
             features.append((column + b"=" + value, 1.0, column))
         else:
             what = "label" if kind == "label" else "value"
-            number = _number(at, value, what, single and kind != "label")
+            change = None if kind == "label" else lambda x, column=column: scaled(column, x, scaling)
+            number = _number(at, value, what, single and kind != "label", change)
             if kind == "label":
                 label = value if number is None else number + 0.0  # −0 is 0
                 if number is None:
@@ -127,18 +137,30 @@ def _record(
     if n != len(columns):
         what = f"the row has {n} field{'s' * (n != 1)}, the header {len(columns)}"
         raise Bad(0, f"{what}; check the delimiter and the quotes")
-    return Example(label, None, row(features, single=single, at=len(record), **options))
+    return Example(label, weight, row(features, single=single, at=len(record), **options))
 
 
 def _hash(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("bits", "seed", "signed") if name in options}
 
 
-def _number(at: int, value: bytes, what: str, single: bool) -> float | None:
+def _weight(at: int, value: bytes) -> float:
+    x = _number(at, value, "weight", False)
+    if x is None:
+        raise Bad(at, f"weight '{shown(value)}' is not a number; give 0 or more")
+    if x < 0:
+        raise Bad(at, f"weight '{shown(value)}' is negative; give 0 or more")
+    return x + 0.0  # −0 is 0
+
+
+def _number(
+    at: int, value: bytes, what: str, single: bool, change: Callable[[float], float] | None = None
+) -> float | None:
     if NOT_FINITE.fullmatch(value):
         raise Bad(at, f"{what} '{shown(value)}' is not finite; drop or impute such examples first")
     if not DECIMAL.fullmatch(value):
         return None
-    if not fits(float(value), single):
+    x = float(value) if change is None else change(float(value))
+    if not fits(x, single):
         raise Bad(at, f"{what} '{shown(value)}' is too large for {'float32' if single else 'float64'}; rescale")
-    return float(value)
+    return x

@@ -1,6 +1,6 @@
 """The named features of one example, and their products, on their way through the hash kernel into a row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from perceptive.reference.hashing import murmur3
@@ -8,6 +8,19 @@ from twins.lines import Bad, fits, rounded
 
 Feature = tuple[bytes | int, float, bytes]  # name, or the bucket of what comes hashed; value; namespace
 Pairs = Sequence[tuple[bytes, bytes]]
+Scaling = Mapping[bytes, tuple[float, float]]  # of each column its shift and its factor
+
+
+def scaled(column: bytes, x: float, scaling: Scaling | None) -> float:
+    """A number of a column as it becomes the value of a feature.
+
+    Examples
+    --------
+    >>> scaled(b"age", 40.0, {b"age": (30.0, 0.1)}), scaled(b"size", 40.0, {b"age": (30.0, 0.1)})
+    (1.0, 40.0)
+    """
+    shift, factor = (scaling or {}).get(column, (0.0, 1.0))
+    return (x - shift) * factor
 
 
 def interactions(features: Sequence[Feature], pairs: Pairs = (), all_pairs: bool = False) -> list[tuple[bytes, float]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from twins.features import Feature, row
+from twins.features import Feature, Scaling, row, scaled
 from twins.labelled_text import text_row
 from twins.lines import Bad, Example, fits, parse_lines, require_short, shown
 
@@ -36,8 +36,12 @@ def _line(
     text_key: bytes = b"text",
     text_options: dict[str, Any] | None = None,
     single: bool = False,
+    scaling: Scaling | None = None,
+    missing: bool = False,
+    weight_key: bytes = b"weight",
     **options: Any,
 ) -> Example | None:
+    read = partial(_features, single=single, scaling=scaling, missing=missing)
     reader = _Reader(line)
     if not reader.peek() and reader.p == len(line):
         return None
@@ -53,7 +57,7 @@ def _line(
             if kind in (b"{", b"["):
                 raise Bad(at, "the label must be a number, a string, true, false or null")
             y = reader.string() if kind == b'"' else reader.scalar()
-        elif key == b"weight":
+        elif key == weight_key:
             if kind in (b'"', b"{", b"["):
                 raise Bad(at, "the weight must be a number, 0 or more")
             number = reader.scalar()
@@ -66,9 +70,9 @@ def _line(
             features += [(h, x, b"") for h, x in row_of_text]
         elif key == b"features" and kind == b"{":
             for inner in reader.object():
-                features += _features(reader, inner, inner, single)
+                features += read(reader, inner, inner)
         else:
-            features += _features(reader, key, key, single)
+            features += read(reader, key, key)
     reader.finish()
     if isinstance(y, float):
         y += 0.0  # −0 is 0
@@ -76,23 +80,29 @@ def _line(
     return Example(None if y == b"" else y, weight, entries)
 
 
-def _features(reader: "_Reader", name: bytes, space: bytes, single: bool) -> Iterator[Feature]:
+def _features(
+    reader: "_Reader", name: bytes, space: bytes, single: bool, scaling: Scaling | None, missing: bool
+) -> Iterator[Feature]:
     """The features of the value that comes next."""
+    within = partial(_features, reader, space=space, single=single, scaling=scaling, missing=missing)
     kind = reader.peek()
     at = reader.p
     if kind == b"{":
         require_short(at, name)
         for key in reader.object():
-            yield from _features(reader, name + b"." + key, space, single)
+            yield from within(name + b"." + key)
     elif kind == b"[":
         require_short(at, name)
         for i in reader.array():
             place = b"" if reader.peek() == b'"' else b"[%d]" % i
-            yield from _features(reader, name + place, space, single)
+            yield from within(name + place)
     elif kind == b'"':
         yield name + b"=" + reader.string(), 1.0, space
     else:
-        x = reader.scalar() or 0.0
+        x = reader.scalar()
+        if x is None and missing:
+            yield name + b"=missing", 1.0, space
+        x = scaled(name, x, scaling) if x is not None and kind not in (b"t", b"f") else x or 0.0
         if not fits(x, single):
             raise Bad(at, "the number is too large for float32; rescale")
         yield name, x, space

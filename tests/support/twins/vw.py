@@ -9,7 +9,7 @@ import re
 from functools import partial
 from typing import Any
 
-from twins.features import Feature, row
+from twins.features import Feature, Scaling, row, scaled
 from twins.lines import Bad, Example, decimal, fits, parse_lines, require_short, shown, tokens
 
 HEAD = "write label importance base | features"
@@ -27,7 +27,7 @@ def parse(text: bytes, *, name: str = "<bytes>", first_line: int = 1, **options:
     return parse_lines(text, partial(_line, **options), name, first_line)
 
 
-def _line(line: bytes, single: bool = False, **options: Any) -> Example | None:
+def _line(line: bytes, single: bool = False, scaling: Scaling | None = None, **options: Any) -> Example | None:
     if not line.strip(b" \t"):
         return None
     bar = line.find(b"|")
@@ -36,7 +36,7 @@ def _line(line: bytes, single: bool = False, **options: Any) -> Example | None:
     label, weight = _head(line[:bar])
     features: list[Feature] = []
     for match in re.compile(rb"\|([^|]*)").finditer(line, bar):
-        features += _space(match.start(1), match[1], single)
+        features += _space(match.start(1), match[1], single, scaling)
     return Example(label, weight, row(features, single=single, at=len(line), **options))
 
 
@@ -54,7 +54,7 @@ def _head(text: bytes) -> tuple[float | None, float]:
     return numbers[0] if numbers else None, numbers[1] if len(numbers) > 1 else 1.0
 
 
-def _space(at: int, text: bytes, single: bool) -> list[Feature]:
+def _space(at: int, text: bytes, single: bool, scaling: Scaling | None) -> list[Feature]:
     """The features of a namespace: what follows its bar, up to the next one."""
     if text.startswith(b":"):
         raise Bad(at, "the namespace has no name; write |name:weight, or a space after the bar")
@@ -75,8 +75,10 @@ def _space(at: int, text: bytes, single: bool) -> list[Feature]:
         if colon:
             decimal(begin + len(name) + 1, number, "value", CURE, single)
             x = float(number)
-        if not fits(x * weight, single):
+        full = space + b"^" + name if space else name
+        value = scaled(full, x * weight, scaling) if colon else x * weight
+        if not fits(value, single):
             kind = "float32" if single else "float64"
             raise Bad(begin, f"'{shown(word)}' times the weight of its namespace is too large for {kind}; rescale")
-        features.append((space + b"^" + name if space else name, x * weight, space))
+        features.append((full, value, space))
     return features

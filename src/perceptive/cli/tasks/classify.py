@@ -70,19 +70,24 @@ class Classify:
         def make(source: FileSource) -> LinearLearner:
             return classifier_for(source, classes, **parameters, **reference)
 
-        return RowsJob(stream, RowBlocks(), options, training, learner, make)
+        job = RowsJob(stream, RowBlocks(), options, training, learner, make)
+        job.class_weight = weights_given(options, stream)
+        return job
 
     def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
         if options.model:
             refuse_changes(options, learner, LinearParameters, OWN, "classes", "reference")
             learner.temperature = None  # it was that of other weights
-        return open_stream(options, learner, LinearParameters)
+        return open_stream(options, learner, LinearParameters).to_learn_from(options.follow)
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Rows as they arrive."""
         from perceptive.training.blocks import MAX_FEATURES, RowBlocks
 
+        if options.class_weight == "balanced":
+            raise UsageError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
         stream, kind = self._stream(options, learner), RowBlocks()
+        kind.class_weight = weights_given(options, stream)
         if learner is None:
             classes, reference = labels_given(options, stream)
             parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
@@ -226,6 +231,12 @@ def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[li
     format = "json" if stream is None else stream.format.name
     classes = None if options.classes is None else [label(word, format) for word in options.classes]
     return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
+
+
+def weights_given(options: argparse.Namespace, stream: Stream) -> Any:
+    """The weights of classes, as the files have labels."""
+    asked = options.class_weight
+    return {label(k, stream.format.name): v for k, v in asked.items()} if isinstance(asked, dict) else asked
 
 
 def class_asked(learner: Any, options: argparse.Namespace) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from perceptive.cli.tasks.rows import size_of
@@ -11,6 +11,7 @@ from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
 from perceptive.training.blocks import Blocks
+from perceptive.training.class_weights import weigh_classes
 from perceptive.training.classifiers import calibrate
 from perceptive.training.loop import Run
 from perceptive.training.source import FileSource
@@ -84,6 +85,12 @@ class RowsJob(FileJob):
     """Training from labelled rows."""
 
     metric = "accuracy"
+    class_weight: Mapping[Any, float] | str | None = None
+
+    def prepare(self, report: Callable[[float], None]) -> None:
+        """Weigh the classes, too."""
+        super().prepare(report)
+        weigh_classes(self.source, self.class_weight)
 
     @property
     def certifies(self) -> bool:  # type: ignore[override]

@@ -105,7 +105,7 @@ class KernelClassify(OfKernel, Classify):
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
-        stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
+        stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters).to_learn_from()
         dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
         if stream is None:
             kernel, read = _objects(options, kernel, learner, dtype, new=learner is None)

@@ -147,7 +147,7 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
         format = known if told is None else known.read_as(told)
     except ValueError as error:
         raise (UsageError if options.format else ValueError)(str(error)) from None
-    if format.name == "json" != known.name and {"weight", "features"} & {*learner.space.header}:
+    if format.name == "json" != known.name and {format.weight or "weight", "features"} & {*learner.space.header}:
         raise ValueError(
             "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
             "csv or arrow files"
@@ -193,6 +193,7 @@ def refuse_changes(
     known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)
     asked |= _of_text(asked.pop("text", {}))
+    asked |= {"scale": None} if options.scale == "none" else {}  # as the format has it
     changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
     if changed:

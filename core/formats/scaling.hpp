@@ -1,0 +1,104 @@
+// How large the numbers of named columns are, and how they are scaled: x becomes (x − shift)·factor, before hashing.
+// What shift and factor are, src/perceptive/streams/scaling.py says.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "rows.hpp"
+#include "text/utf8.hpp"
+
+namespace perceptive {
+
+struct Scale {
+    double shift = 0.0, factor = 1.0;
+    double operator()(double x) const { return (x - shift) * factor; }
+};
+
+// Values by name, in the order in which the names came.
+template <class T>
+class ByName {
+  public:
+    ByName() = default;
+    ByName(ByName&&) = default;
+    ByName(const ByName&) = delete;  // the names are looked up where they lie
+    ByName& operator=(const ByName&) = delete;
+
+    std::size_t size() const { return names_.size(); }
+    const std::deque<std::string>& names() const { return names_; }
+    const T* find(std::string_view name) const {
+        const auto found = values_.find(name);
+        return found == values_.end() ? nullptr : &found->second;
+    }
+    T* find(std::string_view name) { return const_cast<T*>(std::as_const(*this).find(name)); }
+    T& add(std::string_view name) { return values_.try_emplace(names_.emplace_back(name)).first->second; }
+
+  private:
+    std::deque<std::string> names_;  // do not move when more come
+    std::unordered_map<std::string_view, T> values_;
+};
+
+using Scaling = ByName<Scale>;
+
+// Mean and Σ(x − mean)² as Welford has them, and those of two parts as Chan, Golub and LeVeque have them.
+struct Measure {
+    i64 n = 0, nonzero = 0;
+    double mean = 0.0, spread = 0.0, squares = 0.0, low = 0.0, high = 0.0;
+
+    void add(double x) {
+        low = n ? std::min(low, x) : x;
+        high = n ? std::max(high, x) : x;
+        ++n;
+        nonzero += x != 0.0;
+        squares += x * x;
+        const double d = x - mean;
+        mean += d / static_cast<double>(n);
+        spread += d * (x - mean);
+    }
+
+    void merge(const Measure& other) {
+        if (other.n == 0) return;
+        if (n == 0) return *this = other, void();
+        low = std::min(low, other.low);
+        high = std::max(high, other.high);
+        nonzero += other.nonzero;
+        squares += other.squares;
+        const double a = static_cast<double>(n), b = static_cast<double>(other.n), d = other.mean - mean;
+        n += other.n;
+        mean += d * (b / (a + b));
+        spread += other.spread + d * d * (a * b / (a + b));
+    }
+};
+
+// The numbers of columns, of which there are so many at most: others are left as they are, as are those whose name is
+// not UTF-8.
+class Measures {
+  public:
+    static constexpr std::size_t MOST = std::size_t{1} << 16;
+    i64 rows = 0;
+    ByName<Measure> columns;
+
+    void add(std::string_view name, double x) {
+        if (Measure* const known = of(name)) known->add(x);
+    }
+
+    void merge(const Measures& other) {
+        rows += other.rows;
+        for (const std::string& name : other.columns.names())
+            if (Measure* const known = of(name)) known->merge(*other.columns.find(name));
+    }
+
+  private:
+    Measure* of(std::string_view name) {
+        Measure* const known = columns.find(name);
+        if (known || columns.size() == MOST || !is_utf8(name)) return known;
+        return &columns.add(name);
+    }
+};
+
+}  // namespace perceptive

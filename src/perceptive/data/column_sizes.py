@@ -1,0 +1,48 @@
+"""How large the columns of a matrix are: a perceptron's steps are as large as its features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+LOOKED_AT = 1024  # rows
+FAR_APART = 1e3
+
+
+def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
+    """What to say of columns that differ by more than 10³ in the root mean square of what is not 0; None of others.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+        Of many rows, 1024 are looked at.
+    names : sequence of str or None
+        Of the columns.
+
+    Examples
+    --------
+    >>> print(odd_sizes(np.array([[0.1, 2000.0], [0.2, 3000.0]]), ["hue", "proline"]))
+    column 'proline' is 16,125 times as large as column 'hue' and drowns it
+    """
+    some = X[:: -(-X.shape[0] // LOOKED_AT)] if X.shape[0] else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns = np.arange(X.shape[1])
+        if hasattr(some, "tocsr"):
+            columns, which = np.unique(some.indices, return_inverse=True)
+            squares = np.bincount(which, np.square(some.data, dtype=np.float64), len(columns))
+            counts = np.bincount(which, some.data != 0, len(columns))
+        else:
+            squares = np.square(some, dtype=np.float64).sum(axis=0)
+            counts = np.count_nonzero(some, axis=0)
+        used = (counts > 0) & (squares > 0) & np.isfinite(squares)
+        columns, sizes = columns[used], np.sqrt(squares[used] / counts[used])
+    if len(sizes) == 0 or sizes.max() <= FAR_APART * sizes.min():
+        return None
+    large, small = (columns[which] for which in (sizes.argmax(), sizes.argmin()))
+
+    def shown(column: int) -> str:
+        return f"column {column}" if names is None else f"column {names[column]!r}"
+
+    return f"{shown(large)} is {sizes.max() / sizes.min():,.0f} times as large as {shown(small)} and drowns it"

@@ -1,0 +1,56 @@
+"""Weights of classes for examples from files: given, or such that all classes weigh alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perceptive.declarations import not_negative
+from perceptive.errors import Parameter, ParameterError
+
+if TYPE_CHECKING:
+    from perceptive.training.source import FileSource
+
+
+def check_class_weight(asked: Any) -> None:
+    """Raise where these are not weights of classes."""
+    if asked is None or (isinstance(asked, str) and asked == "balanced"):
+        return
+    if not isinstance(asked, Mapping) or any(not_negative(weight) for weight in asked.values()):
+        raise ParameterError(
+            "{}: it must be 'balanced', or a weight of 0 or more for each class", Parameter("class_weight", asked)
+        )
+
+
+def balanced(counts: Mapping[Any, int]) -> dict[Any, float]:
+    """Weights n/(classes·count), as scikit-learn has them.
+
+    Examples
+    --------
+    >>> balanced({"spam": 1, "ham": 3})
+    {'spam': 2.0, 'ham': 0.6666666666666666}
+    """
+    n = sum(counts.values())
+    return {label: n / (len(counts) * count) for label, count in counts.items()}
+
+
+def weigh_classes(source: FileSource, asked: Mapping[Any, float] | str | None) -> None:
+    """Have the examples of a source weigh as their classes do; "balanced" reads them once before."""
+    check_class_weight(asked)
+    if asked is None:
+        return
+    if isinstance(asked, str):
+        if not source.repeatable:
+            raise ParameterError(
+                "{} counts the classes first, a pipe gives them once; write the examples to a file, or give numbers",
+                Parameter("class_weight", asked),
+            )
+        counts: Counter[Any] = Counter()
+        for labels in source.all_labels():
+            found = np.bincount(labels.which, minlength=len(labels.values)).tolist()
+            counts.update(dict(zip(labels.values, found, strict=True)))
+        asked = balanced(+counts)
+    source.kind.class_weight = dict(asked)  # type: ignore[attr-defined]

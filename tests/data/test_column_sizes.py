@@ -1,0 +1,43 @@
+"""Columns of very different size are told of, once a fit, with the cure."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits, load_wine
+
+from perceptive import LinearClassifier
+from perceptive.data.column_sizes import odd_sizes
+from perceptive.errors import ScaleWarning
+
+
+def test_a_fit_names_the_columns_and_the_cure():
+    wine = load_wine()
+    with pytest.warns(ScaleWarning, match=r"column 12 is \d.* times as large as column 7 .*StandardScaler") as told:
+        LinearClassifier().fit(wine.data, wine.target)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    said = odd_sizes(wine.data, wine.feature_names)
+    assert "column 'proline'" in said
+    assert "column 'nonflavanoid_phenols'" in said
+    with pytest.warns(ScaleWarning, match="column 12"):
+        LinearClassifier().fit(sp.csr_array(wine.data), wine.target)
+
+
+def test_columns_of_about_one_size_pass_in_silence():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LinearClassifier().fit(*load_digits(return_X_y=True))
+        LinearClassifier().fit([{"a": 1.0, "b": 1e6}, {"a": 2.0}], ["x", "y"])  # dicts are taken as they are
+        LinearClassifier().fit(np.zeros((4, 2)), [0, 1, 0, 1])
+
+
+def test_zeros_and_what_is_not_finite_do_not_count():
+    assert odd_sizes(np.array([[0.0, 1.0], [0.0, 2.0]])) is None
+    assert odd_sizes(np.array([[np.inf, 1.0], [np.nan, 2.0]])) is None
+    assert odd_sizes(sp.csr_array((3, 4))) is None
+    assert odd_sizes(np.empty((0, 2))) is None
+    large = np.repeat([[1.0, 0.0], [1.0, 5e3]], 5000, axis=0)
+    said = "column 1 is 5,000 times as large as column 0 and drowns it"
+    assert odd_sizes(large) == odd_sizes(sp.csr_array(large)) == said
