@@ -9,6 +9,7 @@ import perceptive
 from perceptive import KernelRanker, LinearClassifier, LinearRanker, streams
 from perceptive.evaluation import metrics
 from perceptive.learners import RankingLearner
+from perceptive.models.registry import load_learner
 from perceptive.parameters import TrainingParameters
 from perceptive.training.blocks import ListBlocks
 from perceptive.training.loop import Run, train
@@ -91,7 +92,7 @@ def test_train_rank_eval(tmp_path, lists, capsys):
     assert in_memory.n_iter_ == len(told["training"]["mistakes"])
     code, out, err = run(capsys, "eval", model, tmp_path / "test.svm", "--json")
     assert code == 0, err
-    scores = np.concatenate([xs @ perceptive.load(model).vector.vector("averaged")[0][:, 0] for xs in X[200:]])
+    scores = np.concatenate([xs @ load_learner(model).vector.vector("averaged")[0][:, 0] for xs in X[200:]])
     starts = np.cumsum([0, *map(len, X[200:])])
     grades = flat(X[200:], y[200:])[1]
     # the command line reads float32
@@ -159,7 +160,7 @@ def test_epochs_from_the_cache_are_those_of_the_file(tmp_path, lists):
     write_svmlight(tmp_path / "train.svm", X, y)
     stream = streams.open(tmp_path / "train.svm", dtype="float64")
     training = TrainingParameters(epochs=3)
-    learners = [RankingLearner(dtype="float64") for _ in range(2)]
+    learners = [RankingLearner(dtype="float64", hypothesis="averaged") for _ in range(2)]
     for learner in learners:
         with FileSource(stream, ListBlocks(), epochs=3, cache=str(tmp_path / "cache")) as source:
             train(Run.of(learner, training), source)
@@ -172,7 +173,7 @@ def test_inspect_and_certify(tmp_path, lists, capsys):
     path, model = tmp_path / "train.svm", tmp_path / "rank.model"
     write_svmlight(path, X, y)
     assert run(capsys, "train", path, "--task", "rank", "-o", model, "--pairs", "all")[0] == 0
-    learner = perceptive.load(model)
+    learner = load_learner(model)
     code, out, err = run(capsys, "inspect", model, "--json", "--top", 2)
     assert code == 0, err
     told = json.loads(out)
