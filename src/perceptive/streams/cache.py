@@ -17,7 +17,8 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,19 @@ def signature(files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], **
     """What a cache depends on: the files, their contents, sizes and times, and how they are read."""
     how = {"format": format.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
     return {"files": list(map(exact_signature, files)), **how, **options}
+
+
+class Unwritten(Exception):
+    """A cache cannot be written."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """What fails here is the writing of a cache."""
+    try:
+        yield
+    except OSError as error:
+        raise Unwritten from error
 
 
 class Cache:

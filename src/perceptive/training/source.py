@@ -12,7 +12,6 @@ import os
 import warnings
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,14 @@ import numpy as np
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import Labels
-from perceptive.errors import NotWritten, Parameter, ParameterError, literal, told
+from perceptive.errors import NotWritten, Parameter, ParameterError, told
 from perceptive.file_lock import FileLock
 from perceptive.streams import Stream
 from perceptive.streams.blocks import STDIN, repeatable
-from perceptive.streams.cache import Cache, open_or_lock, signature
+from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, writing
 from perceptive.streams.mixing import estimated_size
 from perceptive.streams.parsing import one_ahead
+from perceptive.training.answers import check_answers
 from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import InMemory, Run, hash_seed
@@ -34,24 +34,9 @@ from perceptive.training.split import Split
 from perceptive.training.windows import MEMORY, LongestRun, Unit, fits, windows
 
 
-class _Unwritten(Exception):
-    """The cache cannot be written."""
-
-
 def _with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
     yield first
     yield from others
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _Unwritten from error
-
-
-WIDE = 40  # characters of a column's name that are told
 
 
 class FileSource:
@@ -157,7 +142,7 @@ class FileSource:
         while self.reads_first and not stored:
             try:
                 self.reads_first = stored = self._store(report)
-            except _Unwritten as failed:
+            except Unwritten as failed:
                 self._go_without(failed.__cause__)
         if stored:
             assert self._cache is not None
@@ -263,13 +248,13 @@ class FileSource:
         reads, cache, size = self._parsed() if self._cache is None else self._kept(), self._cache, 0
         try:
             if cache is None:
-                with _writing():
+                with writing():
                     cache = Cache(self._path, self._made_from)
             for read, _ in reads:
                 if self.split.note(read) is None:
                     continue
                 if self._cache is None:
-                    with _writing():
+                    with writing():
                         cache.append(self.kind.for_cache(read.block), read.file)
                     size += cache.sizes(self.stream.dtype, len(cache.blocks) - 1)[0] + PER_EXAMPLE * len(read.block)
                     if size > self.memory and not self._needed:
@@ -278,7 +263,7 @@ class FileSource:
                 report()
             if self._cache is None:
                 cache.left_out = [self.split.unanswered, self.stream.log.skipped]
-                with _writing():
+                with writing():
                     cache.finish()
                     self._unlock()
                 self._cache = cache
@@ -404,16 +389,7 @@ class FileSource:
 
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""
-        format, columns = self.stream.format, self.stream.log.columns
-        asked = {"label": format.label if self.examples == 0 else None, "weight": format.weight}
-        for what, name in asked.items():
-            if not columns or name is None or name in columns:
-                continue
-            there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
-            said = f"there is no column {name!r} for the {what} but {there}; say which with "
-            texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
-            formats = [Parameter("format", "text")] * bool(texts)
-            raise ParameterError(literal(said) + "{}" + texts, what, *formats)
+        check_answers(self.stream, self.examples)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.split.holdout.check(self.kind.unit)
