@@ -105,7 +105,7 @@ def test_words(parameter, task, words):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--rule", "pa", "--margin", "1"], "--margin does not go with --rule pa, which has a margin of its own"),
+        (["--rule", "pa", "--margin", "1"], "--margin has no effect with --rule pa; it is for perceptron"),
         (["--delta", "1", "--rule", "arow"], "--delta does not go with --rule arow; choose another rule, or --delta 0"),
         (["--holdout", "2"], "--holdout 2.0: it must be in [0, 1)"),
         (["--task", "rank", "--delta", "1", "--pair-cost", "grade"], "--delta does not go with --pair-cost"),

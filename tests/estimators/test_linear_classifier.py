@@ -121,6 +121,7 @@ def test_partial_fit_is_one_pass_of_fit():
     online = LinearClassifier(bias=1.0)
     for part in np.array_split(np.arange(len(y)), 7):
         online.partial_fit(X[part], y[part], classes=np.unique(y))
+    online.learner_.open = False  # as fit closes it
     np.testing.assert_array_equal(online.coef_, once.coef_)
     assert online.n_iter_ == 7
     assert online.mistakes_.sum() == once.mistakes_.sum()

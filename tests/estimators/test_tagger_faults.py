@@ -107,7 +107,7 @@ def test_a_model_that_changed_is_said_to_have():
 
 
 def test_a_vector_made_while_others_learn_is_made_again():
-    learner = SequenceLearner(template="word\n@label[-1]")
+    learner = SequenceLearner(template="word\n@label[-1]", hypothesis="averaged")
     learner.learn_many(X, Y)
     old, kept = learner.vector(), dict(learner._vectors._made)
     learner.learn_many(X, Y)
@@ -278,10 +278,10 @@ def test_what_cannot_be_done_is_told_before_training(columns, capsys):
     assert "the folder does not exist" in err
     assert "pass 1" not in err
     for threshold in ("nan", "-1"):
-        err = said(capsys, *train, columns / "a.model", f"--prune={threshold}")
+        err = said(capsys, *train, columns / "a.model", f"--prune={threshold}", code=2)
         assert "give a number ≥ 0" in err
         assert "pass 1" not in err
-    assert "would be lost" in said(capsys, *train, columns / "train.conll")
+    assert "would be lost" in said(capsys, *train, columns / "train.conll", code=2)
 
 
 def test_types_that_are_only_predicted_are_counted(columns, capsys):

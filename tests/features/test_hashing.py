@@ -333,7 +333,7 @@ def test_it_remembers_what_it_was_fitted_on():
 
 def test_it_feeds_a_classifier():
     dicts = [{"word": w, "last": w[-1]} for w in ("red", "green", "one", "two", "blue", "three")]
-    model = make_pipeline(HashedFeatures(bits=12), LinearClassifier())
+    model = make_pipeline(HashedFeatures(bits=12), LinearClassifier(hypothesis="last", epochs=100))
     colours = [True, True, False, False, True, False]
     assert model.fit(dicts, colours).predict(dicts).tolist() == colours
 

@@ -156,7 +156,7 @@ def test_cycle_ties():
 
 
 def test_cycle_gives_up_loudly():
-    with pytest.raises(ArithmeticError, match="3 passes"):
+    with pytest.raises(ArithmeticError, match="3 epochs"):
         cycle([[1, 1, 1], [1, 3, 2], [1, 2, 4], [1, 3, 4], [1, 2, 3]], [-1, 1, 1, 1, -1], max_epochs=3)
 
 

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from perceptive import LinearClassifier, load, save
+from perceptive import LinearClassifier, load_learner, save
 from perceptive.learners import LinearLearner, RankingLearner
 from perceptive.learners import weight_vector as module
 
@@ -64,7 +64,7 @@ def test_widening_in_the_midst_changes_nothing_else(few, parameters, tmp_path):
         assert narrow.scores(X).tolist() == wide.scores(X).tolist()
         assert narrow.mistakes == wide.mistakes
     save(narrow, tmp_path / "model")
-    for twin in (load(tmp_path / "model"), pickle.loads(pickle.dumps(narrow)), copy.deepcopy(narrow)):
+    for twin in (load_learner(tmp_path / "model"), pickle.loads(pickle.dumps(narrow)), copy.deepcopy(narrow)):
         assert twin.scores(X).tolist() == narrow.scores(X).tolist()
         twin.learn_many(X, Y)
     before = narrow.snapshot()

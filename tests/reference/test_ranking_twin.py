@@ -195,7 +195,7 @@ def test_best_and_random_are_voters(game, limit):
 def test_updates_touch_what_they_must():
     """An update writes the entries of δ, in v and in the sum: nothing grows with the dimension."""
     X = sp.csr_array(([1.0, 1.0, 1.0], ([0, 0, 1], [5, 7, 99_999])), shape=(2, 100_000))
-    learner = play(RankingLearner(), X, [1, 0], [2], epochs=5)
+    learner = play(RankingLearner(hypothesis="averaged"), X, [1, 0], [2], epochs=5)
     assert learner.touched == 6
 
 

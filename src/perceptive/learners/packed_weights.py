@@ -25,14 +25,13 @@ def pack(weights: Arrays) -> Arrays:
         changed |= _bits(array) != _bits(np.array(START[name], array.dtype))
     size = changed.size
     kind = np.uint32 if size <= 2**32 else np.uint64
-    held, each = np.count_nonzero(changed), sum(array.dtype.itemsize for array in weights.values())
     packed: Arrays = {}
-    if held * (each + np.dtype(kind).itemsize) < size * each:
-        at = np.flatnonzero(changed)
-        packed[AT] = at.astype(kind)
-        weights = {name: array.reshape(-1)[at] for name, array in weights.items()}
     for name, array in weights.items():
         packed |= _narrow(name, array)
+    held, each = np.count_nonzero(changed), sum(packed[name].dtype.itemsize for name in weights)
+    if held * (each + np.dtype(kind).itemsize) < size * each:
+        at = np.flatnonzero(changed)
+        packed |= {name: packed[name].reshape(-1)[at] for name in weights} | {AT: at.astype(kind)}
     return packed
 
 

@@ -141,7 +141,7 @@ def load(
     >>> _ = (folder / "mail.tsv").write_text("spam\\twin money\\nham\\tsee you\\nspam\\tmoney now\\n")
     >>> main(["train", str(folder / "mail.tsv"), "--text", "-o", str(folder / "m"), "--quiet"])
     0
-    >>> load(folder / "m").predict(["money money", "see me"]).tolist()
+    >>> load(folder / "m").predict(["win money", "see you"]).tolist()
     ['spam', 'ham']
     """
     return _load(path, _estimator_of, functions, verify=verify, mmap=mmap)
