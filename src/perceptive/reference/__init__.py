@@ -2,7 +2,8 @@
 
 Nothing here is fast and nothing here imports NumPy or the rest of the package. An example is a list of
 ``(index, value)`` pairs. Every v_k is kept as it was, so averages and votes are the sums that the notes write down.
-The tests hold the core equal to these pages: bit for bit in float64.
+The tests hold the core equal to these pages: bit for bit in float64. Begin with ``perceptron.py``: the notes' algorithm in
+a dozen lines, which every other page generalises.
 """
 
 from perceptive.reference.binary import Binary
@@ -11,6 +12,7 @@ from perceptive.reference.dual_ranking import DualRanking
 from perceptive.reference.hashing import hash_kernel
 from perceptive.reference.hypotheses import average, best, draw, vote_binary, vote_joint
 from perceptive.reference.joint import Joint
+from perceptive.reference.perceptron import perceptron
 from perceptive.reference.ranking import Ranking
 from perceptive.reference.reductions import OneVsOne, OneVsRest
 from perceptive.reference.rules import Rule
@@ -30,6 +32,7 @@ __all__ = [
     "best",
     "draw",
     "hash_kernel",
+    "perceptron",
     "vote_binary",
     "vote_joint",
 ]
