@@ -18,10 +18,11 @@ if TYPE_CHECKING:
         tune,
     )
     from perceptive.models.registry import load, load_learner, save
+    from perceptive.tracing import trace
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "games", "kernels", "learners", "streams")
+_MODULES = ("datasets", "games", "kernels", "learners", "plots", "streams")
 
 __all__ = [
     "Certificate",
@@ -38,11 +39,12 @@ __all__ = [
     "load",
     "load_learner",
     "save",
+    "trace",
     "tune",
 ]
 
 # Where the public names live, but for the estimators; all are imported when they are asked for, scikit-learn with them.
-_HOME = {"Certificate": "certificates", "certify": "certificates"} | dict.fromkeys(
+_HOME = {"Certificate": "certificates", "certify": "certificates", "trace": "tracing"} | dict.fromkeys(
     ("load", "load_learner", "save"), "models.registry"
 )
 

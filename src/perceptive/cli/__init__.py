@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "show what made each prediction: the features, and what they add to the score",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
+    "trace": "show a run on a small table round by round: weights, scores, mistakes and lemmas",
     "roles": "show which rules and hypotheses each task takes, and why not the others",
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",

@@ -1,0 +1,132 @@
+"""`trace`: let a learner play a stream of examples, and write down every round."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from perceptive.data.labels import in_order_of_labels
+from perceptive.learners.kernel import KernelLearner
+from perceptive.learners.learner import Learner
+from perceptive.learners.linear import LinearLearner
+from perceptive.learners.ranking import RankingLearner
+from perceptive.learners.sequence import SequenceLearner
+from perceptive.parameters import KernelParameters, LinearParameters, RankingParameters, SequenceParameters
+from perceptive.tracing.table import Round, Trace
+from perceptive.tracing.views import VIEWS, View
+
+Parameters = LinearParameters | KernelParameters | RankingParameters | SequenceParameters
+LEARNERS: dict[type, type[Any]] = {
+    LinearParameters: LinearLearner,
+    KernelParameters: KernelLearner,
+    RankingParameters: RankingLearner,
+    SequenceParameters: SequenceLearner,
+}
+
+
+def trace(
+    learner: Learner | Parameters, X: Any, y: Any, *, initial: Any = None, u: Any = None, epochs: int = 1
+) -> Trace:
+    """Play examples in order, and write down every round: what the learner knew, what it said, and the lemmas.
+
+    Parameters
+    ----------
+    learner : Learner or its parameters
+        For rows, lists, objects that a kernel compares, or sentences. A copy plays: the learner stays as it is.
+        Parameters make one that announces the labels of y as its classes, sorted, and computes in float64.
+    X, y : examples and their answers
+    initial : array or None
+        v₀, the constant feature last, a row for each class that competes; of a kernel α, one for each example.
+    u : array or None
+        A vector in the shape of ``initial``, to watch v·u with. It is scaled to length 1, and γ is its smallest margin.
+    epochs : int
+        How often the examples are played.
+
+    Returns
+    -------
+    Trace
+
+    Examples
+    --------
+    The movies of the lecture notes: a constant, the scores of two critics, and whether the film made a profit.
+
+    >>> from perceptive import trace
+    >>> from perceptive.parameters import LinearParameters
+    >>> X, y = [[1, 1, 1], [1, 3, 2], [1, 2, 4], [1, 3, 4], [1, 2, 3]], [-1, 1, 1, 1, -1]
+    >>> movies = trace(LinearParameters(bias=0.0, ties="positive"), X, y, initial=[-1, 0, 0])
+    >>> print(movies.text(["step", "weights", "score", "correct"]))
+    step  weights     score                  correct?
+    ────  ──────────  ─────────────────────  ────────
+    1     [-1, 0, 0]  -1·1 + 0·1 + 0·1 = -1  yes
+    2     [-1, 0, 0]  -1·1 + 0·3 + 0·2 = -1  no
+    3     [0, 3, 2]   0·1 + 3·2 + 2·4 = 14   yes
+    4     [0, 3, 2]   0·1 + 3·3 + 2·4 = 17   yes
+    5     [0, 3, 2]   0·1 + 3·2 + 2·3 = 12   no
+    <BLANKLINE>
+    final weights: [-1, 1, -1]
+    """
+    if epochs < 1:
+        raise ValueError(f"epochs={epochs}: play the examples once at least")
+    view = _view(learner, X, y, initial)
+    player, n = view.learner, len(view.X)
+    if n == 0:
+        raise ValueError("there are no examples; a table needs one at least")
+    lemmas = _is_plain(player.parameters)
+    margin, first_along = (None, None) if u is None or not lemmas else view.along(u)
+    first_length2 = view.length2()
+    rounds: list[Round] = []
+    for step in range(epochs * n):
+        i = step % n
+        before = dict(
+            step=step + 1, example=view.example(i), answer=_plain(view.y[i]), weights=view.weights(),
+            score=view.score(i), spelled=view.spelled(i), prediction=_plain(view.prediction(i)), k=player.updates,
+            along=None if margin is None else view.along(u)[1], length2=view.length2(),
+        )  # fmt: skip
+        mistakes = player.mistakes
+        for chunk in view.dataset.chunks(np.array([i])):
+            view.dataset.play(chunk)
+        rounds.append(Round(**before, correct=player.mistakes == mistakes, along_least=None, length2_most=None))
+    radius2 = player.problems()[0].radius2 if lemmas else None
+    rounds = [_with_lemmas(one, first_along, margin, first_length2, radius2) for one in rounds]
+    radius = None if radius2 is None else math.sqrt(radius2)
+    return Trace(rounds, view.weights(), player.updates, margin, radius, first_length2 == 0.0)
+
+
+def _view(learner: Any, X: Any, y: Any, initial: Any) -> View:
+    if type(learner) in LEARNERS:
+        parameters = {f.name: getattr(learner, f.name) for f in fields(learner)}
+        parameters["hypothesis"] = "last"
+        if "dtype" in parameters:
+            parameters["dtype"] = "float64"
+        classes = type(learner) in (LinearParameters, KernelParameters)
+        announced = {"classes": in_order_of_labels(dict.fromkeys(_plain(one) for one in y))} if classes else {}
+        player = LEARNERS[type(learner)](**announced, **parameters)
+    elif type(learner) in VIEWS:
+        player = copy.deepcopy(learner)
+    else:
+        known = ", ".join(one.__name__ for one in [*VIEWS, *LEARNERS])
+        raise TypeError(f"{type(learner).__name__} cannot be traced; give one of {known}")
+    return VIEWS[type(player)](player, X, y, initial)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_plain(p: Any) -> bool:
+    """Whether the two lemmas speak of these updates: those of the perceptron, one δ at a time."""
+    usual = {"learning_rate": 1.0, "margin": 0.0, "delta": 0.0, "budget": None}
+    of_sequences = isinstance(p, SequenceParameters)  # whose cost other rules heed
+    costs = not of_sequences and getattr(p, "cost", None) is not None
+    return p.rule == "perceptron" and not costs and all(getattr(p, name, usual[name]) == usual[name] for name in usual)
+
+
+def _with_lemmas(one: Round, along: float | None, margin: float | None, length2: float, radius2: float | None) -> Round:
+    values = dict(one.__dict__)
+    values["along_least"] = None if along is None or margin is None else along + one.k * margin
+    values["length2_most"] = None if radius2 is None else length2 + one.k * radius2
+    return Round(**values)
