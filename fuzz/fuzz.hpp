@@ -74,6 +74,8 @@ std::string told(std::string_view text, const Options& options, Report& report) 
             const LabelTable::Value& value = e.labels.values()[static_cast<std::size_t>(label)];
             if (const double* const number = std::get_if<double>(&value))
                 append(all, *number);
+            else if (const WholeNumber* const whole = std::get_if<WholeNumber>(&value))
+                all += whole->digits;
             else
                 all += std::get<std::string>(value);
         }

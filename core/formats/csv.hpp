@@ -209,7 +209,7 @@ class CsvParser : public FeatureParser<V> {
         if (number ? std::isinf(label ? x : static_cast<V>(scaled)) : is_not_finite(value))
             refuse_number(value, label ? "label" : "value", "", label ? "float64" : type_name<V>, at);
         if (label && number) {
-            label_ = x;
+            label_ = LabelTable::numeral(x, value);
         } else if (label) {
             require_utf8(value, at, "label");
             label_.emplace(std::in_place_type<std::string>, value);

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -16,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "formats/numbers.hpp"
 #include "rows.hpp"
 
 namespace perceptive {
@@ -120,10 +124,28 @@ class Buffer {
 
 constexpr std::int32_t UNLABELLED = -1;
 
+// A whole number that no double equals, as digits.
+struct WholeNumber {
+    std::string digits;
+};
+
 // The different labels, numbers or words, in the order of their arrival.
 class LabelTable {
   public:
-    using Value = std::variant<double, std::string>;
+    using Value = std::variant<double, WholeNumber, std::string>;
+
+    // A number that was read as y; where y is rounded, what was written tells whole numbers apart.
+    static Value numeral(double y, std::string_view written) {
+        if (std::abs(y) < static_cast<double>(EXACT)) return y;
+        const bool negative = written.front() == '-';
+        if (negative || written.front() == '+') written.remove_prefix(1);
+        written.remove_prefix(std::min(written.size(), written.find_first_not_of('0')));
+        if (!std::all_of(written.begin(), written.end(), is_digit)) return y;
+        char nearest[std::numeric_limits<double>::max_exponent10 + 3];  // all its digits
+        std::snprintf(nearest, sizeof nearest, "%.0f", std::abs(y));
+        if (written == nearest) return y;
+        return WholeNumber{(negative ? "-" : "") + std::string(written)};
+    }
 
     std::int32_t number(double y) {
         if (y == 0.0) y = 0.0;  // −0 is 0
@@ -145,6 +167,11 @@ class LabelTable {
     std::int32_t find(const std::optional<Value>& y) {
         if (!y) return UNLABELLED;
         if (const double* const x = std::get_if<double>(&*y)) return number(*x);
+        if (const WholeNumber* const x = std::get_if<WholeNumber>(&*y)) {
+            const auto [found, added] = wholes_.try_emplace(x->digits, size());
+            if (added) values_.emplace_back(*x);
+            return found->second;
+        }
         const std::string& text = std::get<std::string>(*y);
         return text.empty() ? UNLABELLED : word(text);
     }
@@ -156,7 +183,7 @@ class LabelTable {
 
     std::vector<Value> values_;
     std::unordered_map<double, std::int32_t> numbers_;
-    std::unordered_map<std::string, std::int32_t> words_;
+    std::unordered_map<std::string, std::int32_t> wholes_, words_;
     std::string word_;
     std::int32_t last_ = -1;
     double last_number_ = 0.0;
@@ -170,6 +197,9 @@ struct Examples {
     Buffer<i64> qid;             // -1 where there is none; empty where the format has none
     Buffer<std::int32_t> indptr, indices;
     Buffer<V> data;
+    i64 several = 0;                      // examples that were given more labels than one
+    const char* first_several = nullptr;  // where the labels of the first of them are,
+    std::string_view taken;               // and which of them was taken
 
     Examples() { indptr.push_back(0); }
 

@@ -69,7 +69,12 @@ class JsonParser : public FeatureParser<V> {
         else if (kind == '{' || kind == '[')
             refuse(at, "the label must be a number, a string, true, false or null");
         else
-            label_ = scalar(kind);
+            label_ = numeral(scalar(kind), at);
+    }
+
+    std::optional<LabelTable::Value> numeral(std::optional<double> x, const char* from) const {
+        if (!x) return std::nullopt;
+        return LabelTable::numeral(*x, {from, static_cast<std::size_t>(json_.at() - from)});
     }
 
     double weight_of(char kind) {

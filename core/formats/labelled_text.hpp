@@ -37,10 +37,14 @@ class LabelledTextParser : public OneLine {
         const char* text = skip_blanks(p, end);
         if (text == end) return;
         std::string_view label;
+        const char* several = nullptr;
         if (options_.labelled) {
             if (is_label(text, end)) {
                 label = token_at(text, end).substr(MARK.size());
-                while (is_label(text, end)) text = skip_blanks(text + token_at(text, end).size(), end);
+                const char* const first = text;
+                text = next_token(text, end);
+                if (is_label(text, end)) several = first;
+                while (is_label(text, end)) text = next_token(text, end);
             } else {
                 const char* const tab = std::find(p, end, '\t');
                 if (tab == end)
@@ -60,10 +64,15 @@ class LabelledTextParser : public OneLine {
                        [](double value) { return static_cast<V>(value); });
         examples.indices.advance(n);
         examples.data.advance(n);
+        if (several && examples.several++ == 0) examples.first_several = several, examples.taken = label;
         examples.end_row(label.empty() ? UNLABELLED : examples.labels.word(label));
     }
 
   private:
+    static const char* next_token(const char* p, const char* end) {
+        return skip_blanks(p + token_at(p, end).size(), end);
+    }
+
     static constexpr std::string_view MARK = "__label__";
 
     static bool is_label(const char* p, const char* end) {

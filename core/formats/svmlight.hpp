@@ -69,7 +69,9 @@ class SvmlightParser : public FeatureParser<V> {
         else
             entries<false>(p, end);
         examples.qid.push_back(group);
-        examples.end_row(examples.labels.number(y));
+        const bool exact = std::abs(y) < static_cast<double>(EXACT);
+        examples.end_row(exact ? examples.labels.number(y)
+                               : examples.labels.find(LabelTable::numeral(y, token(grade, end))));
     }
 
   private:

@@ -40,11 +40,13 @@ class VwParser : public FeatureParser<V> {
         const auto* const bar = static_cast<const char*>(std::memchr(p, '|', static_cast<std::size_t>(end - p)));
         if (!bar) refuse(p, "there is no '|' in the line; write label | name:value …");
         double numbers[3] = {0.0, 1.0, 0.0};
+        const char* const label = p;
         const int given = head(p, bar, numbers);
         for (p = bar; p < end;) p = space(p + 1, end);
         features.end(examples, end);
         examples.weight.push_back(numbers[1] + 0.0);  // −0 is 0
-        examples.end_row(given ? examples.labels.number(numbers[0]) : UNLABELLED);
+        examples.end_row(given ? examples.labels.find(LabelTable::numeral(numbers[0], token_at(label, bar)))
+                               : UNLABELLED);
     }
 
   private:

@@ -26,7 +26,7 @@ SHAPES = {
     "train": {
         **HEAD, "data": COUNTS, "learner": LEARNER, "training": TRAINING,
         "tuning": ([{"choice": dict, "epochs": int, "score": NUMBER}], None), "certificate": (CERTIFICATE, None),
-        "seconds": float, "memory": int, "bytes": int,
+        "notes": [str], "seconds": float, "memory": int, "bytes": int,
     },
     "eval": {**HEAD, "data": COUNTS, "metrics": dict},
     "inspect": {

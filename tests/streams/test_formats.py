@@ -35,7 +35,7 @@ def texts(options, idf=None):
 
 def examples(parser, text, single):
     """What the core makes of a text, as the twins say it."""
-    labels, which, weight, qid, indptr, indices, data, gaps, n_lines, skipped, complaints, _ = parser.parse(
+    labels, which, weight, qid, indptr, indices, data, gaps, _, n_lines, skipped, complaints, _ = parser.parse(
         text, single, False
     )
     for line, byte, column, message in complaints:
@@ -52,7 +52,7 @@ def examples(parser, text, single):
     rows = [tuple(entries[a:b]) for a, b in zip(indptr.tolist(), indptr.tolist()[1:], strict=False)]
     for row in rows:
         assert [h for h, _ in row] == sorted({h for h, _ in row})
-    labels = [label.encode() if isinstance(label, str) else float(label) for label in labels]
+    labels = [label.encode() if isinstance(label, str) else label for label in labels]
     ys = [None if i < 0 else labels[i] for i in which]
     weights = [None] * len(ys) if weight is None else weight.tolist()
     return [lines.Example(*parts) for parts in zip(ys, weights, rows, strict=True)]
@@ -246,6 +246,20 @@ TEXT_FILES = st.lists(
 def test_text_and_its_twin_agree(text, data, options, labelled, single, bits):
     text = mutated(data.draw, text, b"ab \t\r\n\0_\xff\xc3\x80")
     agree(core_text, labelled_text.parse, text, labelled=labelled, single=single, bits=bits, **options)
+
+
+@given(TEXT_FILES)
+def test_several_labels_are_counted(text):
+    *_, several, _, _, complaints, _ = _core.LabelledText(texts({}), True, False).parse(text, False, False)
+    if complaints:
+        text = b"\n".join(text.split(b"\n")[: complaints[0][0]])  # what was read
+    expected = labelled_text.several(text)
+    if expected is None:
+        assert several is None
+        return
+    n, line, label = expected
+    assert (several[0], several[1][0]) == (n, line)
+    assert several[1][3] == f"of several labels '{lines.shown(label)}' was taken"
 
 
 def test_text_examples():

@@ -115,7 +115,7 @@ def test_the_corpus_of_the_fuzzers(parser):
             options = {"bits": 3 if choice and choice[0] & 1 else 20, "single": single}
             if parser == "svmlight":
                 core = _core.Svmlight(False, None, None).parse(text, single, False)
-                assert bool(core[9]) == isinstance(outcome_of(svmlight.parse, text, single), str)
+                assert bool(core[-3]) == isinstance(outcome_of(svmlight.parse, text, single), str)
                 _core.Svmlight(True, 50, _core.FeatureOptions(3, 0, True, True, True, [])).parse(text, single, True)
             elif parser == "vw":
                 assert outcome(core_vw, text, **options) == outcome(vw.parse, text, **options)

@@ -30,7 +30,7 @@ def core(text, *, name="<bytes>", first_line=1, zero_based=False, n_features=Non
     entries = list(zip(indices.tolist(), data.tolist(), strict=True))
     bounds = zip(indptr.tolist(), indptr.tolist()[1:], strict=False)
     rows = [tuple(entries[begin:end]) for begin, end in bounds]
-    label = [float(labels[i]) for i in which]
+    label = [float(labels[i]) if abs(labels[i]) < 2**53 else labels[i] for i in which]
     return [twin.Example(*e) for e in zip(label, [] if qid is None else qid.tolist(), rows, strict=True)]
 
 
@@ -74,6 +74,7 @@ def test_decimals_are_those_of_python(text):
         assert struct.pack("d", example.label) == struct.pack("d", float(text) + 0.0)
         assert struct.pack("d", example.entries[0][1]) == struct.pack("d", float(text))
     agree(f"1 1:{text}".encode(), single=True)
+    agree(f"{text} 1:1".encode())
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ void def_parse(nb::class_<Options>& format) {
             return parse<Parser>(text, options, single, skip);
         },
         "text"_a, "single"_a, "skip"_a,
-        "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, lines, skipped, complaints, "
-        "names.");
+        "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, several, lines, skipped, "
+        "complaints, names.");
 }
 
 template <template <class> class Parser, class Options>

@@ -32,18 +32,26 @@ class Text {
 
 inline nb::object plain_label(const LabelTable::Value& value) {
     if (const double* number = std::get_if<double>(&value)) {
-        const bool whole = *number == std::floor(*number) && std::abs(*number) <= 9007199254740992.0;
-        return whole ? nb::object(nb::int_(static_cast<i64>(*number))) : nb::object(nb::float_(*number));
+        const bool whole = *number == std::floor(*number);
+        return whole ? nb::steal(PyLong_FromDouble(*number)) : nb::object(nb::float_(*number));
     }
+    if (const WholeNumber* whole = std::get_if<WholeNumber>(&value))
+        return nb::steal(PyLong_FromString(whole->digits.c_str(), nullptr, 10));
     return decoded(std::get<std::string>(value));
 }
 
-// (labels, which, weight, qid, indptr, indices, data, gaps, lines, skipped, complaints, names)
+// (labels, which, weight, qid, indptr, indices, data, gaps, several, lines, skipped, complaints, names)
 template <class V>
-nb::tuple to_python(Examples<V>& examples, Report& report, InvertedIndex& index) {
+nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report, InvertedIndex& index) {
     nb::list labels, complaints;
     for (const LabelTable::Value& value : examples.labels.values()) labels.append(plain_label(value));
-    for (const Complaint& c : report.complaints) complaints.append(nb::make_tuple(c.line, c.byte, c.column, c.message));
+    const auto told = [](const Complaint& c) { return nb::make_tuple(c.line, c.byte, c.column, c.message); };
+    for (const Complaint& c : report.complaints) complaints.append(told(c));
+    nb::object several = nb::none();
+    if (examples.several) {
+        const BadLine first{examples.first_several, "of several labels '" + shown(examples.taken) + "' was taken"};
+        several = nb::make_tuple(examples.several, told(complain(first, text.data(), 0, text.data())));
+    }
     const auto maybe = [](auto& buffer) {
         return buffer.size() ? nb::cast(to_numpy(std::move(buffer))) : nb::object(nb::none());
     };
@@ -51,7 +59,7 @@ nb::tuple to_python(Examples<V>& examples, Report& report, InvertedIndex& index)
     if (!index.empty()) names = nb::cast(std::move(index));
     return nb::make_tuple(labels, to_numpy(std::move(examples.which)), maybe(examples.weight), maybe(examples.qid),
                           to_numpy(std::move(examples.indptr)), to_numpy(std::move(examples.indices)),
-                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), report.lines,
+                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), several, report.lines,
                           report.skipped, complaints, names);
 }
 
@@ -71,7 +79,7 @@ nb::tuple parse(const nb::object& object, const Options& options, bool single, b
             nb::gil_scoped_release release;
             report = parse_lines(text, parser, skip);
         }
-        return to_python(parser.examples, report, parser.names());
+        return to_python(text, parser.examples, report, parser.names());
     };
     return single ? run(Parser<float>(text, options)) : run(Parser<double>(text, options));
 }

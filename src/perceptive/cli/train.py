@@ -103,7 +103,8 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.report import tell_training
 
         seconds = time.monotonic() - began
-        tell_training(options, entry, made, run.history, counts, job.metric, trials, certificate, seconds)
+        notes = [*job.log.remarks.values()]
+        tell_training(options, entry, made, run.history, counts, notes, job.metric, trials, certificate, seconds)
     if broken is not None:
         print(f"{options.output}: the model is saved, but its certificate could not be made", file=sys.stderr)
         raise broken

@@ -17,6 +17,7 @@ from perceptive.data.raw import frame_dicts, has_words, is_frame
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
 from perceptive.sparse import inspected
+from perceptive.streams.examples import exact_array
 from perceptive.training.holdout import HoldOut
 
 WIDEST = 2**8  # characters of labels in an array of texts
@@ -47,15 +48,23 @@ def check_labels(y: Any) -> NDArray[Any]:
     """Labels in an array."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(_exact(y), warn=True)
     if labels.dtype.kind in "mM":
         raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
     if labels.dtype == object and any(is_missing(label) for label in labels):
         raise ValueError("y contains missing labels; drop such examples")
     if labels.dtype == object and len({type(label) for label in labels}) > 1:
         raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
-    check_classification_targets(labels)
+    if labels.dtype != object or not isinstance(labels[0], int):  # of whole numbers beyond 64 bits
+        check_classification_targets(labels)
     return labels
+
+
+def _exact(y: Any) -> Any:
+    """Whole numbers as an array that tells all of them apart; anything else as it is."""
+    given = y.tolist() if isinstance(y, np.ndarray) and y.dtype == object else y
+    whole = isinstance(given, list | tuple) and len(given) > 0 and all(type(label) is int for label in given)
+    return exact_array(list(given)) if whole else y
 
 
 def is_raw(estimator: Any, X: Any, reset: bool) -> bool:
@@ -152,7 +161,7 @@ def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
     kinds = {type(label) for label in labels}
     if kinds == {str}:
         return np.array(labels, dtype=roomy(np.dtype(f"<U{max(1, *map(len, labels))}"), len(labels)))
-    return np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
+    return exact_array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
 
 
 def roomy(kind: np.dtype[Any], n: int) -> np.dtype[Any]:

@@ -209,6 +209,8 @@ class LinearClassifier(
                 train(run, examples, report=report)
             learner = cast(LinearLearner, run.learner)
             learner.space.remember(source.log.names, source.columns)
+            for said in source.log.remarks.values():
+                warnings.warn(said, stacklevel=3)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None

@@ -32,7 +32,7 @@ from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 from perceptive.whole_file import UnnamedFile, WholeFile
 
-MAGIC = b"PCPTVE2\n"
+MAGIC = b"PCPTVE3\n"
 END = 8 + 4 + len(MAGIC)
 WEIGHTED, GROUPED = 1, 2  # what a block has beside
 
@@ -72,6 +72,7 @@ class Cache:
         self.blocks: list[list[int]] = []  # offset, examples, entries, WEIGHTED + GROUPED, CRC-32 where kept, file
         self.labels: list[Any] = []
         self.left_out = [0, 0]  # examples without a label, lines that were skipped
+        self.remarks: dict[str, str] = {}  # what was odd in the files
         self._index: dict[Any, int] = {}
         self._end = len(MAGIC)
         self._free: list[bytearray] = []
@@ -104,6 +105,7 @@ class Cache:
             cache = cls.__new__(cls)
             cache.path, cache.made_from, cache.file = path, made_from, file
             cache.labels, cache.blocks, cache.left_out = index["labels"], index["blocks"], index["left_out"]
+            cache.remarks = index["remarks"]
             cache._free = []
             return cache
         except BaseException:
@@ -135,7 +137,7 @@ class Cache:
         """Write the index, and give the file its name."""
         if not isinstance(self.file, WholeFile):
             return
-        contents = {"labels": self.labels, "blocks": self.blocks, "left_out": self.left_out}
+        contents = {"labels": self.labels, "blocks": self.blocks, "left_out": self.left_out, "remarks": self.remarks}
         index = json.dumps({"made_from": self.made_from, **contents}).encode()
         self.file.write(index + len(index).to_bytes(8, "little") + zlib.crc32(index).to_bytes(4, "little") + MAGIC)
         self.file.finish()
@@ -278,7 +280,7 @@ def _read_index(file: io.FileIO) -> dict[str, Any] | None:
     try:
         index: dict[str, Any] = json.loads(text)
         return index if _is_sound(index, size - END - length) else None
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
 
 
@@ -289,6 +291,8 @@ def _is_sound(index: dict[str, Any], end: int) -> bool:
     if not all(type(count) is int and count >= 0 for some in counts for count in some) or len(counts[0]) != 2:
         return False
     if not isinstance(index["labels"], list) or not all(type(one) in (str, int, float) for one in index["labels"]):
+        return False
+    if not all(isinstance(said, str) for said in index["remarks"].values()):
         return False
     return all(
         kind < 4 and max(n, stored) < end and offset + _size(n, stored, kind, itemsize) <= end

@@ -33,6 +33,9 @@ class Examples:
         The rows; indices rise strictly in each.
     gaps : array of int64
         Of a block as it was parsed: for each of its lines that holds no example, how many examples stand before it.
+    several : tuple or None
+        Of a block as it was parsed: how many of its lines have several labels, and where the first of them is, as the
+        core says where a line is broken.
     """
 
     labels: list[Any]
@@ -43,6 +46,7 @@ class Examples:
     indices: NDArray[np.int32]
     data: NDArray[Any]
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    several: tuple[int, tuple[int, int, int, str]] | None = None
 
     def __len__(self) -> int:
         return len(self.which)
@@ -101,11 +105,25 @@ class Examples:
     def y(self) -> NDArray[Any]:
         """Labels as an array: of integers, floats or strings where all are such; None stands for no label."""
         used, which = np.unique(self.which, return_inverse=True)
-        labels = [None if i == UNLABELLED else self.labels[i] for i in used.tolist()]
-        kinds = {type(label) for label in labels}
-        plain = kinds <= {str} or kinds <= {int, float}
-        array = np.array(labels) if labels else np.empty(0, np.int64)
-        return (array if plain else np.array(labels, dtype=object))[which]
+        return exact_array([None if i == UNLABELLED else self.labels[i] for i in used.tolist()])[which]
+
+
+def exact_array(labels: Sequence[Any]) -> NDArray[Any]:
+    """Labels as an array of integers, floats or strings where it tells all of them apart, else of objects.
+
+    Examples
+    --------
+    >>> exact_array([1, 2.5]), exact_array([2**53 + 1, 2.5])
+    (array([1. , 2.5]), array([9007199254740993, 2.5], dtype=object))
+    """
+    kinds = {type(label) for label in labels}
+    if not labels:
+        return np.empty(0, np.int64)
+    if kinds == {str} or kinds == {bool} or kinds <= {int, float}:
+        array = np.array(labels)
+        if kinds == {str} or array.tolist() == labels:
+            return array
+    return np.array(labels, dtype=object)
 
 
 def size_of(examples: Examples) -> int:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import repeat
 from threading import Lock
 from typing import Any, TypeVar
@@ -41,9 +42,20 @@ class Log:
     names: _core.InvertedIndex | None = None
     remarks: dict[str, str] = field(default_factory=dict)  # what is odd, and no error: the first of each kind
 
+    several: int = 0  # lines with several labels
+    first_several: str = ""  # what was taken of the first of them
+
     def remark(self, kind: str, said: str) -> None:
         """Note something odd, once."""
         self.remarks.setdefault(kind, said)
+
+    def note_several(self, n: int, first: list[str]) -> None:
+        """Note that so many more lines have several labels."""
+        self.several += n
+        self.first_several = self.first_several or first[0]
+        lines = "1 line has" if self.several == 1 else f"{self.several:,} lines have"
+        cure = "a classifier learns one label a line; give each label a line of its own, or leave all but one out"
+        self.remarks["several"] = f"{self.first_several}; {lines} several, and the first counts: {cure}"
 
 
 @dataclass
@@ -190,7 +202,9 @@ def parse(
             *arrays, lines, skipped, complaints, names = opened.parser.parse(one.text, single, skip)
         finally:
             one.release()
-        return opened, prepare(Examples(*arrays), number, opened.file), size, one, lines, skipped, complaints, names
+        examples = Examples(*arrays)
+        ready = prepare(examples, number, opened.file)
+        return opened, ready, size, one, examples.several, lines, skipped, complaints, names
 
     def sources() -> Iterator[Iterator[tuple[_Opened, Block]]]:
         if mixed:
@@ -201,15 +215,18 @@ def parse(
             yield zip(repeat(begin(file, path, header, lines)), source, strict=False)
 
     for source in sources():
-        for opened, parsed, size, one, lines, skipped, complaints, names in in_order(
+        for opened, parsed, size, one, several, lines, skipped, complaints, names in in_order(
             work, enumerate(source, number), 1 if live else threads
         ):
             number += 1
             told = complaints[: MOST_TOLD - len(log.complaints) if skip else 1]
             if one.pieces:
-                said = located_in_pieces(files, one.pieces, told)
+                place = partial(located_in_pieces, files, one.pieces)
             else:
-                said = located(opened.path, opened.line, one.offset, told)
+                place = partial(located, opened.path, opened.line, one.offset)
+            said = place(told)
+            if several is not None:
+                log.note_several(several[0], place([several[1]]))
             opened.line += lines
             log.lines += lines
             log.bytes += size

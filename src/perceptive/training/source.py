@@ -262,7 +262,8 @@ class FileSource:
                 self._note_progress()
                 report()
             if self._cache is None:
-                cache.left_out = [self.split.unanswered, self.stream.log.skipped]
+                log = self.stream.log
+                cache.left_out, cache.remarks = [self.split.unanswered, log.skipped], log.remarks
                 with writing():
                     cache.finish()
                     self._unlock()
@@ -272,6 +273,7 @@ class FileSource:
             if cache is not None and cache is not self._cache:
                 cache.close()
         self.split.unanswered, self.skipped = self._cache.left_out
+        self.stream.log.remarks |= self._cache.remarks
         return True
 
     def _go_without(self, error: BaseException | None) -> None:

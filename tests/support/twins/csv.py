@@ -13,7 +13,7 @@ from typing import Any
 
 from twins.features import Feature, Scaling, row, scaled
 from twins.labelled_text import text_row
-from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown
+from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown, whole_or_float
 
 MISSING = (b"", b"na", b"nan", b"null")
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
@@ -106,7 +106,7 @@ def _record(
     missing: bool = False,
     **options: Any,
 ) -> Example:
-    label: float | bytes | None = None
+    label: float | int | bytes | None = None
     weight = 1.0 if any(kind == "weight" for _, kind in columns) else None
     features: list[Feature] = []
     n = 0
@@ -128,7 +128,7 @@ def _record(
             change = None if kind == "label" else lambda x, column=column: scaled(column, x, scaling)
             number = _number(at, value, what, single and kind != "label", change)
             if kind == "label":
-                label = value if number is None else number + 0.0  # −0 is 0
+                label = value if number is None else whole_or_float(value, number)
                 if number is None:
                     require_utf8(at, value, what)
             else:

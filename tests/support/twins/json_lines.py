@@ -13,7 +13,7 @@ from typing import Any
 
 from twins.features import Feature, Scaling, row, scaled
 from twins.labelled_text import text_row
-from twins.lines import Bad, Example, fits, parse_lines, require_short, shown
+from twins.lines import Bad, Example, fits, parse_lines, require_short, shown, whole_or_float
 
 DEEPEST = 64
 ESCAPES = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
@@ -45,7 +45,7 @@ def _line(
     reader = _Reader(line)
     if not reader.peek() and reader.p == len(line):
         return None
-    y: float | bytes | None = None
+    y: float | int | bytes | None = None
     weight = 1.0
     features: list[Feature] = []
     for key in reader.object():
@@ -57,6 +57,8 @@ def _line(
             if kind in (b"{", b"["):
                 raise Bad(at, "the label must be a number, a string, true, false or null")
             y = reader.string() if kind == b'"' else reader.scalar()
+            if isinstance(y, float):
+                y = whole_or_float(line[at : reader.p], y)
         elif key == weight_key:
             if kind in (b'"', b"{", b"["):
                 raise Bad(at, "the weight must be a number, 0 or more")
@@ -74,8 +76,6 @@ def _line(
         else:
             features += read(reader, key, key)
     reader.finish()
-    if isinstance(y, float):
-        y += 0.0  # −0 is 0
     entries = row(features, single=single, at=len(line), **options)
     return Example(None if y == b"" else y, weight, entries)
 

@@ -34,6 +34,19 @@ def parse(
     return parse_lines(text, partial(_line, labelled=labelled, **options), name, first_line)
 
 
+def several(text: bytes) -> tuple[int, int, bytes] | None:
+    r"""How many lines have several labels; the number of the first of them, from 0, and the label that was taken.
+
+    Examples
+    --------
+    >>> several(b"spam\tbuy\n__label__ham __label__x hello\n")
+    (1, 1, b'ham')
+    """
+    words = [[word for _, word in tokens(line.removesuffix(b"\r"))] for line in text.split(b"\n")]
+    found = [i for i, line in enumerate(words) if len(line) > 1 and all(w.startswith(MARK) for w in line[:2])]
+    return (len(found), found[0], words[found[0]][0].removeprefix(MARK)) if found else None
+
+
 def _line(line: bytes, labelled: bool, single: bool = False, **options: Any) -> Example | None:
     words = tokens(line)
     if not words:

@@ -15,7 +15,7 @@ Token = tuple[int, bytes]  # a part of a line, and where in the line it begins
 class Example:
     """What a line says: a label (None where there is none), how much it counts, and a row of a matrix."""
 
-    label: float | bytes | None
+    label: float | int | bytes | None
     weight: float | None
     entries: tuple[tuple[int, float], ...]
 
@@ -58,6 +58,13 @@ def decimal(at: int, token: bytes, what: str, cure: str, single: bool = False) -
     if not fits(number, single):
         raise Bad(at, f"{what} '{shown(token)}' is too large for {'float32' if single else 'float64'}; rescale")
     return rounded(number, single)
+
+
+def whole_or_float(token: bytes, number: float) -> float | int:
+    """A label that was read as a number: whole ones that a float64 cannot tell apart are exact."""
+    if abs(number) < 2**53:
+        return number + 0.0  # −0 is 0
+    return int(token) if token.removeprefix(b"-").removeprefix(b"+").isdigit() else int(number)
 
 
 def fits(number: float, single: bool) -> bool:

@@ -7,7 +7,7 @@ feature is 1, or 0 where the file is zero-based.
 
 from dataclasses import dataclass
 
-from twins.lines import Bad, decimal, shown, tokens
+from twins.lines import Bad, decimal, shown, tokens, whole_or_float
 
 MAX_COLUMN = 2**31 - 2
 DIGITS = 19  # no whole number is written with more
@@ -17,7 +17,7 @@ DIGITS = 19  # no whole number is written with more
 class Example:
     """One line; columns count from 0."""
 
-    label: float
+    label: float | int
     qid: int
     entries: tuple[tuple[int, float], ...]
 
@@ -56,7 +56,8 @@ def parse(
 
 def _example(words: list[tuple[int, bytes]], base: int, n_features: int | None, single: bool, queries: bool) -> Example:
     at, token = words.pop(0)
-    label = decimal(at, token, "label", "write classes as numbers, one per example", single=False) + 0.0  # −0 is 0
+    number = decimal(at, token, "label", "write classes as numbers, one per example", single=False)
+    label = whole_or_float(token, number)
     qid = -1
     if words and words[0][1].startswith(b"qid:"):
         at, token = words.pop(0)

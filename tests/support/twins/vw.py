@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from twins.features import Feature, Scaling, row, scaled
-from twins.lines import Bad, Example, decimal, fits, parse_lines, require_short, shown, tokens
+from twins.lines import Bad, Example, decimal, fits, parse_lines, require_short, shown, tokens, whole_or_float
 
 HEAD = "write label importance base | features"
 CURE = "write name:value, features separated by spaces"
@@ -40,13 +40,14 @@ def _line(line: bytes, single: bool = False, scaling: Scaling | None = None, **o
     return Example(label, weight, row(features, single=single, at=len(line), **options))
 
 
-def _head(text: bytes) -> tuple[float | None, float]:
+def _head(text: bytes) -> tuple[float | int | None, float]:
     words = tokens(text)
     if words and (words[-1][1].startswith(b"'") or text.endswith(words[-1][1])):
         words.pop()
     numbers = []
     for (at, word), what in zip(words, ("label", "importance", "base"), strict=False):
-        numbers.append(decimal(at, word, what, HEAD) + 0.0)  # −0 is 0
+        number = decimal(at, word, what, HEAD)
+        numbers.append(whole_or_float(word, number) if what == "label" else number + 0.0)  # −0 is 0
         if what == "importance" and numbers[-1] < 0:
             raise Bad(at, f"importance '{shown(word)}' is negative; give 0 or more")
     if len(words) > 3:
