@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models kill-matrix clean
+.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -168,6 +168,10 @@ build/fuzz/mutate.o: fuzz/mutate.cpp
 
 build/fuzz/brief-%: fuzz/%.cpp build/fuzz/mutate.o fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	$(BRIEF) $< build/fuzz/mutate.o -o $@
+
+GAMES ?= 100000
+games: $(CORE) $(TEST) ## the chain and the bounds on GAMES (100000) random games: minutes
+	PERCEPTIVE_GAMES=$(GAMES) $(BIN)/python -m pytest -q tests/games/test_referee.py
 
 KILLS ?= 200
 kill-matrix: $(CORE) $(TEST) ## KILLS runs killed at random moments (minutes), each resumed bit for bit

@@ -1,0 +1,139 @@
+"""The perceptron as stochastic gradient descent, beside the batch (`004_…`); and copies of features (`002_…`).
+
+The perceptron criterion is E(v) = Σ max(0, −y·(v·x)): linear in v on the mistakes, and 0 elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from perceptive.games.perceptron import Floats
+
+
+class Epoch(NamedTuple):
+    """After an epoch: the vector, the criterion, the examples it gets wrong (0 is wrong), and the updates made."""
+
+    v: Floats
+    criterion: float
+    errors: int
+    updates: int
+
+
+def _signed(X: ArrayLike, y: ArrayLike) -> Floats:
+    examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if examples.ndim != 2 or labels.shape != examples.shape[:1] or not np.isfinite(examples).all():
+        raise ValueError(f"X has shape {examples.shape}, y {labels.shape}; give n × d finite numbers and n labels")
+    if not np.isin(labels, (-1, 1)).all():
+        raise ValueError("y must hold +1 and −1 only")
+    signed: Floats = examples * labels[:, None]
+    return signed
+
+
+def _epoch(Z: Floats, v: Floats, updates: int) -> Epoch:
+    scores = Z @ v
+    return Epoch(v.copy(), float(np.maximum(0.0, -scores).sum()), int((scores <= 0).sum()), updates)
+
+
+def stochastic_descent(X: ArrayLike, y: ArrayLike, epochs: int) -> list[Epoch]:
+    """The perceptron: v ← v − ∇E of one example at a time, for each that it gets wrong.
+
+    Examples
+    --------
+    >>> X, y = [[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]], [-1, -1, -1, 1]   # AND
+    >>> [epoch.errors for epoch in stochastic_descent(X, y, 9)][-1]
+    0
+    """
+    Z = _signed(X, y)
+    v, found = np.zeros(Z.shape[1]), []
+    for _ in range(epochs):
+        updates = 0
+        for z in Z:
+            if v @ z <= 0:
+                v = v + z
+                updates += 1
+        found.append(_epoch(Z, v, updates))
+    return found
+
+
+def batch_descent(X: ArrayLike, y: ArrayLike, epochs: int, learning_rate: float = 1.0) -> list[Epoch]:
+    """v ← v − η·∇E of all examples at once: one update in an epoch.
+
+    Examples
+    --------
+    >>> X, y = [[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]], [-1, -1, -1, 1]
+    >>> batch_descent(X, y, 1)[0].v.tolist()
+    [-2.0, 0.0, 0.0]
+    """
+    if not learning_rate > 0:
+        raise ValueError(f"learning_rate={learning_rate}: give a number > 0")
+    Z = _signed(X, y)
+    v, found = np.zeros(Z.shape[1]), []
+    for _ in range(epochs):
+        wrong = Z @ v <= 0
+        v = v + learning_rate * Z[wrong].sum(axis=0)
+        found.append(_epoch(Z, v, int(wrong.any())))
+    return found
+
+
+class Duplicated(NamedTuple):
+    """Errors on the training data with so many copies of a feature."""
+
+    copies: int
+    counting: float
+    perceptron: float
+
+
+def duplicated_features(
+    X: ArrayLike, y: ArrayLike, column: int, copies: ArrayLike, epochs: int = 20
+) -> list[Duplicated]:
+    """Copy a feature over and over, and watch a learner that counts (naive Bayes) and one that learns from mistakes.
+
+    Counting gives each copy the weight of the first, as if the copies agreed independently. The perceptron updates only
+    where it errs, and stops when all is right.
+
+    Parameters
+    ----------
+    X : array of 0 and 1 of shape (n_samples, n_features)
+    y : array of +1 and −1
+    column : int
+        The feature to copy.
+    copies : sequence of int
+        How many more there are to be.
+    epochs : int
+        Of the perceptron.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice([-1, 1], 400)
+    >>> X = (rng.uniform(size=(400, 5)) < np.where(y > 0, 0.8, 0.2)[:, None]).astype(int)
+    >>> few, many = duplicated_features(X, y, 0, [0, 20])
+    >>> many.counting > few.counting + 0.05 and many.perceptron < many.counting
+    True
+    """
+    examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    _signed(examples, labels)
+    if not np.isin(examples, (0, 1)).all():
+        raise ValueError("X must hold 0 and 1 only")
+    if not -examples.shape[1] <= column < examples.shape[1]:
+        raise ValueError(f"column={column}: X has {examples.shape[1]} columns")
+    found = []
+    for n in np.atleast_1d(np.asarray(copies, dtype=np.int64)).tolist():
+        if n < 0:
+            raise ValueError(f"copies={n}: give numbers ≥ 0")
+        wide = np.hstack([examples, np.repeat(examples[:, [column]], n, axis=1), np.ones((len(examples), 1))])
+        best = min(epoch.errors for epoch in stochastic_descent(wide, labels, epochs))
+        counted = float(np.mean(_naive_bayes(wide[:, :-1], labels) * labels <= 0))
+        found.append(Duplicated(n, counted, best / len(labels)))
+    return found
+
+
+def _naive_bayes(X: Floats, y: Floats) -> Floats:
+    """log P(+ | x)/P(− | x) under independent features, counts smoothed by one."""
+    scores = np.full(len(X), np.log((y > 0).sum() + 1.0) - np.log((y < 0).sum() + 1.0))
+    p, q = ((X[mine].sum(axis=0) + 1.0) / (mine.sum() + 2.0) for mine in (y > 0, y < 0))
+    scores += X @ np.log(p / q) + (1 - X) @ np.log((1 - p) / (1 - q))
+    return scores
