@@ -17,26 +17,46 @@ def unknown(data):
     return path
 
 
-def test_a_new_class_is_refused_and_the_model_stays(data, unknown):
-    """Two classes that the first block had are all classes once training is over."""
+@pytest.mark.parametrize("options", [(), ("--kernel", "linear", "--features", "30"), ("--multiclass", "ovr")])
+def test_a_new_class_is_welcome(data, unknown, options):
+    """Two classes are one problem where the data have no others; a third one makes them compete."""
     model = data / "a.model"
-    perceptive("train", data / "train.svm", "-o", model, "--epochs", 3, "--quiet")
+    perceptive("train", data / "train.svm", "-o", model, "--epochs", 3, "--quiet", *options)
+    assert load_learner(model).binary
+    perceptive("train", unknown, "--continue", model, "-o", model, "--epochs", 3, "--quiet")
+    assert load_learner(model).classes == [0, 1, 2]
+    perceptive("train", data / "train.svm", "--continue", model, "-o", model, "--epochs", 1, "--quiet")
+    told = json.loads(perceptive("eval", model, unknown, "--json").stdout)
+    assert [one["label"] for one in told["classes"]] == [0, 1, 2]
+    assert told["metrics"]["accuracy"] > 0.5
+
+
+def test_announced_classes_are_all_and_the_model_stays(data, unknown):
+    model = data / "a.model"
+    perceptive("train", data / "train.svm", "-o", model, "--epochs", 3, "--quiet", "--classes", "0,1")
     before = model.read_bytes()
     done = perceptive("train", unknown, "--continue", model, "-o", model, "--epochs", 1, code=1)
-    assert "label 2 is none of the classes [0, 1]" in done.stderr
+    assert "label 2 is none of the classes [0, 1], which were announced as all" in done.stderr
     assert model.read_bytes() == before
-    assert load_learner(model).provisional is False
 
 
-def test_python_says_it_plainly(data):
+def test_a_class_comes_after_files_in_python(data):
     clf = LinearClassifier(epochs=2).fit_stream(data / "train.svm")
-    with pytest.raises(ValueError, match=r"label 7 is none of the classes \[0, 1\]"):
-        clf.partial_fit(np.ones((1, clf.n_features_in_)), [7])
+    clf.partial_fit(np.ones((1, clf.n_features_in_)), [7])
+    assert clf.classes_.tolist() == [0, 1, 7]
+
+
+def test_following_goes_on_with_a_new_class(data):
+    model, out = data / "a.model", data / "b.model"
+    perceptive("train", data / "train.svm", "-o", model, "--epochs", 2, "--quiet")
+    (data / "new.svm").write_text("7 3:1\n" * 5)
+    perceptive("train", data / "new.svm", "--follow", "--continue", model, "-o", out)
+    assert load_learner(out).classes == [0, 1, 7]
 
 
 def test_following_keeps_what_came_before_a_new_class(data, monkeypatch):
     model, out = data / "a.model", data / "b.model"
-    perceptive("train", data / "train.svm", "-o", model, "--epochs", 2, "--quiet")
+    perceptive("train", data / "train.svm", "-o", model, "--epochs", 2, "--quiet", "--classes", "0,1")
     lines = (data / "test.svm").read_text().splitlines(keepends=True)[:50]
     (data / "new.svm").write_text("".join(lines) + "7 3:1\n")
     done = perceptive("train", data / "new.svm", "--follow", "--continue", model, "-o", out, code=1)

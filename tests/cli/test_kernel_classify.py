@@ -177,9 +177,8 @@ def test_going_on_with_rows(circle, tmp_path):
         assert message is None or message in done.stderr
     strange = tmp_path / "strange.svm"
     strange.write_text("7 1:1 2:1\n")
-    assert (
-        "label 7 is none of the classes" in perceptive("train", strange, "-o", more, "--continue", model, code=1).stderr
-    )
+    perceptive("train", strange, "-o", more, "--continue", model)
+    assert 7 in load_learner(more).classes
     strange.write_text("1 1:1 9:1\n")
     assert "feature" in perceptive("train", strange, "-o", more, "--continue", model, code=1).stderr
     linear = tmp_path / "linear.model"

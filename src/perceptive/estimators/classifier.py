@@ -88,7 +88,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
                 f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
             )
         weights = example_weights(y, classes, self.class_weight, sample_weight)
-        learner = self._learner(classes=classes.tolist(), **parameters)
+        learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)
         labels, held = Labels(learner.classes, which), np.zeros(len(y), bool)
         if training.validation_fraction:
             held = hold_out(labels, training.validation_fraction, self.random_state)

@@ -250,17 +250,6 @@ class Dual:
         self.alpha[slot] = step
         self.sums[slot] = self.rounds * step
 
-    def meet_output(self, place: int) -> None:
-        """A class that was not announced gets its own output, all zeros, in this place."""
-        self.n_outputs += 1
-        self._alpha, self._sums = (np.insert(a, place, 0.0, axis=1) for a in (self._alpha, self._sums))
-        if self.initial is not None:
-            self.initial = np.insert(self.initial, place, 0.0, axis=1)
-        for journal in self.journals:
-            journal.meet_output(place)
-        self._forget_predictions()
-        self._prepare_play()
-
     # ------------------------------------------------------------ predicting
 
     def in_double(self) -> Dual:

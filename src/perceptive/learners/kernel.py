@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.fingerprint import hash_examples
-from perceptive.data.labels import NO_CLASSES, Labels, announced_classes, check_lengths, in_order_of_labels
+from perceptive.data.labels import NO_CLASSES, Labels, announced_classes, check_known, check_lengths, in_order_of_labels
 from perceptive.data.sample_weights import as_floats, check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.kernels import Kernel
@@ -21,6 +21,7 @@ from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_dataset import KernelDataset
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.multiclass import decide_argmax, decide_binary
+from perceptive.learners.new_classes import check_new, go_on_open, meet_output, open_dual, share
 from perceptive.parameters import KernelParameters
 from perceptive.state import State, check_labels
 
@@ -35,6 +36,9 @@ class KernelLearner(DualLearner):
     ----------
     classes : sequence of labels or None
         All classes, if they are known before the data.
+    fixed : bool
+        Whether a class that comes later is refused. Else the classes are those of the first data, and two of them,
+        which are one problem, become competitors when a third one comes.
     **parameters
         See `perceptive.parameters.KernelParameters`. The hypothesis is ``"last"`` unless another one is given.
 
@@ -52,13 +56,13 @@ class KernelLearner(DualLearner):
     [0, 1, 1, 0]
     """
 
-    learned_names = (*DualLearner.learned_names, "classes", "index")
+    learned_names = (*DualLearner.learned_names, "classes", "index", "announced", "temperature")
 
     told = ("classes",)
 
-    def __init__(self, classes: Sequence[Any] | None = None, **parameters: Any) -> None:
+    def __init__(self, classes: Sequence[Any] | None = None, *, fixed: bool = True, **parameters: Any) -> None:
         super().__init__(KernelParameters.of_learner(parameters))
-        self.announced = classes is not None
+        self.announced, self.fixed = classes is not None, fixed
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
         self.temperature: float | None = None  # of the probabilities, once calibrated
@@ -119,10 +123,10 @@ class KernelLearner(DualLearner):
     def _dataset(
         self, X: Any, labels: Labels, weights: Any, epochs: int | None, grow: bool, alpha_init: Any
     ) -> KernelDataset:
-        new = [label for label in labels.values if label not in self.index]
-        if new and (self.announced or not grow):
-            cure = "; announce all classes, or none" if self.announced else ""
-            raise ValueError(f"label {new[0]!r} is none of the classes {self.classes!r}{cure}")
+        if grow:
+            check_new(self, labels.values)
+        else:
+            check_known(labels.values, self.index)
         kernel, examples = self.prepared(X, grow)
         n = len(labels.which)
         check_lengths(len(examples), n)
@@ -144,9 +148,13 @@ class KernelLearner(DualLearner):
         """Add a class that was not announced; its coefficients start at zero."""
         with self.lock.learning(), self.lock.changing():
             first = not self.classes
+            if self.announced:
+                if self.binary and self.dual is not None:
+                    open_dual(self.dual, str(self.parameters.multiclass), share(self))
+                go_on_open(self)
             self._set_classes(in_order_of_labels([*self.classes, label]))
             if not first and self.dual is not None:
-                self.dual.meet_output(self.index[label])
+                meet_output(self.dual, self.index[label])
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
@@ -197,7 +205,8 @@ class KernelLearner(DualLearner):
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
-        more = {"announced": self.announced, "takes_objects": self.takes_objects, "temperature": self.temperature}
+        more = {"takes_objects": self.takes_objects, "temperature": self.temperature}
+        more |= {"announced": self.announced, "fixed": self.fixed}
         with self.lock.exclusive():
             meta, arrays = self._state()
             return State({**meta, "classes": check_labels(self.classes), **more}, arrays)
@@ -210,7 +219,9 @@ class KernelLearner(DualLearner):
         if len(set(classes)) != len(classes):
             raise ValueError("classes must be labels, each once")
         kernel = kernel_from_plain(meta["kernel"], state.arrays, functions or {})
-        learner = cls(classes if announced else None, kernel=kernel, **meta["parameters"])
+        known = classes if announced or meta["parameters"]["multiclass"] == "ovr" else None
+        learner = cls(known, fixed=meta.get("fixed", False), kernel=kernel, **meta["parameters"])
+        learner.announced = announced
         learner._set_classes(classes)
         learner.takes_objects, learner.temperature = takes_objects, meta.get("temperature")
         learner._read_state(state, learner.task, learner._n_outputs)

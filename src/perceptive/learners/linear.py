@@ -6,7 +6,6 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import fields
 from itertools import combinations
 from typing import Any, Self
 
@@ -21,7 +20,6 @@ from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
 from perceptive.data.labels import (
     NO_CLASSES,
     Labels,
-    NewClass,
     announced_classes,
     check_known,
     check_lengths,
@@ -35,6 +33,7 @@ from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.linear_state import restore_state, state_of
+from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
@@ -56,6 +55,9 @@ class LinearLearner(Recorded):
     ----------
     classes : sequence of labels or None
         All classes, if they are known before the data.
+    fixed : bool
+        Whether a class that comes later is refused. Else the classes are those of the first data, and two of them,
+        which are one binary problem, become competitors when a third one comes.
     provisional : bool
         Whether the classes are only the first two that were met: then a third one raises `NewClass`, until `finish`.
     **parameters
@@ -82,9 +84,11 @@ class LinearLearner(Recorded):
     (12.0, 'profit')
     """
 
-    def __init__(self, classes: Sequence[Any] | None = None, *, provisional: bool = False, **parameters: Any) -> None:
+    def __init__(
+        self, classes: Sequence[Any] | None = None, *, fixed: bool = True, provisional: bool = False, **parameters: Any
+    ) -> None:
         self.parameters = p = LinearParameters.of_learner(parameters)
-        self.announced, self.provisional = classes is not None, provisional
+        self.announced, self.fixed, self.provisional = classes is not None, fixed and not provisional, provisional
         self.classes: list[Any] = []
         self.index: dict[Any, int] = {}
         self.space = FeatureSpace.declared(p.bits, p.n_features)
@@ -198,6 +202,10 @@ class LinearLearner(Recorded):
         Classes that compete are numbered as they come, until `finish` sorts them.
         """
         with self.lock.learning(), self.lock.changing():
+            if self.announced:
+                if self.binary:
+                    open_vectors(self)
+                go_on_open(self)
             old = self.classes
             if self.joint:
                 self.set_classes([*old, label])
@@ -212,13 +220,6 @@ class LinearLearner(Recorded):
         """Have these classes, sorted; the number of each."""
         self.set_classes(in_order_of_labels(labels))
         return np.fromiter(map(self.index.__getitem__, labels), np.int64, len(labels))
-
-    def with_open_classes(self) -> LinearLearner:
-        """A learner like this one that has learned nothing, and whose classes may appear at any time."""
-        again = LinearLearner(**{f.name: getattr(self.parameters, f.name) for f in fields(self.parameters)})
-        if self.space.format is not None:
-            again.space.reads(self.space.format, self.space.idf)
-        return again
 
     # ------------------------------------------------------------ learning
 
@@ -235,7 +236,7 @@ class LinearLearner(Recorded):
             check_lengths(rows.n, n)
             return LabelledRows(self, rows, labels, check_weights(weights, n, self.parameters.rule))
         with self.lock.learning():
-            self._check_labels(labels.values)
+            check_new(self, labels.values)
             weights = check_weights(weights, n, self.parameters.rule)
             if not self.vectors and self.space.hashed and not self.binary:
                 self.space.place_as_met()
@@ -250,13 +251,6 @@ class LinearLearner(Recorded):
                         vector.begin(rows, defer=epochs is not None)
                     meeting.keep()
         return LabelledRows(self, rows, labels, weights)
-
-    def _check_labels(self, labels: list[Any]) -> None:
-        """Whether new classes may come, if some of the labels are new."""
-        new = [label for label in labels if label not in self.index]
-        if new and self.announced:
-            said = f"label {new[0]!r} is none of the classes {self.classes!r}; announce all classes, or none"
-            raise NewClass(said, self.with_open_classes) if self.provisional else ValueError(said)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
@@ -392,6 +386,7 @@ class LinearLearner(Recorded):
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
         meta, classes = state.meta, state.meta["classes"] if state.meta["announced"] else None
-        learner = cls(classes, provisional=meta.get("provisional", False), **meta["parameters"])
+        how = {"fixed": meta.get("fixed", False), "provisional": meta.get("provisional", False)}
+        learner = cls(classes, **how, **meta["parameters"])
         restore_state(learner, state)
         return learner

@@ -20,6 +20,7 @@ def state_of(learner: LinearLearner) -> State:
         "parameters": plain_values(asdict(learner.parameters)),
         "classes": check_labels(learner.classes),
         "announced": learner.announced,
+        "fixed": learner.fixed,
         **learner.recorded(),
         "temperature": learner.temperature,
         "problems": [],

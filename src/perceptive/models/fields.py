@@ -252,7 +252,12 @@ SPACE: Record = {
     "reading": Optional(Maybe(READING)),
     "header": Optional(TEXTS),
 }
-CLASSES: Record = {"classes": LABELS, "announced": FLAG, "temperature": Optional(Maybe(positive))}
+CLASSES: Record = {
+    "classes": LABELS,
+    "announced": FLAG,
+    "fixed": Optional(FLAG),
+    "temperature": Optional(Maybe(positive)),
+}
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
 KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}
 RANKING: Record = {**LISTS, "parameters": parameters_of(RankingParameters), "ids": COUNT, "problem": Maybe(PROBLEM)}

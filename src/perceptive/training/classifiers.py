@@ -27,7 +27,7 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
     if classes is None and len(known) == 2 and (source.complete or source.repeatable):
         guessed = in_order_of_labels(known)
     parameters["n_features"] = format.width
-    learner = LinearLearner(classes or guessed, provisional=guessed is not None, **parameters)
+    learner = LinearLearner(classes or guessed, fixed=guessed is None, provisional=guessed is not None, **parameters)
     learner.space.reads(format, source.stream.idf)
     return learner
 

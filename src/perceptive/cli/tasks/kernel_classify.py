@@ -224,10 +224,12 @@ def check_idf(stream: Stream) -> None:
 
 
 def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stream: Stream | None) -> KernelLearner:
-    classes = labels_given(options, stream)[0] or in_order_of_labels(dict.fromkeys(y))
+    announced = labels_given(options, stream)[0]
+    classes = announced or in_order_of_labels(dict.fromkeys(y))
     if len(classes) < 2:
         raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
-    learner = KernelLearner(classes=classes, kernel=kernel, **given_to_learner(options, KernelParameters, OWN))
+    parameters = given_to_learner(options, KernelParameters, OWN)
+    learner = KernelLearner(classes, fixed=announced is not None, kernel=kernel, **parameters)
     if stream is not None:
         learner.space.reads(stream.format, None)
         learner.space.remember(None, stream.columns)
