@@ -43,6 +43,10 @@ struct Progress {
     double scale = 1.0;
     double clock = 0.0;
     bool open = false;  // between two examples of a stream: the average credits v_K with the one it is about to predict
+    i64 mixed_rounds = 0;   // of the rounds, those that shards have played: parameter mixing, McDonald et al. 2010
+    i64 mixed_updates = 0;  // and the updates they made, k_{i,n} by shard i between two mixes
+    double weighted_updates = 0.0;  // Σ_n Σ_i μ_{i,n} k_{i,n}
+    double heaviest = 0.0;          // the largest μ_{i,n}
 
     // (clock, total) such that the average is (clock·z − sum)/total: Σ m_k v_k/m, or while the run is open (as before
     // the first example) (Σ m_k v_k + v_K)/(m + 1). The mean of v_0 … v_K (`of_mistakes`) has v_K anyhow.
@@ -55,6 +59,22 @@ struct Progress {
     void mistake(double m) {
         ++mistakes;
         criterion -= m;
+    }
+
+    // The run of two shards together.
+    void add(const Progress& other) {
+        rounds += other.rounds, mistakes += other.mistakes, updates += other.updates, touched += other.touched;
+        criterion += other.criterion, clock += other.clock;
+        radius2 = std::max(radius2, other.radius2);
+    }
+
+    // Shards were mixed. `weight` is Σ ω_i, with μ_i = ω_i/Σ ω; `weighted` is Σ ω_i k_i, `most` the largest ω_i.
+    void mix(const Progress& shards, double weight, double weighted, double most) {
+        add(shards);
+        mixed_rounds += shards.rounds, mixed_updates += shards.updates;
+        if (weight == 0.0) return;
+        weighted_updates += weighted / weight;
+        heaviest = std::max(heaviest, most / weight);
     }
 };
 

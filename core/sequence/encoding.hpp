@@ -21,9 +21,9 @@ class Encoder {
 
     // All sentences are there: rare features go, and the others get the rows of weights that they have.
     void finish(Sentences& data, i64 min_count) const {
-        data.state.finish(min_count, [&](Key key) { return model_.state.rows.find(key); });
-        data.edge.finish(min_count, [&](Key key) { return model_.edge.rows.find(key); });
-        data.segment.finish(min_count, [&](Key key) { return model_.state.rows.find(key); });
+        data.rows.state = data.state.finish(min_count, [&](Key key) { return model_.state.rows.find(key); });
+        data.rows.edge = data.edge.finish(min_count, [&](Key key) { return model_.edge.rows.find(key); });
+        data.rows.segment = data.segment.finish(min_count, [&](Key key) { return model_.state.rows.find(key); });
     }
 
   private:

@@ -55,6 +55,18 @@ class SequenceModel {
         this->edge.names.add({RAW, {}});
     }
 
+    // The same model with the same v, at the start of a run of its own. It keeps no journal.
+    SequenceModel replica() const {
+        SequenceModel twin(columns, {}, {}, bigrams, trigrams);
+        twin.state = state, twin.edge = edge;
+        twin.scale = scale, twin.sets = sets, twin.raw = raw;
+        twin.L = L, twin.S = S;
+        twin.w = w.copy(), twin.sum = zeros();
+        twin.constraints = constraints, twin.types = types, twin.segment_features = segment_features;
+        twin.masks();
+        return twin;
+    }
+
     Columns columns;
     FeatureKind state, edge;
     std::vector<float> scale;  // the value of each state template's features; empty: 1
@@ -237,6 +249,17 @@ class SequenceModel {
         v.state.resize(w.state.size());
         v.edge.resize(w.edge.size());
         return v;
+    }
+
+    // The rows that the features of some sentences have by now.
+    void find_rows(const Sentences& data, SentenceRows& in) const {
+        const auto find = [](const FeatureSet& features, const FeatureKind& kind, std::vector<std::int32_t>& row) {
+            for (std::size_t f = 0; f < row.size(); ++f)
+                if (row[f] < 0) row[f] = kind.rows.find(features.key[f]);
+        };
+        find(data.state, state, in.state);
+        find(data.edge, edge, in.edge);
+        find(data.segment, state, in.segment);
     }
 
     // All rows as rows: before they are learned from, copied or looked at one by one.

@@ -237,6 +237,10 @@ inline Arrays state_of(const SequenceModel& model, const LabelWeights* vector, d
                                                    static_cast<double>(run.updates), static_cast<double>(run.touched),
                                                    run.criterion, run.radius2, vector ? 0.0 : run.clock});
     if (run.open) arrays.emplace_back("open", std::vector<double>{1.0});
+    if (run.mixed_rounds && !vector)
+        arrays.emplace_back(
+            "mixed", std::vector<double>{static_cast<double>(run.mixed_rounds), static_cast<double>(run.mixed_updates),
+                                         run.weighted_updates, run.heaviest});
     if (model.keeps_journal && !vector) {
         const WeightUpdates& updates = model.journal.updates;
         arrays.emplace_back("log.survival", model.journal.survival);
@@ -255,6 +259,12 @@ inline void restore_run(SequenceModel& model, const ArrayViews& arrays) {
     model.run.updates = static_cast<i64>(run[2]), model.run.touched = static_cast<i64>(run[3]);
     model.run.criterion = run[4], model.run.radius2 = run[5], model.run.clock = run[6];
     model.run.open = arrays.has("open");
+    if (!arrays.has("mixed")) return;
+    const auto mixed = arrays.get<double>("mixed").copy();
+    require(mixed.size() == 4, "the counters of mixing are wrong");
+    for (const double x : mixed) require(std::isfinite(x) && x >= 0 && x < 9e15, "the counters of mixing are wrong");
+    model.run.mixed_rounds = static_cast<i64>(mixed[0]), model.run.mixed_updates = static_cast<i64>(mixed[1]);
+    model.run.weighted_updates = mixed[2], model.run.heaviest = mixed[3];
 }
 
 inline void restore_journal(SequenceModel& model, const ArrayViews& arrays) {

@@ -18,14 +18,15 @@ class SequenceScores {
     explicit SequenceScores(const SequenceModel& model) : model_(model) {}
 
     // The trellis of a sentence of the data under v; `edge` is v's masked matrix of pairs.
-    void gather(const Sentences& data, i64 i, const LabelWeights& v, const float* edge, Potentials& x) const {
+    void gather(const Sentences& data, const SentenceRows& rows, i64 i, const LabelWeights& v, const float* edge,
+                Potentials& x) const {
         const i64 begin = data.start[i], end = data.start[i + 1];
         const bool valued = !data.state.value.empty();
         x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
         const FeatureSet& features = data.state;
         for (i64 t = begin; t < end; ++t) {
             for (i64 p = features.start[t]; p < features.start[t + 1]; ++p) {
-                const std::int32_t row = features.row[features.number[p]];
+                const std::int32_t row = rows.state[features.number[p]];
                 if (row < 0) continue;
                 add_row(x, v.state.row(row));
                 if (valued) x.values.push_back(features.value[p]);
@@ -33,12 +34,12 @@ class SequenceScores {
             x.start.push_back(static_cast<i64>(x.rows.size()));
         }
         add_up(x, end - begin, v, edge);
-        if (model_.types.on()) gather_segments(data, begin, end - begin, v, x);
+        if (model_.types.on()) gather_segments(data, rows, begin, end - begin, v, x);
         if (!model_.edge.templates.size()) return;
         const FeatureSet& pairs = data.edge;
         for (i64 t = begin + 1; t < end; ++t)
             for (i64 p = pairs.start[t]; p < pairs.start[t + 1]; ++p)
-                add_edge(x, t - begin, pairs.row[pairs.number[p]], v, edge);
+                add_edge(x, t - begin, rows.edge[pairs.number[p]], v, edge);
         end_edges(x);
     }
 
@@ -176,7 +177,7 @@ class SequenceScores {
         std::vector<double> found;
         std::vector<int> truth;
         for (i64 i = 0; i < data.size(); ++i) {
-            gather(data, i, v, edge.data(), x);
+            gather(data, data.rows, i, v, edge.data(), x);
             truth.assign(data.label.begin() + data.start[i], data.label.begin() + data.start[i + 1]);
             double rival = -std::numeric_limits<double>::infinity();
             for (const ScoredPath& path : best_paths(x, 2))
@@ -208,7 +209,8 @@ class SequenceScores {
         for (i64 X = 0; X < model_.types.size(); ++X) to[X] += from[model_.types.begin[X]];
     }
 
-    void gather_segments(const Sentences& data, i64 first, i64 n, const LabelWeights& v, Potentials& x) const {
+    void gather_segments(const Sentences& data, const SentenceRows& rows, i64 first, i64 n, const LabelWeights& v,
+                         Potentials& x) const {
         clear_segments(n, x);
         const FeatureSet& features = data.segment;
         for (i64 b = 0; b < n; ++b)
@@ -216,7 +218,7 @@ class SequenceScores {
                 const auto slot = static_cast<std::size_t>(data.segments[first + b] + length - 1);
                 float* to = x.segments.data() + (b * x.longest + length - 1) * model_.types.size();
                 for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p)
-                    add_segment(features.row[features.number[p]], v, to);
+                    add_segment(rows.segment[features.number[p]], v, to);
             }
     }
 

@@ -1,6 +1,7 @@
 // Sentences ready to be learned from: for each token the features that fire, numbered within the data.
 //
 // A feature gets a row of weights when it first errs; until then its row is −1 and it costs a look at one number.
+// Models that learn from the same sentences at the same time have rows of their own.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +54,6 @@ struct FeatureSet {
     std::vector<std::int32_t> seen_at;  // by number: a token where it fires
     std::vector<std::int16_t> seen_in;  // by number: its template
     std::vector<std::int32_t> count;    // by number
-    std::vector<std::int32_t> row;      // by number: its weights, or −1
     KeyTable numbers;
 
     PERCEPTIVE_INLINE void add(Key k, i64 token, std::int32_t in, float v) {
@@ -74,10 +74,11 @@ struct FeatureSet {
     }
 
     // Features seen less than min_count times go, unless they have a row already; the table of keys is given back.
-    template <class HasRow>
-    void finish(i64 min_count, HasRow row_of) {
+    // Returns the row of each feature that stays.
+    template <class RowOf>
+    std::vector<std::int32_t> finish(i64 min_count, RowOf row_of) {
         numbers.release();
-        row.resize(key.size());
+        std::vector<std::int32_t> row(key.size());
         for (std::size_t i = 0; i < key.size(); ++i) row[i] = row_of(key[i]);
         if (min_count > 1) {
             std::vector<std::int32_t> moved(key.size(), -1);
@@ -105,7 +106,13 @@ struct FeatureSet {
         }
         std::vector<std::int32_t>().swap(count);
         key.shrink_to_fit(), seen_at.shrink_to_fit(), seen_in.shrink_to_fit();
+        return row;
     }
+};
+
+// The rows of weights that the features of some sentences have in a model: by number, −1 for none.
+struct SentenceRows {
+    std::vector<std::int32_t> state, edge, segment;
 };
 
 struct Sentences {
@@ -119,6 +126,7 @@ struct Sentences {
     i64 longest = 0;            // tokens of the longest segment; 0: no segments
     std::vector<i64> segments;  // token → the slot of the segment of one token that begins there; longer ones follow
     FeatureSet segment;         // of each slot
+    SentenceRows rows;          // in the model that encoded them
 
     i64 longest_from(i64 token, i64 end) const { return std::min(longest, end - token); }
     i64 size() const { return static_cast<i64>(start.size()) - 1; }

@@ -6,84 +6,84 @@
 //                ℓ = cost(ŷ) − v·δ,  τ = min(C, ℓ/‖δ‖²)  or  ℓ/(‖δ‖² + 1/2C)        Crammer et al. 2006
 //   mira         the k best of score + cost together, by a small quadratic program    simplex_qp.hpp
 //
+// In batches of b sentences (Zhao & Huang 2013) all are answered by the same v, in several threads, and their updates
+// are then made together: v ← v + Σ δ. As ‖Σ δ‖² ≤ b·Σ ‖δ‖², the perceptron makes k ≤ b·(R/γ)² updates.
+//
 // The average is lazy as in linear.hpp: Σ_t v_t = clock·v − sum.
 #pragma once
 
-#include <algorithm>
-#include <stdexcept>
-#include <string>
+#include <atomic>
+#include <deque>
 #include <vector>
 
-#include "sequence/scores.hpp"
+#include "parallel.hpp"
+#include "sequence/competitor.hpp"
 #include "sequence/simplex_qp.hpp"
 
 namespace perceptive {
-
-struct SequenceOptions {
-    Rule rule;
-    bool hamming = false;  // the competitor is sought under score + cost
-    i64 k = 5;             // mira: competitors at once
-    bool averaged = true;
-    i64 beam = 0;
-};
 
 class StructuredPerceptron {
   public:
     explicit StructuredPerceptron(SequenceModel& model) : model(model) {}
 
-    void play(Sentences& data, const i64* order, i64 count, const SequenceOptions& options) {
+    void play(const Sentences& data, SentenceRows& rows, const i64* order, i64 count, const SequenceOptions& options) {
         std::vector<float> edge = model.masked_edges(model.w);
-        for (i64 i = 0; i < count; ++i) round(data, order[i], options, edge);
+        answers_.resize(static_cast<std::size_t>(options.batch));
+        differences_.resize(answers_.size());
+        for (i64 begin = 0; begin < count; begin += options.batch) {
+            const i64 size = std::min(options.batch, count - begin);
+            answer(data, rows, order + begin, size, options, edge.data());
+            learn(data, rows, order + begin, size, options, edge);
+        }
     }
 
   private:
-    void round(Sentences& data, i64 i, const SequenceOptions& options, std::vector<float>& edge) {
-        const i64 begin = data.start[i];
-        const i64 n = data.start[i + 1] - begin;
-        const std::int32_t* truth = data.label.data() + begin;
-        const SentenceRound round{options.rule, false, model.run, model.log()};
-        round.begin();
-        model.fingerprint += data.hash[i];
-        if (n == 0 || model.L == 0) return;
-        Potentials& x = potentials_;
-        scores_.gather(data, i, model.w, edge.data(), x);
-        x.trellis.beam = options.beam;
-        target_.assign(truth, truth + n);
-        if (std::any_of(truth, truth + n, [](std::int32_t y) { return y < 0; })) complete(x, data, i);
-        path_.resize(static_cast<std::size_t>(n));
+    using SentenceRound = Round<true, WeightJournal>;
 
-        const bool margins = options.rule.name != RuleName::perceptron || options.rule.margin > 0;
-        if (options.hamming || options.rule.name == RuleName::mira) add_cost(x, data, begin, n, 1.0f);
-        if (options.rule.name == RuleName::mira) {
-            rivals_ = scores_.best_paths(x, options.k + 1);
-            add_cost(x, data, begin, n, -1.0f);
-            count_mistake(x, round);
-            mira(data, begin, n, options, round, edge);
+    // Find the competitors of some sentences; who finds which does not matter.
+    void answer(const Sentences& data, const SentenceRows& rows, const i64* order, i64 size,
+                const SequenceOptions& options, const float* edge) {
+        if (size == 1 || options.threads == 1) {
+            for (i64 j = 0; j < size; ++j) search_.find(data, rows, order[j], options, edge, answers_[j]);
             return;
         }
-        scores_.decode(x, viterbi_, segments_, path_.data());
-        if (options.hamming) {
-            add_cost(x, data, begin, n, -1.0f);
-            if (path_ == target_) return;  // right by its margin, so right
-            best_ = path_;
-            count_mistake(x, round);
-            path_ = best_;
-        } else {
-            const bool mistake = path_ != target_;
-            if (mistake) note_mistake(x, round);
-            if (!mistake) {
-                if (!margins) return;
-                second_best(x);
-                if (path_ == target_) return;  // there is no other path
-            }
+        while (static_cast<int>(searches_.size()) < options.threads) searches_.emplace_back(model);
+        std::atomic<std::size_t> taken{0};
+        in_parallel(size, options.threads, [&] {
+            CompetitorSearch& search = searches_[taken.fetch_add(1)];
+            return [&](i64 j) { search.find(data, rows, order[j], options, edge, answers_[j]); };
+        });
+    }
+
+    // Count the answers to some sentences, and learn from them.
+    void learn(const Sentences& data, SentenceRows& rows, const i64* order, i64 size, const SequenceOptions& options,
+               std::vector<float>& edge) {
+        const SentenceRound round{options.rule, false, model.run, model.log()};
+        for (i64 j = 0; j < size; ++j) {
+            round.begin();
+            model.fingerprint += data.hash[order[j]];
+            if (answers_[j].mistake) round.mistake(answers_[j].m);
         }
-        const double cost = options.hamming ? hamming(path_, data, begin) : 1.0;
-        difference_.clear();
-        differ(data, begin, n, target_, path_, difference_);
-        const double m = along(difference_);
-        const bool wrong = options.rule.name == RuleName::perceptron && (options.hamming || m <= 0);
-        if (round.wants_update(m, wrong, cost))
-            round.update(m, cost, 1.0, Delta{model, difference_, options.averaged, edge});
+        if (options.rule.name == RuleName::mira) {
+            for (i64 j = 0; j < size; ++j)
+                if (answers_[j].learns) mira(data, rows, order[j], answers_[j], options, round, edge);
+            return;
+        }
+        std::vector<double>& m = m_;
+        m.assign(static_cast<std::size_t>(size), 0.0);
+        for (i64 j = 0; j < size; ++j) {  // all of them before v moves
+            if (!answers_[j].learns) continue;
+            differences_[j].clear();
+            differ(data, rows, order[j], answers_[j].target, answers_[j].path, differences_[j]);
+            m[j] = along(differences_[j]);
+        }
+        for (i64 j = 0; j < size; ++j) {
+            if (!answers_[j].learns) continue;
+            const double cost = options.hamming ? hamming_cost(answers_[j].path, data, data.start[order[j]]) : 1.0;
+            const bool wrong = options.rule.name == RuleName::perceptron && (options.hamming || m[j] <= 0);
+            if (round.wants_update(m[j], wrong, cost))
+                round.update(m[j], cost, 1.0, Delta{model, differences_[j], options.averaged, edge});
+        }
     }
 
     struct Delta {
@@ -109,58 +109,15 @@ class StructuredPerceptron {
             }
         }
     };
-    using SentenceRound = Round<true, WeightJournal>;
-
-    // The labels that were not given are those of the best path through those that were.
-    void complete(Potentials& x, const Sentences& data, i64 i) {
-        const i64 begin = data.start[i], n = data.start[i + 1] - begin;
-        constrained_.assign(x.unary.begin(), x.unary.begin() + n * model.S);
-        for (i64 t = 0; t < n; ++t)
-            data.choices.each_other(data.label[begin + t], model.L,
-                                    [&](i64 y) { constrained_[t * model.S + y] = NEVER; });
-        Trellis forced = x.trellis;
-        forced.unary = constrained_.data();
-        if (!(scores_.decode(forced, x, viterbi_, segments_, target_.data()) > static_cast<double>(NEVER)))
-            throw std::invalid_argument("sentence " + std::to_string(i) + ": no labels fit between those given");
-    }
-
-    void add_cost(Potentials& x, const Sentences& data, i64 begin, i64 n, float sign) const {
-        for (i64 t = 0; t < n; ++t)
-            data.choices.each_other(data.label[begin + t], model.L, [&](i64 y) { x.unary[t * model.S + y] += sign; });
-    }
-
-    static double hamming(const std::vector<int>& path, const Sentences& data, i64 begin) {
-        i64 wrong = 0;
-        for (std::size_t t = 0; t < path.size(); ++t)
-            wrong += !data.choices.allow(data.label[static_cast<std::size_t>(begin) + t], path[t]);
-        return static_cast<double>(wrong);
-    }
-
-    void count_mistake(const Potentials& x, const SentenceRound& round) {
-        scores_.decode(x, viterbi_, segments_, path_.data());
-        if (path_ != target_) note_mistake(x, round);
-    }
-
-    void note_mistake(const Potentials& x, const SentenceRound& round) {
-        round.mistake(std::min(0.0, scores_.score(x, target_.data()) - scores_.score(x, path_.data())));
-    }
-
-    // The best path but the target, where the target is best.
-    void second_best(const Potentials& x) {
-        for (ScoredPath& rival : scores_.best_paths(x, 2))
-            if (rival.labels != target_) {
-                path_ = std::move(rival.labels);
-                return;
-            }
-    }
 
     // δ += Φ(x, right) − Φ(x, wrong)
-    void differ(Sentences& data, i64 begin, i64 n, const std::vector<int>& right, const std::vector<int>& wrong,
-                FeatureDifference& delta) {
+    void differ(const Sentences& data, SentenceRows& rows, i64 i, const std::vector<int>& right,
+                const std::vector<int>& wrong, FeatureDifference& delta) {
+        const i64 begin = data.start[i], n = data.start[i + 1] - begin;
         for (i64 t = 0; t < n; ++t) {
             const auto at = static_cast<std::size_t>(t);
             const i64 y = right[at], z = wrong[at];
-            if (y != z) differ_token(data, false, begin + t, y, z, delta);
+            if (y != z) differ_token(data, rows.state, false, begin + t, y, z, delta);
             if (t == 0) continue;
             const i64 py = right[at - 1], pz = wrong[at - 1];
             if (py == pz && y == z) continue;
@@ -169,11 +126,11 @@ class StructuredPerceptron {
                 delta.add(place_of(WeightKind::edge, pz * model.S + z), -1.0);
             }
             if (model.edge.templates.size())
-                differ_token(data, true, begin + t, py * model.L + y, pz * model.L + z, delta);
+                differ_token(data, rows.edge, true, begin + t, py * model.L + y, pz * model.L + z, delta);
         }
         if (model.types.on()) {
-            differ_segments(data, begin, n, right, wrong, 1.0, delta);
-            differ_segments(data, begin, n, wrong, right, -1.0, delta);
+            differ_segments(data, rows.segment, begin, n, right, wrong, 1.0, delta);
+            differ_segments(data, rows.segment, begin, n, wrong, right, -1.0, delta);
         }
         if (!model.trigrams) return;
         for (i64 t = 2; t < n; ++t) {
@@ -187,8 +144,9 @@ class StructuredPerceptron {
     }
 
     // δ += the features of a token with y, less those with z: labels, or pairs of labels.
-    void differ_token(Sentences& data, bool pairs, i64 token, i64 y, i64 z, FeatureDifference& delta) {
-        FeatureSet& features = pairs ? data.edge : data.state;
+    void differ_token(const Sentences& data, std::vector<std::int32_t>& rows, bool pairs, i64 token, i64 y, i64 z,
+                      FeatureDifference& delta) {
+        const FeatureSet& features = pairs ? data.edge : data.state;
         const FeatureKind& kind = model.kind(pairs);
         const i64 width = pairs ? model.L * model.S : model.S;
         for (i64 p = features.start[token]; p < features.start[token + 1]; ++p) {
@@ -196,11 +154,11 @@ class StructuredPerceptron {
             const int set = kind.set_of(features.seen_in[f]);
             const double value = features.value.empty() ? 1.0 : static_cast<double>(features.value[p]);
             if (set >= 0 && model.sets[set].in[y] == model.sets[set].in[z]) continue;
-            if (features.row[f] < 0)
-                features.row[f] = model.new_row(pairs, features.key[f], name_of(data, features, f, kind.templates));
+            if (rows[f] < 0)
+                rows[f] = model.new_row(pairs, features.key[f], name_of(data, features, f, kind.templates));
             const auto place = [&](i64 label) {
                 return place_of(pairs ? WeightKind::edge : WeightKind::state,
-                                features.row[f] * width + model.column(pairs, label));
+                                rows[f] * width + model.column(pairs, label));
             };
             if (set >= 0) {
                 delta.add(place(model.sets[set].first) | SHARED, model.sets[set].in[y] ? value : -value);
@@ -212,17 +170,18 @@ class StructuredPerceptron {
     }
 
     // δ += sign · the features of the segments of `path` that `other` has not
-    void differ_segments(Sentences& data, i64 first, i64 n, const std::vector<int>& path, const std::vector<int>& other,
-                         double sign, FeatureDifference& delta) {
-        FeatureSet& features = data.segment;
+    void differ_segments(const Sentences& data, std::vector<std::int32_t>& rows, i64 first, i64 n,
+                         const std::vector<int>& path, const std::vector<int>& other, double sign,
+                         FeatureDifference& delta) {
+        const FeatureSet& features = data.segment;
         each_segment(model.types, path.data(), n, [&](i64 X, i64 begin, i64 end) {
             const bool same = std::equal(path.begin() + begin, path.begin() + end, other.begin() + begin);
             if (same && (end == n || other[end] != model.types.inside[X])) return;
             const auto slot = static_cast<std::size_t>(data.segments[first + begin] + end - begin - 1);
             for (i64 p = features.start[slot]; p < features.start[slot + 1]; ++p) {
                 const auto f = static_cast<std::size_t>(features.number[p]);
-                if (features.row[f] < 0) features.row[f] = model.new_row(false, features.key[f], segment_name(data, f));
-                delta.add(place_of(WeightKind::state, features.row[f] * model.S + model.types.begin[X]), sign);
+                if (rows[f] < 0) rows[f] = model.new_row(false, features.key[f], segment_name(data, f));
+                delta.add(place_of(WeightKind::state, rows[f] * model.S + model.types.begin[X]), sign);
             }
         });
     }
@@ -254,17 +213,17 @@ class StructuredPerceptron {
         return total;
     }
 
-    void mira(Sentences& data, i64 begin, i64 n, const SequenceOptions& options, const SentenceRound& round,
-              std::vector<float>& edge) {
+    void mira(const Sentences& data, SentenceRows& rows, i64 i, const Answer& found, const SequenceOptions& options,
+              const SentenceRound& round, std::vector<float>& edge) {
         std::vector<FeatureDifference> deltas;
         std::vector<double> losses;
         double worst = 0.0;
-        for (const ScoredPath& rival : rivals_) {
-            if (rival.labels == target_) continue;
+        for (const ScoredPath& rival : found.rivals) {
+            if (rival.labels == found.target) continue;
             if (static_cast<i64>(deltas.size()) == options.k) break;
             deltas.emplace_back();
-            differ(data, begin, n, target_, rival.labels, deltas.back());
-            losses.push_back(hamming(rival.labels, data, begin) - along(deltas.back()));
+            differ(data, rows, i, found.target, rival.labels, deltas.back());
+            losses.push_back(hamming_cost(rival.labels, data, data.start[i]) - along(deltas.back()));
             worst = std::max(worst, losses.back());
         }
         if (worst <= LOSS_FLOOR) return;
@@ -274,15 +233,16 @@ class StructuredPerceptron {
             for (std::size_t j = 0; j <= i; ++j) gram[i * k + j] = gram[j * k + i] = deltas[i].dot(deltas[j]);
         const std::vector<double> alpha = solve_mira(gram, losses, options.rule.C);
         double q = 0.0;
-        difference_.clear();
+        FeatureDifference& together = differences_.front();
+        together.clear();
         for (std::size_t j = 0; j < k; ++j) {
             if (alpha[j] == 0.0) continue;
             for (const FeatureDifference::Term& term : deltas[j].terms())
-                difference_.add(term.place, alpha[j] * term.value);
+                together.add(term.place, alpha[j] * term.value);
             q = std::max(q, gram[j * k + j]);
         }
-        if (difference_.squared_norm() == 0.0) return;
-        Delta{model, difference_, options.averaged, edge}.apply({1.0, 1.0});
+        if (together.squared_norm() == 0.0) return;
+        Delta{model, together, options.averaged, edge}.apply({1.0, 1.0});
         round.close(1.0, q);
     }
 
@@ -308,14 +268,11 @@ class StructuredPerceptron {
     }
 
     SequenceModel& model;
-    SequenceScores scores_{model};
-    Viterbi viterbi_;
-    SegmentViterbi segments_;
-    Potentials potentials_;
-    FeatureDifference difference_;
-    std::vector<int> path_, best_, target_;
-    std::vector<float> constrained_;
-    std::vector<ScoredPath> rivals_;
+    CompetitorSearch search_{model};
+    std::deque<CompetitorSearch> searches_;  // of other threads
+    std::vector<Answer> answers_;            // of the sentences of a batch
+    std::vector<FeatureDifference> differences_;
+    std::vector<double> m_;
 };
 
 }  // namespace perceptive

@@ -182,6 +182,14 @@ def or_word(word: str, otherwise: Check) -> Check:
     return check
 
 
+def jobs(value: Any) -> str | None:
+    """A number of threads, as scikit-learn has it."""
+    good = value is None or (
+        isinstance(value, Integral) and not isinstance(value, bool) and (int(value) > 0 or value == -1)
+    )
+    return None if good else "a whole number ≥ 1, -1 or {}"
+
+
 positive = number("a number > 0", lambda value: value > 0)
 not_negative = number("a number ≥ 0", lambda value: value >= 0)
 squarable = number("a number from 0 to 1e150", lambda value: 0 <= value <= 1e150)

@@ -14,6 +14,7 @@ from perceptive.declarations import (
     Group,
     anything,
     boolean,
+    jobs,
     not_negative,
     number,
     one_of,
@@ -232,6 +233,23 @@ class TrainingGroup(Group):
         doc="Part of the data held out for early stopping; 0 for none.",
     )
     patience: int = parameter(3, "epochs without a better held-out score before stopping", whole(1))
+    shards: int = parameter(
+        1,
+        "parts that learn apart, at the same time, and are mixed after each epoch; 1: serial learning",
+        whole(1),
+        doc="Parts of the examples that learn apart, at the same time, and are mixed after each epoch (iterative "
+        "parameter mixing, McDonald, Hall & Mann 2010). 1: serial learning.",
+    )
+    mixing: str = parameter(
+        "uniform",
+        "how much each shard counts: all the same, or by its updates",
+        one_of("uniform", "mistakes"),
+    )
+    n_jobs: int | None = parameter(
+        None,
+        "threads; results do not depend on it. None: one; −1: as many as there are processors",
+        jobs,
+    )
     progress: bool = parameter(False, "show a progress bar where training takes longer than a second", boolean)
 
 
@@ -340,3 +358,10 @@ class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, Dec
         'under score + cost; None: by 1. "auto" is None for the perceptron, else "hamming".',
     )
     k: int = parameter(5, "mira: competitors at once", whole(1))
+    batch: int = parameter(
+        1,
+        "sentences that the same weights answer, in several threads, before they are learned from",
+        whole(1),
+        doc="Sentences that the same weights answer, in several threads, before they are learned from together (Zhao & "
+        "Huang 2013).",
+    )

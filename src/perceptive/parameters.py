@@ -186,6 +186,11 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
             raise ParameterError("{} does not go with {}, which knows where segments end", "encoding", segments)
         if self.max_segment is not None and not self.segments:
             raise ParameterError("{} needs {}", "max_segment", segments)
+        if self.batch > 1 and self.rule != "perceptron":
+            raise ParameterError(
+                "{} goes with {}; a step of the others is as long as one sentence alone wants it",
+                Parameter("batch", self.batch), Parameter("rule", "perceptron"),
+            )  # fmt: skip
         if self.rule == "mira" and self.cost in ("none", None):
             raise ParameterError("{} needs {}", Parameter("rule", "mira"), Parameter("cost", "hamming"))
 

@@ -70,6 +70,41 @@ _NEVER = (
 )
 
 
+_NOT_MIXED = {
+    ("rule", "romma"): "its v is the shortest vector that meets its constraints, and a mean of such vectors is not",
+    ("hypothesis", "voted"): "all v_k of all shards would vote, and the journal replays one sequence alone",
+    ("hypothesis", "best"): "a mixed v has survived no example, and mixing ends the survival of those before",
+    ("hypothesis", "random"): "one v_k of all shards would be drawn, and the journal replays one sequence alone",
+    ("keep", "all"): "the journal replays one sequence of updates, and a mixed v is the mean of several",
+    ("delta", None): f"{_NOT_YET}: an id feature is known to one shard only",
+}  # fmt: skip
+_NO_KERNELS = (
+    "the theorem bounds the mean of the shards' updates, not their sum: S shards may keep S times the mistakes, "
+    "each of which every prediction is compared with"
+)
+
+
+def why_not_mixed(representation: str, name: str | None = None, value: Any = None) -> str | None:
+    """Why a learner with this rule, hypothesis, ``keep`` or ``delta`` cannot be mixed from shards; None where it can.
+
+    Whatever is linear in v can be: its last and averaged vectors. AROW is mixed by precision, and no bound is known.
+
+    Examples
+    --------
+    >>> why_not_mixed("linear", "hypothesis", "best")
+    'a mixed v has survived no example, and mixing ends the survival of those before'
+    >>> why_not_mixed("linear", "rule", "arow") is None
+    True
+    """
+    if representation != "linear":
+        return _NO_KERNELS
+    if name == "delta":
+        return _NOT_MIXED[name, None] if value else None
+    if name == "rule" and value == "aggressive-romma":
+        value = "romma"
+    return _NOT_MIXED.get((str(name), value))
+
+
 def why_not(task: str, representation: str, role: str | None = None) -> str | None:
     """Why a task, a representation and a rule or hypothesis do not go together; None where they do.
 

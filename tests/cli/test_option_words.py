@@ -15,7 +15,7 @@ from perceptive.errors import Parameter, ParameterError
 
 # Values that the command line can give; an option that is not given is None, or the parameter's default.
 VALUES = (-1, 0, 1, 2.5, 40, 2**40, float("nan"), "x", None)
-WITHOUT_OPTION = {"cache_size", "normalized", "progress", "probability", "warm_start"}
+WITHOUT_OPTION = {"cache_size", "normalized", "n_jobs", "progress", "probability", "warm_start"}
 
 
 def options_of_train():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptive import _core
+from perceptive.certificates import certify
 from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
 from perceptive.reference.mira import kkt_violation, solve_mira
@@ -278,3 +279,35 @@ def test_the_quadratic_program_is_solved(deltas, C):
     twin = solve_mira(gram, loss, C)
     step = np.array(alpha) @ np.array(deltas)  # the step is unique, α need not be
     assert step == pytest.approx(np.array(twin) @ np.array(deltas), abs=1e-6)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=4), min_size=1, max_size=9
+    ),
+    st.integers(2, 5),
+    st.integers(1, 3),
+)
+def test_batches_equal_the_twins(data, batch, threads):
+    learner = SequenceLearner([0, 1, 2], template="@label[-1]", batch=batch, constraints=None, hypothesis="averaged")
+    twin = SequencePerceptron(3)
+    X = [[{"f" + word: 1.0, "bias": 1.0} for word, _ in sentence] for sentence in data]
+    y = [[label for _, label in sentence] for sentence in data]
+    learner.threads = threads
+    for _ in range(3):
+        learner.learn_many(X, y)
+        for begin in range(0, len(X), batch):
+            twin.learn_batch([*zip(X, y, strict=True)][begin : begin + batch])
+    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
+    assert_close(weights_of(learner, "last"), twin.v)
+    assert_close(weights_of(learner, "averaged"), twin.average(open=True))
+    certificate = certify(learner, X, y)
+    assert certificate.holds
+    if certificate.theorem and not certificate.vacuous:
+        assert "Zhao" in certificate.theorem
+
+
+def test_batches_go_with_the_perceptron():
+    with pytest.raises(ValueError, match="batch=4 goes with rule='perceptron'"):
+        SequenceLearner(batch=4, rule="pa1")

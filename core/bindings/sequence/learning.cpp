@@ -68,15 +68,21 @@ Sentences* Tagger::encode(nb::list X, nb::list y, nb::dict index, const std::vec
     return data.release();
 }
 
-void Tagger::play(Sentences& data, Vector<const i64> order, const std::string& rule, double learning_rate,
-                  double margin, double C, bool hamming, i64 k, bool averaged, i64 beam) {
-    const SequenceOptions options{{additive_rule_by_name(rule), learning_rate, margin, C}, hamming, k, averaged, beam};
+void Tagger::play(const Sentences& data, SentenceRows& rows, Vector<const i64> order, const std::string& rule,
+                  double learning_rate, double margin, double C, bool hamming, i64 k, bool averaged, i64 beam,
+                  i64 batch, int threads) {
+    require(batch >= 1 && threads >= 1, "a batch has at least one sentence, and one thread plays it");
+    const SequenceOptions options{
+        {additive_rule_by_name(rule), learning_rate, margin, C}, hamming, k, averaged, beam, batch, threads};
     for (std::size_t i = 0; i < order.size(); ++i)
         require(order.data()[i] >= 0 && order.data()[i] < data.size(), "order contains an unknown sentence");
+    require(rows.state.size() == data.state.key.size() && rows.edge.size() == data.edge.key.size() &&
+                rows.segment.size() == data.segment.key.size(),
+            "these are the rows of other sentences");
     edit([&](SequenceModel& model) {
         model.check(data);
         model.unpack();
-        training_.play(data, order.data(), static_cast<i64>(order.size()), options);
+        training_.play(data, rows, order.data(), static_cast<i64>(order.size()), options);
     });
 }
 

@@ -64,8 +64,12 @@ nb::list heaviest_of(Tagger& tagger, const LabelWeights* vector, i64 n) {
 }  // namespace
 
 void bind_sequence(nb::module_& m) {
+    nb::class_<SentenceRows>(m, "SentenceRows", "The rows of weights that features of sentences have in a model.")
+        .def("copy", [](const SentenceRows& rows) { return SentenceRows(rows); });
     nb::class_<Sentences>(m, "Sentences", "Sentences ready to be learned from.")
         .def("__len__", &Sentences::size)
+        .def_ro("rows", &Sentences::rows, nb::rv_policy::reference_internal,
+                "The rows of their features in the model that encoded them.")
         .def_prop_ro("tokens", &Sentences::tokens)
         .def_prop_ro("fingerprint",
                      [](const Sentences& s) {
@@ -109,8 +113,8 @@ void bind_sequence(nb::module_& m) {
         .def("keep_journal", editing(&SequenceModel::keep_journal), "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
-        .def("play", &Tagger::play, "sentences"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a, "C"_a,
-             "hamming"_a, "k"_a, "averaged"_a, "beam"_a)
+        .def("play", &Tagger::play, "sentences"_a, "rows"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a,
+             "C"_a, "hamming"_a, "k"_a, "averaged"_a, "beam"_a, "batch"_a, "threads"_a)
         .def("leads", &Tagger::leads, "sentences"_a, "vector"_a.none(),
              "How much better the right sequences score than the best others.")
         .def(
@@ -157,6 +161,8 @@ void bind_sequence(nb::module_& m) {
             "open", [](Tagger& t) { return t.model().run.open; },
             [](Tagger& t, bool open) { t.model().run.open = open; })
         .def_prop_ro("clock", [](Tagger& t) { return t.model().run.clock; })
+        .def_prop_ro(
+            "run", [](Tagger& t) { return Progress(t.model().run); }, "A copy of the numbers of the run.")
         .def_prop_ro("survival", [](Tagger& t) { return t.model().journal.survival; })
         .def_prop_ro("n_state_rows", [](Tagger& t) { return t.model().w.state.size(); })
         .def_prop_ro("n_edge_rows", [](Tagger& t) { return t.model().w.edge.size(); })

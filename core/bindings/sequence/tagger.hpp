@@ -31,6 +31,8 @@ class Tagger {
            const std::vector<std::vector<std::string>>& dictionaries, const std::vector<TemplateSpec>& state,
            const std::vector<TemplateSpec>& edge, bool bigrams, bool trigrams);
 
+    explicit Tagger(SequenceModel model) : model_(std::move(model)) {}
+
     // edit(model), alone
     template <class Edit>
     void edit(Edit edit) {
@@ -53,8 +55,9 @@ class Tagger {
     // `longest`: tokens of the longest segment, 0 without segments
     Sentences* encode(nb::list X, nb::list y, nb::dict index, const std::vector<std::vector<i64>>& choices,
                       i64 min_count, i64 longest);
-    void play(Sentences& data, Vector<const i64> order, const std::string& rule, double learning_rate, double margin,
-              double C, bool hamming, i64 k, bool averaged, i64 beam);
+    void play(const Sentences& data, SentenceRows& rows, Vector<const i64> order, const std::string& rule,
+              double learning_rate, double margin, double C, bool hamming, i64 k, bool averaged, i64 beam, i64 batch,
+              int threads);
     nb::ndarray<nb::numpy, double> leads(const Sentences& data, const LabelWeights* vector);
 
     nb::list predict(nb::list X, nb::list labels, LabelWeights* vector, const Forced& forced, i64 beam);

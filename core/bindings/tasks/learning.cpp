@@ -57,6 +57,13 @@ void bind_learning(nb::module_& m) {
         .def_rw("scale", &Progress::scale)
         .def_rw("clock", &Progress::clock)
         .def_rw("open", &Progress::open)
+        .def_rw("mixed_rounds", &Progress::mixed_rounds)
+        .def_rw("mixed_updates", &Progress::mixed_updates)
+        .def_rw("weighted_updates", &Progress::weighted_updates)
+        .def_rw("heaviest", &Progress::heaviest)
+        .def("mix", &Progress::mix, "shards"_a, "weight"_a, "weighted"_a, "most"_a,
+             "Shards were mixed: their run, Σ ω_i, Σ ω_i k_i and the largest ω_i.")
+        .def("add", &Progress::add, "other"_a, "The run of two shards together.")
         .def("average_clock", &Progress::average_clock, "of_mistakes"_a,
              "(clock, total) such that the average is (clock·z − sum)/total.");
     nb::class_<LinearModel>(m, "LinearModel",

@@ -54,6 +54,8 @@ class Certificate:
         True where the data are not those of the run: then the bound is about a run on these data.
     first_epoch_error : float
         k/m of the first epoch: the estimate of the ``random`` hypothesis' error on new examples (nan if unknown).
+    weighted_updates : float or None
+        Of a run that was mixed from shards: Σμk, which the theorem is about.
     problems : tuple of Certificate
         One for each binary problem of ovr and ovo; the fields above are then sums (radius: largest, margin: smallest).
 
@@ -80,12 +82,15 @@ class Certificate:
     separable: bool
     hypothetical: bool = False
     first_epoch_error: float = math.nan
+    weighted_updates: float | None = None
     problems: tuple[Certificate, ...] = field(default=(), repr=False)
 
     @property
     def holds(self) -> bool:
         """Whether the run kept to the bound. It always does; a hypothetical one may not."""
-        count = self.updates if self.bounds == "updates" else self.mistakes
+        count: float = self.updates if self.bounds == "updates" else self.mistakes
+        if self.weighted_updates is not None:
+            count = self.weighted_updates
         return count <= self.bound * (1 + ROUNDING) + ROUNDING
 
     @property
@@ -97,6 +102,8 @@ class Certificate:
         count = self.updates if self.bounds == "updates" else self.mistakes
         about = "On data other than the run's: " if self.hypothetical else ""
         said = f"{about}{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
+        if self.weighted_updates is not None and self.theorem:
+            said += f" of all shards, which weigh Σμk = {self.weighted_updates:,.6g}"
         if not self.theorem:
             return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
         if self.problems:
@@ -219,6 +226,7 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
         witness="",
         separable=False,
         hypothetical=hypothetical,
+        weighted_updates=p.weighted_updates,
     )
     theorem = theorem_for(p, found.weighted)
     if theorem is None or not found.certified:
@@ -227,7 +235,7 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
     for name, margins in found.bins():
         game = Game(
             problem=p,
-            epochs=epochs,
+            epochs=epochs * p.heaviest,  # no example weighs more in D² = Σμd²
             radius=radius,
             margins=margins,
             zero_rows=found.zero_rows,
@@ -264,6 +272,7 @@ def _add_up(made: list[Certificate]) -> Certificate:
         radius=max(c.radius for c in made),
         margin=min(c.margin for c in made),
         deviation=math.sqrt(sum(c.deviation**2 for c in made)),
+        weighted_updates=None if made[0].weighted_updates is None else sum(c.weighted_updates or 0.0 for c in made),
         witness="each problem has its own",
         separable=all(c.separable for c in made),
         theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),

@@ -42,6 +42,8 @@ DELTA = "k ≤ R²(1 + D²/Δ²)/γ², R² counting Δ² and D each example once
 PA = "k ≤ (R/γ)²(1 + 2√Σ(d_t/‖δ_t‖)²)² — Crammer et al. 2006, Theorems 2 and 3"
 PA1 = "k ≤ max(R², 1/C)(1/γ² + 2C·Σd_t/γ) — Crammer et al. 2006, Theorem 4"
 PA2 = "k ≤ (R² + 1/2C)(1/γ² + 2C·D²/γ²) — Crammer et al. 2006, Theorem 5"
+MIXED = "parameter mixing, with Σμk and D² = Σμd²: McDonald, Hall & Mann 2010"
+BATCHES = "batches of b: Zhao & Huang 2013"
 TRIVIAL = "k ≤ T — every round a mistake; v = 0 is no witness for less"
 ROMMA = "k ≤ (R/γ)² — Li & Long 2002"
 
@@ -67,10 +69,25 @@ def _unscale(deviation2: float, q: float) -> float:
     return math.sqrt(deviation2) / q if q else math.inf
 
 
+def _worded(theorem: str, p: Problem) -> str:
+    """A theorem of the perceptron as it is for shards that were mixed, and for batches."""
+    formula, _, source = theorem.partition(" — ")
+    if p.batch > 1:
+        formula, source = formula.replace("R²", "b·R²").replace("(R ", "(√b·R "), f"{BATCHES}; {source}"
+    if p.weighted_updates is not None:
+        formula = formula.replace("kγ", "Σμk·γ").replace("√k", "√Σμk").replace("+ k", "+ Σμk·")
+        formula, source = formula.replace("k ≤", "Σμk ≤"), f"{MIXED}; {source}"
+    return f"{formula} — {source}"
+
+
 def _perceptron(game: Game) -> Bound:
-    """The theorem of Block and Novikoff, with Freund & Schapire's D."""
+    """The theorem of Block and Novikoff, with Freund & Schapire's D.
+
+    Shards that are mixed: u·v is linear in v and ‖v‖² is convex, so the same proof bounds Σμk, with D² = Σμd². A batch
+    of b: its updates are made together, and ‖Σδ‖² ≤ b·Σ‖δ‖².
+    """
     p = game.problem
-    growth = math.sqrt(game.radius**2 + 2 * p.margin / p.learning_rate)
+    growth = math.sqrt(p.batch * game.radius**2 + 2 * p.margin / p.learning_rate)
     short = game.margins.shortfall()
 
     def deviation2(q: Any) -> Any:  # (D/γ)²
@@ -84,10 +101,10 @@ def _perceptron(game: Game) -> Bound:
 
     if game.start_length:
         q = game.margins.minimise(from_start)
-        return Bound(PERCEPTRON_START, float(from_start(q)), q, _unscale(deviation2(q), q))
+        return Bound(_worded(PERCEPTRON_START, p), float(from_start(q)), q, _unscale(deviation2(q), q))
     q = game.margins.minimise(root)
     formula = PERCEPTRON_MARGIN if p.margin else PERCEPTRON
-    return Bound(formula, float(root(q)) ** 2, q, _unscale(deviation2(q), q))
+    return Bound(_worded(formula, p), float(root(q)) ** 2, q, _unscale(deviation2(q), q))
 
 
 def _largest_k(q: Any, deviation: Any, radius: float, length: float, along: float) -> Any:
@@ -181,7 +198,7 @@ def theorem_for(p: Problem, weighted: bool = False) -> Theorem | None:
     name, started = RULES[p.rule].theorem, p.start_length is not None
     if not name or not p.certified or (p.delta and p.delta**2 == 0.0):
         return None
-    if started and name != "perceptron":
+    if (started or p.weighted_updates is not None) and name != "perceptron":
         return None
     if name == "pa" and not p.delta and p.mean_of_pairs:
         return None  # a mean of differences may be as short as it likes

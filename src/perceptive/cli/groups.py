@@ -92,7 +92,10 @@ FILES = Group(
     {
         "format": {"help": "of the files, where name and first bytes do not tell"},
         "on_error": {"choices": ["stop", "skip"], "default": "stop", "help": "at a broken line (default: stop)"},
-        "threads": {"type": whole(1), "help": "that parse; results do not depend on it (default: all)"},
+        "threads": {
+            "type": whole(1),
+            "help": "that parse, and play shards; results do not depend on it (default: all)",
+        },
     },
 )
 FEATURES = Group(
@@ -170,7 +173,7 @@ KERNEL = Group(
         "forget": {"choices": ["projectron", "oldest", "random"], "help": "kernels: what makes room then"},
     },
 )
-TRAINING = parameters("training", TrainingParameters, "progress")
+TRAINING = parameters("training", TrainingParameters, "progress", "n_jobs")
 CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
 CACHE = Group(
     "training",

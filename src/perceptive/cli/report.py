@@ -46,7 +46,7 @@ def tell_training(
     """What ``train`` did."""
     memory, n_bytes, facts = largest_memory(), os.path.getsize(options.output), describe(learner)
     if options.json:
-        training = {"epochs": history.epochs, **asdict(history), "metric": metric if history.held_out else None}
+        training = {"epochs": history.epochs, **history.meta(), "metric": metric if history.held_out else None}
         told = {
             **head(options, entry, options.output),
             "data": counts,
@@ -116,6 +116,8 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     """A certificate as JSON has it: infinity and NaN are null."""
     values = asdict(certificate)
     values.pop("problems")
+    if certificate.weighted_updates is None:
+        values.pop("weighted_updates")
     plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
     return {**plain, "holds": certificate.holds, "text": str(certificate)}
 

@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.tuning import tune
 
         trials = tune(options, entry)
-    training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
+    training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
     checkpoint = _checkpoint(options)
     with checkpoint or nullcontext():
         resumed = checkpoint.resume() if checkpoint else None
@@ -188,6 +188,7 @@ def _played(
 ) -> Run:
     """Train, and show how it goes."""
     from perceptive.cli.console import Bar
+    from perceptive.streams.parsing import default_threads
     from perceptive.training.loop import Run, train
 
     show = not (options.quiet or options.json)
@@ -211,7 +212,8 @@ def _played(
             clock = time.monotonic()
 
         tells = after_epoch if show and task.tells_epochs else None
-        train(run, job.source, report=report, after_epoch=tells, keeper=checkpoint)
+        threads = options.threads or default_threads()
+        train(run, job.source, report=report, after_epoch=tells, keeper=checkpoint, threads=threads)
     return run
 
 

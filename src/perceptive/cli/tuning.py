@@ -32,7 +32,7 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
         raise UsageError(f"--tune does not go with {', '.join(wrong)}; tune first, then train with what it has chosen")
     if not all(map(repeatable, expand(options.data))):
         raise UsageError("--tune reads the examples many times, a pipe gives them once; write them to a file")
-    training = TrainingParameters(**given(options, TrainingParameters, {"progress"}))
+    training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
     tell = None if options.quiet or options.json else _tell
     with TemporaryDirectory(prefix="perceptive-tune-") as folder:
 
@@ -80,7 +80,7 @@ def _play(
     if "cache" in g.names_of(entry.takes["train"]):
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})
-    training = TrainingParameters(**given(tried, TrainingParameters, {"progress"}))
+    training = TrainingParameters(**given(tried, TrainingParameters, {"progress", "n_jobs"}))
     job = entry.adapter().open(tried, training, None)
     try:
         job.prepare(lambda done: None)

@@ -5,6 +5,7 @@ A learner makes it (`Learner.dataset`): all is checked then, and a run that play
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,6 +70,12 @@ class Problem:
         Whether a theorem can be known at all: not with costs, budgets or beams.
     mean_of_pairs : bool
         Whether δ is a mean of differences, which may be as short as it likes.
+    weighted_updates : float or None
+        Of a run that was mixed from shards: Σ_n Σ_i μ_{i,n} k_{i,n}.
+    heaviest : float
+        The largest μ_{i,n}; 1 where nothing was mixed.
+    batch : int
+        Examples that the same v answers before their updates are made.
     """
 
     rule: str
@@ -85,6 +92,9 @@ class Problem:
     start_length: float | None = None
     certified: bool = True
     mean_of_pairs: bool = False
+    weighted_updates: float | None = None
+    heaviest: float = 1.0
+    batch: int = 1
 
 
 @dataclass(frozen=True)
@@ -212,6 +222,15 @@ class Dataset(ABC):
             self.take_back()
             raise
         self.check()
+
+    def meet(self) -> None:  # noqa: B027 (most learners know all before)
+        """Let the learner know all that the examples hold, before replicas of it play them."""
+
+    def replica(self, learner: Learner, *, defer: bool = True) -> Dataset:
+        """The same examples, to be played by a replica of the learner; with ``defer`` its average may wait."""
+        twin = copy.copy(self)
+        twin.learner = learner
+        return twin
 
     def shard(self, i: int, n: int) -> Dataset:
         """Part i of n: the examples i, i + n, i + 2n, …"""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from perceptive.data.rows import squared_lengths
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
+    from perceptive.learners.weight_vector import WeightVector
 
 Pair = tuple[int, ...]  # the classes that a problem is about
 ALL: Pair = ()  # the one problem of a binary or joint learner
@@ -92,8 +95,18 @@ class LabelledRows(Dataset):
     def _play_known(self, order: Order, targets: Callable[[Pair], NDArray[np.int32]]) -> None:
         if len(order) == 0:
             return
-        for pair, vector in self.learner.vectors.items():
+
+        def play(problem: tuple[Pair, WeightVector]) -> None:
+            pair, vector = problem
             vector.learn(self.rows, order, targets(pair), self.weights, self.learner.cost)
+
+        problems, threads = self.learner.vectors.items(), min(self.learner.threads, len(self.learner.vectors))
+        if threads > 1:  # each problem has weights of its own
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(play, problems))
+        else:
+            for problem in problems:
+                play(problem)
 
     def _welcome(self, label: Any) -> None:
         learner = self.learner
@@ -102,6 +115,25 @@ class LabelledRows(Dataset):
         for vector in learner.vectors.values():
             if id(vector) not in before:
                 vector.begin(self.rows)
+
+    def meet(self) -> None:
+        """Let all classes join that were not announced; their weights start at zero."""
+        learner = self.learner
+        with learner.lock.learning(), learner.lock.changing():
+            for label in self.labels.values:
+                if label not in learner.index:
+                    self._welcome(label)
+            for pair, vector in learner.vectors.items():
+                vector.settle()
+                self.targets(pair)
+
+    def replica(self, learner: Any, *, defer: bool = True) -> LabelledRows:
+        """The same rows, to be played by a replica of the learner."""
+        twin = copy.copy(self)
+        twin.learner, twin._targets = learner, dict(self._targets)
+        for vector in learner.vectors.values():
+            vector.begin(self.rows, defer=defer)
+        return twin
 
     @cached
     def present(self) -> NDArray[np.bool_]:

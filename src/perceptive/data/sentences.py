@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,19 +42,31 @@ class SentenceDataset(Dataset):
         self, learner: SequenceLearner, sentences: _core.Sentences, encode_one: Callable[[int], _core.Sentences]
     ) -> None:
         self.learner, self.sentences, self._encode_one = learner, sentences, encode_one
+        self.rows = sentences.rows  # of weights, in the learner's model
 
     def __len__(self) -> int:
         return len(self.sentences)
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order in parts of some 20,000 tokens each."""
-        size = max(1, len(self) * CHUNK // max(1, self.sentences.tokens))
+        """The order in parts of some 20,000 tokens each, and of whole batches."""
+        batch = self.learner.parameters.batch
+        size = max(1, len(self) * CHUNK // max(1, self.sentences.tokens) // batch) * batch
         for begin in range(0, len(order), size):
             yield order[begin : begin + size]
 
     def play(self, order: Order) -> None:
         """Learn from these sentences, in this order."""
-        self.learner.play(self.sentences, order)
+        self.learner.play(self.sentences, self.rows, order)
+
+    def meet(self) -> None:
+        """Find the rows of weights that features have got in other datasets, or where others have learned."""
+        _core.find_rows(self.learner.core, self.sentences, self.rows)
+
+    def replica(self, learner: Any, *, defer: bool = True) -> SentenceDataset:
+        """The same sentences, to be played by a replica of the learner, which has rows of its own."""
+        twin = copy.copy(self)
+        twin.learner, twin.rows = learner, self.rows.copy()
+        return twin
 
     @property
     def present(self) -> NDArray[np.bool_]:

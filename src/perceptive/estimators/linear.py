@@ -23,7 +23,7 @@ from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.pruning import PruneMixin
-from perceptive.estimators.run import nothing_half_learned
+from perceptive.estimators.run import nothing_half_learned, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature
@@ -206,7 +206,7 @@ class LinearClassifier(
             weigh_classes(examples, self.class_weight)
             run = Run.of(classifier_for(examples, None, **parameters), training)
             with progress_bar(self.progress, 0, run) as report:
-                train(run, examples, report=report)
+                train(run, examples, report=report, threads=threads_of(training))
             learner = cast(LinearLearner, run.learner)
             learner.space.remember(source.log.names, source.columns)
             for said in source.log.remarks.values():

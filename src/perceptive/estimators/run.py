@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import wraps
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -23,6 +22,7 @@ from perceptive.explanation import Explanation, explain
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
+from perceptive.streams.parsing import default_threads
 from perceptive.training.loop import History, InMemory, Run, progress_of, train
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -57,6 +57,13 @@ def nothing_half_learned(fit: Fit) -> Fit:
             raise
 
     return one_at_a_time(fit_or_not)  # type: ignore[return-value]
+
+
+def threads_of(training: TrainingParameters) -> int:
+    """How many threads ``n_jobs`` asks for."""
+    if training.n_jobs == -1:
+        return default_threads()
+    return training.n_jobs or 1
 
 
 def _of_history(name: str, doc: str, dtype: Any = None) -> Any:
@@ -105,7 +112,7 @@ class RunMixin(Generic[Learner]):
         self._take(learner, History(), **known)
         source = InMemory(dataset, training.shuffle, held_out)
         with progress_bar(self.progress, training.epochs * len(dataset), learner) as report:
-            train(Run.of(learner, training, self._history), source, report=report)
+            train(Run.of(learner, training, self._history), source, report=report, threads=threads_of(training))
 
     def new_learner(self) -> Learner:
         """A learner of these parameters, which has learned nothing; raises for what cannot be."""
@@ -141,6 +148,18 @@ class RunMixin(Generic[Learner]):
     loss_: NDArray[np.float64] = _of_history("loss", "Perceptron criterion of the mistakes, per epoch.", np.float64)
     held_out_: NDArray[np.float64] = _of_history("held_out", "Score on the held-out part, per epoch.", np.float64)
     converged_: bool = _of_history("converged", "Whether an epoch went by without a mistake or an update.")
+
+    @property
+    def history_(self) -> list[dict[str, Any]]:
+        """What happened, epoch by epoch; of shards also the seconds ``computing``, ``waiting`` and ``mixing``."""
+        check_is_fitted(self)
+        history, told = self._history, []
+        for i, counts in enumerate(zip(history.mistakes, history.updates, history.loss, strict=True)):
+            epoch: dict[str, Any] = dict(zip(("mistakes", "updates", "loss"), counts, strict=True))
+            if i < len(history.held_out):
+                epoch["held_out"] = history.held_out[i]
+            told.append(epoch | (history.seconds[i] if i < len(history.seconds) else {}))
+        return told
 
     @property
     def rounds_(self) -> int:
@@ -193,7 +212,7 @@ class RunMixin(Generic[Learner]):
         learner, classes = known["learner_"], known.get("classes_")
         with learner.lock.exclusive():
             meta, arrays = learner.state()
-            history = asdict(known["_history"])
+            history = known["_history"].meta()
         meta = {**meta, **self._saved_parameters(arrays), "history": history}
         if isinstance(classes, np.ndarray):
             meta["class_kind"] = classes.dtype.str

@@ -16,6 +16,8 @@ ATTRIBUTES = """\
     mistakes_, updates_, loss_ : arrays
         Per epoch of `fit` or call of `partial_fit`: mistakes, updates, and the perceptron criterion of the mistakes as
         they happened. What is learned one by one is in ``learner_.mistakes`` and ``learner_.updates``.
+    history_ : list of dict
+        Per epoch the same, by name; of ``shards`` also the seconds that went into computing, waiting and mixing.
     rounds_ : int
         Examples played, over all epochs and problems.
     converged_ : bool

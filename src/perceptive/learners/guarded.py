@@ -27,6 +27,7 @@ class Guarded:
     """
 
     lock: _core.Lock
+    threads = 1  # that may work at the same time while it learns; results do not depend on it
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         learner = super().__new__(cls)

@@ -41,8 +41,11 @@ class Learner(Protocol):
         Whether it stands between two examples of a stream, since `learn` or `learn_many`: the averaged hypothesis then
         credits v_K with the example that it is about to predict, (Σ m_k v_k + v_K)/(m + 1). Training closes it:
         Σ m_k v_k/m.
+    threads : int
+        That may work at the same time while it learns; results do not depend on it.
     """
 
+    threads: int
     first_epoch: tuple[int, int] | None
     open: bool
 
@@ -125,6 +128,25 @@ class Learner(Protocol):
 
         ``functions`` are the user's own by name, which no file holds.
         """
+
+
+class MixableLearner(Learner, Protocol):
+    """A learner that is linear in v, so that replicas of it can learn apart and be mixed.
+
+    `perceptive.roles.why_not_mixed` says why others cannot.
+    """
+
+    def replica(self) -> Self:
+        """A learner with the same v and no counts, that learns on its own and shares what learning does not change."""
+
+    def mixture(self, replica: Self, by_updates: bool) -> dict[Any, Any]:
+        """What a replica has become since, by problem: parts that can ``add`` one another, for `mix`.
+
+        The weight of a replica is 1, or the number of its updates.
+        """
+
+    def mix(self, mixture: dict[Any, Any]) -> None:
+        """Go to the weighted mean of the replicas in a mixture, with all that they have counted."""
 
 
 def learn_all(dataset: Dataset) -> None:

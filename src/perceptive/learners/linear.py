@@ -33,10 +33,10 @@ from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.linear_state import restore_state, state_of
+from perceptive.learners.mixable import Mixable
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
 from perceptive.learners.pruning import check_prunable, prune_vectors
-from perceptive.learners.recorded import Recorded
 from perceptive.learners.scoring import score_rows
 from perceptive.learners.weight_vector import Vector, WeightVector
 from perceptive.learners.witnesses import problems_of
@@ -44,7 +44,7 @@ from perceptive.parameters import LinearParameters
 from perceptive.state import State
 
 
-class LinearLearner(Recorded):
+class LinearLearner(Mixable):
     """An on-line learner: it predicts, is told the truth, and learns from its mistakes.
 
     Two classes that are announced are one binary problem. Classes that are not announced may appear at any time:

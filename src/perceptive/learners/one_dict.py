@@ -13,6 +13,10 @@ from perceptive.data.labelled_rows import ALL
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
+    from perceptive.learners.weight_vector import WeightVector
+
+Teaching = tuple[_core.Lock, _core.Tally, int]
+Names = tuple[dict[str, int], list[str], int, bool]
 
 
 def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None:
@@ -31,9 +35,27 @@ def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None
     if vector.binary:
         target = 1 if target else -1
     names = (*vocabulary.names_met(), not learner.space.fixed)
-    mistake = vector.learn_named((learner.lock, learner.tally, len(index)), names, x, target, label)
+    mistake = _learn_named(vector, (learner.lock, learner.tally, len(index)), names, x, target, label)
     learner._open = learner._open or mistake is not None  # as the core has it
     return mistake
+
+
+def _learn_named(
+    vector: WeightVector, learner: Teaching, names: Names, x: dict[str, Any], target: int, label: int
+) -> bool | None:
+    """Play one dict: whether it was a mistake, or None if the short way cannot be gone. Learns all, or nothing.
+
+    ``learner`` is its lock, its tally and the number of its classes; ``label`` is the hash of the label.
+    """
+    vector.forget_vectors()
+    lock, tally, n_classes = learner
+    rest: Any = (*names[:3], names[3] and vector.initial is None, x, target, label)
+    played = _core.learn_named(lock, vector.core, tally, n_classes, *rest)
+    if type(played) is int:
+        with lock.learning(), lock.changing():
+            vector.make_room(played)
+        played = _core.learn_named(lock, vector.core, tally, n_classes, *rest)
+    return played if type(played) is bool else None
 
 
 def predict_dict(learner: LinearLearner, x: dict[str, Any], hypothesis: str) -> tuple[Any] | None:

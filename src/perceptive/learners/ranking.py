@@ -22,6 +22,7 @@ from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
+from perceptive.learners.mixable import Mixable
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.vector_state import state_of_vector, vector_from_state
@@ -33,7 +34,7 @@ from perceptive.state import State, plain_values
 NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
 
-class RankingLearner(ListLearner):
+class RankingLearner(ListLearner, Mixable):
     """An on-line learner that picks the best of a list, is told which one is, and learns from its mistakes.
 
     A mistake is a list whose best does not win strictly; then v ← v + x_ℓ − x_ℓ̂ (or as the rule says). A list with one
@@ -72,6 +73,15 @@ class RankingLearner(ListLearner):
         if self._vector is None:
             raise ValueError(NOTHING_LEARNED)
         return self._vector
+
+    @property
+    def vectors(self) -> dict[int, WeightVector]:
+        """The weights, where there are any, as the vector of the only problem."""
+        return {} if self._vector is None else {0: self._vector}
+
+    @vectors.setter
+    def vectors(self, vectors: dict[int, WeightVector]) -> None:
+        self._vector = vectors.get(0)
 
     @property
     def open(self) -> bool:

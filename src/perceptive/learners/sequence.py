@@ -207,12 +207,13 @@ class SequenceLearner(SequenceRun):
         """What is right of what was predicted, as `conlleval` counts; labels that are None are left out."""
         return self.labelling.compare(truth, predicted)
 
-    def play(self, sentences: _core.Sentences, order: NDArray[np.int64]) -> None:
+    def play(self, sentences: _core.Sentences, rows: _core.SentenceRows, order: NDArray[np.int64]) -> None:
         """Learn from sentences in the order given."""
-        p = self.parameters
+        p, threads = self.parameters, self.threads
+        rule = p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam
         with self.lock.learning(), self.lock.changing():
             self._vectors.clear()
-            self.core.play(sentences, order, p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam)
+            self.core.play(sentences, rows, order, *rule, p.batch, threads)
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.learners.counters import NOTHING_LEARNED, Counters
+from perceptive.learners.mixture import weighted
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
 
@@ -37,7 +38,27 @@ class SequenceRun(Counters):
         run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
         rule: Any = {name: getattr(p, name) for name in ("rule", "learning_rate", "margin", "C")}
         known = p.rule == "perceptron" and not p.hamming and not p.beam
-        return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known)
+        mixed = weighted(core.run)
+        return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known, batch=p.batch, **mixed)
+
+    def replica(self) -> Self:
+        """A tagger with the same weights that learns on its own; see `Learner`."""
+        twin = type(self).__new__(type(self))
+        with self.lock.shared():
+            mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
+            twin.__dict__.update(mine)
+            twin.model, twin._vectors = _core.replica_of(self.core), Vectors(self.parameters)
+        return twin
+
+    def mixture(self, replica: Self, by_updates: bool) -> dict[Any, _core.SequenceMixture]:
+        """What a replica has become; see `Learner`."""
+        return {0: _core.SequenceMixture(self.core, replica.core, by_updates)}
+
+    def mix(self, mixture: dict[Any, _core.SequenceMixture]) -> None:
+        """Move by what replicas have learned."""
+        with self.lock.learning(), self.lock.changing():
+            self._vectors.clear()
+            mixture[0].apply(self.core)
 
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from perceptive.learners.mixture import MIXED
 from perceptive.learners.packed_weights import pack, unpack
 from perceptive.learners.weight_vector import WeightVector, stride_of
 from perceptive.parameters import LinearParameters, RankingParameters
@@ -22,7 +23,10 @@ def state_of_vector(vector: WeightVector) -> State:
     arrays = {**pack(used), **state["biases"], **(state["journal"] or {})}
     if vector.initial is not None and vector.run.updates:
         arrays["initial"], arrays["initial_bias"] = vector.initial
-    return State({"run": state["run"], "started": vector.initial is not None, "dtype": vector.dtype.name}, arrays)
+    run = state["run"]
+    if not run["mixed_rounds"]:
+        run = {name: value for name, value in run.items() if name not in MIXED}
+    return State({"run": run, "started": vector.initial is not None, "dtype": vector.dtype.name}, arrays)
 
 
 def vector_from_state(
@@ -36,7 +40,8 @@ def vector_from_state(
     journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
     biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
     # Older files know neither: their ‖v‖² is to be measured, and their averages are closed.
-    vector.go_on(biases, {"norm2_error": abs(meta["run"]["norm2"]), "open": False, **meta["run"]}, journal)
+    older = {"norm2_error": abs(meta["run"]["norm2"]), "open": False, **dict.fromkeys(MIXED, 0)}
+    vector.go_on(biases, {**older, **meta["run"]}, journal)
     if meta["started"]:
         start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if name in arrays]
         vector.initial = (start[0], start[1]) if len(start) == 2 else vector.vector("last")

@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
+from perceptive.learners.mixture import MIXED, VectorMixture
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 from perceptive.state import Arrays
 
-Teaching = tuple[_core.Lock, _core.Tally, int]
-Names = tuple[dict[str, int], list[str], int, bool]
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_UPDATES = _core.FLOAT32_UPDATES  # of weights in float32: 2²⁴ equal steps later a step changes nothing
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
 OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 RUN = (
     "rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "norm2_error", "scale", "clock",
-    "open",
+    "open", *MIXED,
 )  # fmt: skip
 
 
@@ -122,7 +121,8 @@ class WeightVector:
         self._vectors: dict[str, Vector] = {}
         self.finished = False
 
-    def _forget_vectors(self) -> None:
+    def forget_vectors(self) -> None:
+        """Learning goes on: the vectors that were kept are no longer those of the run."""
         if self.finished or self._vectors:
             self.finished, self._vectors = False, {}
 
@@ -171,7 +171,7 @@ class WeightVector:
         cost: NDArray[np.float64] | None = None,
     ) -> None:
         """Play the rows in the given order."""
-        self._forget_vectors()
+        self.forget_vectors()
         self.settled = self._waiting is None
         if self.binary:
             _core.learn_binary(self.core, rows, order, targets, weights)
@@ -194,24 +194,9 @@ class WeightVector:
         pairs: str,
     ) -> None:
         """Play lists of candidates in the given order; list t is the rows from ``starts[t]`` to ``starts[t + 1]``."""
-        self._forget_vectors()
+        self.forget_vectors()
         _core.learn_lists(self.core, rows, order, starts, grades, gains, weights, pairs)
         self._check_precision()
-
-    def learn_named(self, learner: Teaching, names: Names, x: dict[str, Any], target: int, label: int) -> bool | None:
-        """Play one dict: whether it was a mistake, or None if the short way cannot be gone. Learns all, or nothing.
-
-        ``learner`` is its lock, its tally and the number of its classes; ``label`` is the hash of the label.
-        """
-        self._forget_vectors()
-        lock, tally, n_classes = learner
-        rest: Any = (*names[:3], names[3] and self.initial is None, x, target, label)
-        played = _core.learn_named(lock, self.core, tally, n_classes, *rest)
-        if type(played) is int:
-            with lock.learning(), lock.changing():
-                self._make_room(played)
-            played = _core.learn_named(lock, self.core, tally, n_classes, *rest)
-        return played if type(played) is bool else None
 
     def finish(self) -> None:
         """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
@@ -223,14 +208,14 @@ class WeightVector:
     def grow_features(self, n_features: int) -> None:
         """Have more features; their weights start at zero."""
         self.settle()
-        self._forget_vectors()
+        self.forget_vectors()
         if self.initial is not None:
             more = np.zeros((n_features - len(self.initial[0]), self.stride), self.initial[0].dtype)
             self.initial = np.concatenate([self.initial[0], more]), self.initial[1]
-        self._make_room(n_features)
+        self.make_room(n_features)
         self.core.width = n_features
 
-    def _make_room(self, n_features: int) -> None:
+    def make_room(self, n_features: int) -> None:
         """Make room for more features, doubling so that growing one by one stays cheap."""
         old = self.arrays
         if n_features > len(old["z"]):  # the core knows of the whole capacity
@@ -349,6 +334,12 @@ class WeightVector:
     def linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
         return self.dots(rows, w) + self.bias * bias
+
+    def mix(self, mixture: VectorMixture) -> None:
+        """Move by what replicas have learned."""
+        self.forget_vectors()
+        mixture.apply(self)
+        self._check_precision()
 
     # ------------------------------------------------------------ state
 

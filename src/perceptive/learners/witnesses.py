@@ -15,6 +15,7 @@ from perceptive.data.labelled_rows import ALL
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.counters import NOTHING_LEARNED
+from perceptive.learners.mixture import weighted
 from perceptive.learners.weight_vector import Vector, WeightVector
 
 
@@ -53,6 +54,7 @@ def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **
         delta=p.delta,
         start_length=None if v.initial is None else _length(*v.initial),
         certified=p.cost is None,
+        **weighted(run),
         **facts,
     )
 

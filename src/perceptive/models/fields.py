@@ -185,6 +185,10 @@ PROGRESS: Record = {
     **dict.fromkeys(("radius2", "clock"), NOT_NEGATIVE),
     "norm2_error": Optional(NOT_NEGATIVE),
     "open": Optional(FLAG),
+    "mixed_rounds": Optional(COUNT),
+    "mixed_updates": Optional(COUNT),
+    "weighted_updates": Optional(NOT_NEGATIVE),
+    "heaviest": Optional(NOT_NEGATIVE),
 }
 PROBLEM: Record = {"run": PROGRESS, "started": FLAG, "dtype": Optional(one_of("float32", "float64"))}
 HISTORY: Record = {
@@ -193,6 +197,9 @@ HISTORY: Record = {
     "loss": Optional(Each(any_number)),
     "held_out": Optional(Each(any_number)),
     "converged": Optional(FLAG),
+    "seconds": Optional(
+        Each(dict.fromkeys(("computing", "waiting", "mixing", "transferring"), Optional(NOT_NEGATIVE)))
+    ),
 }
 
 

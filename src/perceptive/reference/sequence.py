@@ -111,6 +111,21 @@ class SequencePerceptron:
             self.move(delta, self.rule.step(m, q, 0.0, cost)[1], q)
         return mistake
 
+    def learn_batch(self, batch: Sequence[tuple[Sentence, Sequence[Said]]]) -> None:
+        """The perceptron on a batch (Zhao & Huang 2013): one v answers all, and their updates are made together."""
+        deltas = []
+        for x, truth in batch:
+            self.survival[-1] += 1
+            plain = self.trellis(x, self.v)
+            target, guess = all_paths(forced(plain, truth))[0][1], all_paths(plain)[0][1]
+            if guess != target:
+                self.mistakes += 1
+                deltas.append(minus(self.phi(x, target), self.phi(x, guess)))
+        for delta in deltas:
+            q = dot(delta, delta)
+            if q > 0:
+                self.move(delta, self.rule.learning_rate, q)
+
     def learn_mira(self, x: Sentence, truth: Sequence[Said], target: Path, rivals: list[Path]) -> None:
         """All rivals at once."""
         deltas = [minus(self.phi(x, target), self.phi(x, rival)) for rival in rivals]

@@ -101,7 +101,7 @@ class Checkpoint:
             "made_from": self.made_from,
             "kind": type(run.learner).__name__,
             "training": asdict(run.training),
-            "history": asdict(run.history),
+            "history": run.history.meta(),
             "before": list(run.before),
             "streamed": run.streamed,
             **{name: getattr(run, name) for name in COUNTS},

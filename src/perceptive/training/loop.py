@@ -7,7 +7,7 @@ played again and again; files give a dataset per block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -15,8 +15,10 @@ import numpy as np
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import NewClass
+from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.learner import Learner
 from perceptive.parameters import TrainingParameters
+from perceptive.training.mixing import Seconds, block_of, check_mixing, play_block
 
 
 @dataclass
@@ -28,6 +30,7 @@ class History:
     loss: list[float] = field(default_factory=list)  # the perceptron criterion of the mistakes as they happened
     held_out: list[float] = field(default_factory=list)  # score on the held-out part
     converged: bool = False  # an epoch went by without a mistake or an update
+    seconds: list[dict[str, float]] = field(default_factory=list, compare=False)  # of shards: see `mixing.Seconds`
 
     @classmethod
     def from_meta(cls, meta: dict[str, Any]) -> Self:
@@ -38,6 +41,11 @@ class History:
         if not len(history.mistakes) == len(history.updates) == len(history.loss) >= len(history.held_out):
             raise ValueError("the history has lists of different lengths")
         return history
+
+    def meta(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        told = asdict(self)
+        return told if self.seconds else {name: value for name, value in told.items() if name != "seconds"}
 
     @property
     def epochs(self) -> int:
@@ -117,7 +125,7 @@ class Run:
     def start_over(self, learner: Learner) -> None:
         """Begin again with another learner that has learned nothing."""
         self.learner, self.best = learner, None
-        for name in ("mistakes", "updates", "loss", "held_out"):
+        for name in ("mistakes", "updates", "loss", "held_out", "seconds"):
             getattr(self.history, name).clear()
         self.epoch = self.block = self.chunk = self.best_epoch = self.rounds_before = 0
         self.before, self.dataset_state = (0, 0, 0.0), None
@@ -189,6 +197,7 @@ def train(
     report: Callable[[int], None] | None = None,
     after_epoch: Callable[[History], None] | None = None,
     keeper: Keeper | None = None,
+    threads: int = 1,
 ) -> History:
     """Play up to ``epochs`` epochs.
 
@@ -205,12 +214,17 @@ def train(
     after_epoch : callable or None
         Called with the history after each epoch.
     keeper : Keeper or None
+    threads : int
+        That play shards, or whatever else can be done at the same time. Results do not depend on it.
     """
+    if run.training.shards > 1:
+        check_mixing(run.learner, run.training.shards)
     while not run.done:
         with run.learner.lock.learning():  # no other thread teaches it before the run is over
             with run.learner.lock.changing():
                 run.learner.open = False
-            _train(run, source, report, after_epoch, keeper)
+                run.learner.threads = threads
+            _train(run, source, report, after_epoch, keeper, threads)
     return run.history
 
 
@@ -220,12 +234,13 @@ def _train(
     report: Callable[[int], None] | None,
     after_epoch: Callable[[History], None] | None,
     keeper: Keeper | None,
+    threads: int,
 ) -> None:
     """Play the epochs, to the end or until a new learner has to start over."""
     while not run.done:
         complete = run.history.epochs
         try:
-            _play_epoch(run, source, report, keeper)
+            _play_epoch(run, source, report, keeper, threads)
             _end_epoch(run, source, after_epoch, keeper)
         except NewClass as met:
             run.start_over(met.again())
@@ -239,14 +254,34 @@ def _train(
                 run.learner.finish()
 
 
-def _play_epoch(run: Run, source: Source, report: Callable[[int], None] | None, keeper: Keeper | None) -> None:
+def _play_epoch(
+    run: Run, source: Source, report: Callable[[int], None] | None, keeper: Keeper | None, threads: int
+) -> None:
     for dataset, order in source.blocks(run):
-        if dataset is not None:
+        if dataset is not None and run.training.shards > 1:
+            _play_shards(run, dataset, report, threads)
+        elif dataset is not None:
             _play_block(run, dataset, order, report, keeper)
         run.block, run.chunk = run.block + 1, 0
         # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
-        if keeper is not None and not (dataset is not None and dataset.resumable):
+        if keeper is not None and (run.training.shards > 1 or not (dataset is not None and dataset.resumable)):
             keeper.after_chunk(run, None)
+
+
+def _play_shards(run: Run, dataset: Dataset, report: Callable[[int], None] | None, threads: int) -> None:
+    """Play a dataset by shards that are mixed."""
+    training, history = run.training, run.history
+    if run.epoch == run.block == 0 and len(dataset) < training.shards:
+        raise ParameterError(
+            f"{{}} is more than there are examples: {len(dataset)}; give at most so many",
+            Parameter("shards", training.shards),
+        )
+    seed = hash_seed(hash_seed(run.learner.parameters.random_state, run.epoch), run.block)
+    spent = play_block(dataset, training.shards, block_of(training, seed), threads, report)
+    if len(history.seconds) <= run.epoch:
+        history.seconds.append(Seconds().as_dict())
+    for name, value in spent.as_dict().items():
+        history.seconds[-1][name] += value
 
 
 def _play_block(

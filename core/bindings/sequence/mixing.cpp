@@ -1,0 +1,47 @@
+// Sequence models are replicated, learn apart, and are mixed.
+#include "sequence/mixing.hpp"
+
+#include "bindings/sequence/tagger.hpp"
+
+using namespace nb::literals;
+
+namespace perceptive {
+
+void bind_sequence_mixing(nb::module_& m) {
+    nb::class_<SequenceMixture>(m, "SequenceMixture", "What shards made of a sequence model.")
+        .def(
+            "__init__",
+            [](SequenceMixture* self, Tagger& model, Tagger& replica, bool by_updates) {
+                model.ask(nullptr, [&](const SequenceModel& from, const LabelWeights&) {
+                    new (self) SequenceMixture(from, replica.model(), by_updates);
+                });
+            },
+            "model"_a, "replica"_a, "by_updates"_a, "A replica as it has become; it has learned all that it is to.")
+        .def(
+            "add",
+            [](SequenceMixture& self, const SequenceMixture& other) {
+                nb::gil_scoped_release release;
+                self.add(other);
+            },
+            "other"_a, "Let others join.")
+        .def(
+            "apply",
+            [](const SequenceMixture& self, Tagger& model) { model.edit([&](SequenceModel& to) { self.apply(to); }); },
+            "model"_a, "Move the model that they started from.")
+        .def_ro("run", &SequenceMixture::run, "Of all shards.");
+    m.def(
+        "replica_of",
+        [](Tagger& model) {
+            return new Tagger(
+                model.ask(nullptr, [](const SequenceModel& from, const LabelWeights&) { return from.replica(); }));
+        },
+        "model"_a, nb::rv_policy::take_ownership, "The same model with the same v, at the start of a run of its own.");
+    m.def(
+        "find_rows",
+        [](Tagger& model, const Sentences& data, SentenceRows& rows) {
+            model.edit([&](SequenceModel& in) { in.find_rows(data, rows); });
+        },
+        "model"_a, "sentences"_a, "rows"_a, "Write down the rows that features have got by now.");
+}
+
+}  // namespace perceptive

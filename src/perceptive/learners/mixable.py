@@ -1,0 +1,40 @@
+"""`Mixable`: a learner of weight vectors that can be replicated, learn apart, and be mixed."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from perceptive.learners.mixture import VectorMixture, replica_of
+from perceptive.learners.recorded import Recorded
+from perceptive.learners.weight_vector import WeightVector
+
+
+class Mixable(Recorded):
+    """A recorded learner with a vector for each of its problems.
+
+    Attributes
+    ----------
+    vectors : dict
+        The `WeightVector` of each problem.
+    """
+
+    vectors: dict[Any, WeightVector]
+
+    def replica(self) -> Self:
+        """A learner with the same vectors that learns on its own; see `Learner`."""
+        twin = type(self).__new__(type(self))
+        with self.lock.shared():
+            mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
+            twin.__dict__.update(mine)
+            twin.vectors = {key: replica_of(vector) for key, vector in self.vectors.items()}
+        return twin
+
+    def mixture(self, replica: Self, by_updates: bool) -> dict[Any, VectorMixture]:
+        """What a replica has become, for each problem; see `Learner`."""
+        return {key: VectorMixture(vector, replica.vectors[key], by_updates) for key, vector in self.vectors.items()}
+
+    def mix(self, mixture: dict[Any, VectorMixture]) -> None:
+        """Move by what replicas have learned."""
+        with self.lock.learning(), self.lock.changing():
+            for key, vector in self.vectors.items():
+                vector.mix(mixture[key])

@@ -1,0 +1,134 @@
+"""`VectorMixture`: what shards made of one weight vector, to be mixed (McDonald, Hall & Mann 2010).
+
+Shard i starts from v, goes to v_i, and has been at v_{i,t} in round t. It has a weight ω_i, and μ_i = ω_i/Σ ω: ω_i = 1,
+or its updates. A mixture is ::
+
+    step = Σ ω_i (v_i − v)              v ← v + step/Σ ω
+    spread = Σ_i Σ_t (v_{i,t} − v)      for the average: the mean of all v_{i,t}, as in `reference.mixing`
+
+so that a shard is the mixture of itself, and two mixtures add up to one. Both are zero where nothing was learned.
+
+AROW keeps σ beside each weight: with P_i = 1/σ_i, P = Σ μ_i P_i and v = P⁻¹ Σ μ_i P_i v_i. Written with ρ_i = P_i σ,
+which is 1 where nothing was learned: step = Σ ω_i ρ_i (v_i − v), gain = Σ ω_i (ρ_i − 1), v ← v + step/(Σ ω + gain),
+σ ← σ Σ ω/(Σ ω + gain).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.state import Arrays
+
+if TYPE_CHECKING:
+    from perceptive.learners.weight_vector import WeightVector
+
+MIXED = ("mixed_rounds", "mixed_updates", "weighted_updates", "heaviest")  # of a run that was mixed: see core/round.hpp
+
+
+def weighted(run: _core.Progress) -> dict[str, Any]:
+    """What the theorem of mixing must know of a run: its weighted updates and the largest μ. Serial rounds weigh 1."""
+    if not run.mixed_rounds:
+        return {}
+    return {
+        "weighted_updates": run.updates - run.mixed_updates + run.weighted_updates,
+        "heaviest": run.heaviest if run.rounds == run.mixed_rounds else 1.0,
+    }
+
+
+class VectorMixture:
+    """What a replica of a vector has become, or several together; it has learned all that it is to.
+
+    Parameters
+    ----------
+    start, end : WeightVector
+        The vector, and its replica.
+    by_updates : bool
+        Whether ω is its updates, not 1.
+    """
+
+    def __init__(self, start: WeightVector, end: WeightVector, by_updates: bool) -> None:
+        end.settle()
+        self.run = _core.Progress()
+        self.run.add(end.run)
+        self.weight = self.heaviest = float(self.run.updates) if by_updates else 1.0  # Σ ω_i, the largest ω_i
+        self.weighted_updates = self.weight * self.run.updates  # Σ ω_i k_i
+        self.parts = [
+            _departure(before, after, self.run.clock, self.weight)
+            for before, after in zip(_weights(start), _weights(end), strict=True)
+        ]
+
+    def add(self, other: VectorMixture) -> None:
+        """Let other shards join."""
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            for name, array in mine.items():
+                array += theirs[name]
+        self.run.add(other.run)
+        self.weight += other.weight
+        self.heaviest = max(self.heaviest, other.heaviest)
+        self.weighted_updates += other.weighted_updates
+
+    def apply(self, vector: WeightVector) -> None:
+        """Move the vector that the shards started from."""
+        vector.settle()
+        run = vector.run
+        run.mix(self.run, self.weight, self.weighted_updates, self.heaviest)
+        run.norm2 = 0.0
+        for weights, parts in zip(_weights(vector), self.parts, strict=True):
+            _move(weights, parts, self.weight, run.clock)
+            run.norm2 += float(np.vdot(weights["z"], weights["z"]))
+        run.norm2_error = run.norm2
+
+
+def _weights(vector: WeightVector) -> tuple[Arrays, Arrays]:
+    """The weights in use, and the bias weights, by name."""
+    arrays = {name: array[: vector.n_features, : vector.stride] for name, array in vector.arrays.items()}
+    return arrays, {name: vector.biases[f"{name}_bias"] for name in arrays}
+
+
+def _departure(before: Arrays, after: Arrays, clock: float, weight: float) -> Arrays:
+    """Step, spread and gain of some weights."""
+    kind = before["z"].dtype.type
+    parts: dict[str, NDArray[Any]] = {"step": after["z"] - before["z"]}
+    if "sum" in after:
+        parts["spread"] = parts["step"] * kind(clock)
+        parts["spread"] -= after["sum"]
+    if "sigma" in after:
+        ratio = before["sigma"] / after["sigma"]
+        parts["step"] *= ratio
+        parts["gain"] = (ratio - kind(1)) * kind(weight)
+    if weight != 1.0:
+        parts["step"] *= kind(weight)
+    return parts
+
+
+def _move(weights: Arrays, parts: Arrays, weight: float, clock: float) -> None:
+    """v ← v + Δ; with it sum ← sum + clock·Δ − spread, where Σ_t v_t = clock·v − sum."""
+    if not weight:
+        return
+    z = weights["z"]
+    kind = z.dtype.type
+    total: Any = kind(weight)
+    if "gain" in parts:
+        total = parts["gain"] + kind(weight)
+        weights["sigma"] *= kind(weight) / total
+    before = z.copy() if "spread" in parts else z
+    z += parts["step"] / total
+    if "spread" in parts:
+        weights["sum"] += (z - before) * kind(clock) - parts["spread"]
+
+
+def replica_of(vector: WeightVector) -> WeightVector:
+    """The same v at the start of a run of its own."""
+    vector.settle()
+    shape = vector.n_features, None if vector.binary else vector.n_classes
+    twin = type(vector)(*shape, vector.parameters, dtype=vector.dtype.name)
+    for name in ("z", "sigma"):
+        if name in vector.arrays:
+            twin.arrays[name][:] = vector.arrays[name][: vector.n_features, : vector.stride]
+        twin.biases[f"{name}_bias"][:] = vector.biases[f"{name}_bias"]
+    twin.run.norm2 = vector.run.norm2
+    return twin

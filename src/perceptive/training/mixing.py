@@ -1,0 +1,264 @@
+"""Iterative parameter mixing (McDonald, Hall & Mann 2010): shards learn apart from the same v, and are mixed.
+
+`reference.mixing` defines it. Shard i of S is the examples i, i + S, i + 2S, … of a block, in an order of its own. Who
+plays a shard, and when, does not matter: mixtures are added up in pairs, in the order of the shards.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from perceptive import _core
+from perceptive.data.dataset import Dataset, Order
+from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.learner import MixableLearner
+from perceptive.parameters import TrainingParameters
+from perceptive.roles import why_not_mixed
+
+Mixture = dict[Any, Any]  # by problem
+SOON = 0.05  # seconds between two looks at what threads have played
+
+
+def check_mixing(learner: Any, shards: int) -> None:
+    """Raise ParameterError where a learner cannot be mixed from shards."""
+    p = getattr(learner, "ranker", learner).parameters
+    representation = "linear" if hasattr(type(getattr(learner, "ranker", learner)), "replica") else "kernel"
+    for name in (None, "rule", "hypothesis", "keep", "delta"):
+        value = getattr(p, name, None) if name else None
+        reason = why_not_mixed(representation, name, value)
+        if reason is not None:
+            what = "a kernel" if name is None else Parameter(name, value)
+            raise ParameterError(f"{{}} does not go with {{}}: {reason}", Parameter("shards", shards), what)
+
+
+class Block(NamedTuple):
+    """What the shards of a block have in common.
+
+    Attributes
+    ----------
+    seed : int or None
+        Of the order in which they are played; None: as they lie.
+    by_updates : bool
+        Whether μ is proportional to the updates of a shard.
+    defer : bool
+        Whether averages may wait, if the examples of all shards are few enough: they are rounded in another way then.
+    """
+
+    seed: int | None
+    by_updates: bool
+    defer: bool = True
+
+
+def block_of(training: TrainingParameters, seed: int) -> Block:
+    """What the shards of a block have in common."""
+    return Block(seed if training.shuffle else None, training.mixing == "mistakes")
+
+
+def order_of(n: int, shard: int, seed: int | None) -> Order:
+    """The order in which a shard of n examples plays them."""
+    order = np.arange(n)
+    if seed is not None:
+        _core.shuffle(order, (seed + (shard + 1) * 0x9E3779B97F4A7C15) % 2**64)
+    return order
+
+
+def play_shard(
+    learner: MixableLearner, dataset: Dataset, order: Order, block: Block, played: Callable[[int], None] | None = None
+) -> Mixture:
+    """What a replica of the learner becomes that plays some examples of its dataset, in an order."""
+    replica = learner.replica()
+    mine = dataset.replica(replica, defer=block.defer)
+    for chunk in mine.chunks(order):
+        mine.play(chunk)
+        if played is not None:
+            played(len(chunk))
+    return learner.mixture(replica, block.by_updates)
+
+
+def join(mine: Mixture, others: Mixture) -> Mixture:
+    """The mixture of two; the first is changed."""
+    for key, part in mine.items():
+        part.add(others[key])
+    return mine
+
+
+class Tree:
+    """Mixtures added up in pairs, always the same pairs, whichever comes first.
+
+    Examples
+    --------
+    >>> from perceptive.training import mixing
+    >>> [*mixing.Tree.levels(5)]
+    [[(0, 1), (2, 3), (4,)], [(0, 1), (2,)], [(0, 1)]]
+    """
+
+    def __init__(self, n: int) -> None:
+        self._levels = list(self.levels(n))
+        self._waiting: list[dict[int, Mixture]] = [{} for _ in self._levels]
+        self.root: Mixture | None = None
+
+    @staticmethod
+    def levels(n: int) -> Iterator[list[tuple[int, ...]]]:
+        """Which mixtures of a level become one of the next."""
+        while n > 1:
+            pairs: list[tuple[int, ...]] = [(i, i + 1) for i in range(0, n - 1, 2)]
+            yield pairs + [(n - 1,)] * (n % 2)
+            n = -(-n // 2)
+
+    def add(self, i: int, mixture: Mixture) -> None:
+        """The mixture of shard i."""
+        for level, waiting in zip(self._levels, self._waiting, strict=True):
+            pair = level[i // 2]
+            if len(pair) == 2:
+                other = waiting.pop(i ^ 1, None)
+                if other is None:
+                    waiting[i] = mixture
+                    return
+                mixture = join(other, mixture) if i % 2 else join(mixture, other)
+            i //= 2
+        self.root = mixture
+
+
+@dataclass
+class Seconds:
+    """Where the time of a block went.
+
+    Attributes
+    ----------
+    computing : float
+        Shards were played, over all threads.
+    waiting : float
+        Threads had nothing to do, since others still played.
+    mixing : float
+        Mixtures were added up and the learner moved.
+    transferring : float
+        Weights were on their way, on a cluster.
+    """
+
+    computing: float = 0.0
+    waiting: float = 0.0
+    mixing: float = 0.0
+    transferring: float = 0.0
+
+    def as_dict(self) -> dict[str, float]:
+        """By name."""
+        return asdict(self)
+
+
+def play_block(
+    dataset: Dataset, shards: int, block: Block, threads: int, report: Callable[[int], None] | None = None
+) -> Seconds:
+    """Play a dataset by shards, in several threads, and mix.
+
+    Where an exception breaks in, the learner stays as it was before the block.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    shards : int
+        Where there are fewer examples, those without any are left out.
+    block : Block
+    threads : int
+    report : callable or None
+        Called with the number of examples just played, in the thread that has called.
+    """
+    learner, n, began = cast(MixableLearner, dataset.learner), len(dataset), time.perf_counter()
+    dataset.meet()
+    shards = min(shards, n)
+    tree, spent, mixing = Tree(shards), 0.0, 0.0
+
+    def play(i: int, played: Callable[[int], None] | None) -> tuple[Mixture, float]:
+        start = time.thread_time()
+        members = np.arange(i, n, shards)
+        mixture = play_shard(learner, dataset, members[order_of(len(members), i, block.seed)], block, played)
+        return mixture, time.thread_time() - start
+
+    for i, (mixture, seconds) in _each(play, shards, min(threads, shards), report):
+        start = time.perf_counter()
+        tree.add(i, mixture)
+        spent, mixing = spent + seconds, mixing + time.perf_counter() - start
+    start = time.perf_counter()
+    assert tree.root is not None
+    learner.mix(tree.root)
+    dataset.record()
+    dataset.check()
+    now = time.perf_counter()
+    waiting = max(0.0, (start - began) * min(threads, shards) - spent - mixing)
+    return Seconds(spent, waiting, mixing + now - start)
+
+
+Play = Callable[[int, Callable[[int], None] | None], tuple[Mixture, float]]
+
+
+class _Stopped(Exception):
+    """Another shard has failed, or Ctrl-C was pressed."""
+
+
+def _each(
+    play: Play, shards: int, threads: int, report: Callable[[int], None] | None
+) -> Iterator[tuple[int, tuple[Mixture, float]]]:
+    """What each shard made, as they come; no more than a few wait to be taken."""
+    if threads == 1:
+        for i in range(shards):
+            yield i, play(i, report)
+        return
+    counts: queue.SimpleQueue[int] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def played(n: int) -> None:
+        counts.put(n)
+        if stop.is_set():
+            raise _Stopped
+
+    def tell() -> None:
+        while not counts.empty():
+            n = counts.get()
+            if report is not None:
+                report(n)
+
+    with ThreadPoolExecutor(threads, thread_name_prefix="perceptive-shard") as pool:
+        todo = iter(range(shards))
+        running: dict[Future[tuple[Mixture, float]], int] = {}
+        try:
+            for i in range(threads):
+                running[pool.submit(play, next(todo), played)] = i
+            while running:
+                done, _ = wait(running, SOON, FIRST_COMPLETED)
+                tell()
+                for future in done:
+                    i = running.pop(future)
+                    result = future.result()
+                    following = next(todo, None)
+                    if following is not None:
+                        running[pool.submit(play, following, played)] = following
+                    yield i, result
+        finally:
+            stop.set()
+
+
+def one_shot(dataset: Dataset, training: TrainingParameters) -> None:
+    """Mixing in one shot, to compare with: every shard plays all epochs on its own, and they are mixed at the end.
+
+    On separable data it need not converge (McDonald, Hall & Mann 2010, Theorem 2).
+    """
+    check_mixing(dataset.learner, training.shards)
+    learner, n, shards = cast(MixableLearner, dataset.learner), len(dataset), training.shards
+    tree = Tree(shards)
+    dataset.meet()
+    for i in range(shards):
+        members = np.arange(i, n, shards)
+        orders = [order_of(len(members), i, epoch if training.shuffle else None) for epoch in range(training.epochs)]
+        block = block_of(training, 0)
+        tree.add(i, play_shard(learner, dataset, members[np.concatenate(orders)], block))
+    assert tree.root is not None
+    learner.mix(tree.root)
+    for _ in range(training.epochs):
+        dataset.record()
