@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
+.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-defaults coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -51,7 +51,7 @@ lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order ## all benchmarks against their rivals
+bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-defaults ## all benchmarks against their rivals
 
 bench-linear: $(CORE) $(BENCH) ## the linear learners against their rivals
 	$(BIN)/python benchmarks/linear.py
@@ -67,6 +67,9 @@ bench-tagger: $(CORE) $(BENCH) ## the sequence tagger against its rivals; needs 
 
 bench-order: $(CORE) $(BENCH) ## what the order of files does to a model; needs PERCEPTIVE_DATA
 	$(BIN)/python benchmarks/order.py
+
+bench-defaults: $(CORE) $(BENCH) ## which options win on texts, tables and svmlight files; some sets need PERCEPTIVE_DATA
+	$(BIN)/python benchmarks/defaults.py
 
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py

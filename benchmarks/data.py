@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import inspect
 import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import warnings
 import zlib
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +75,49 @@ def scaled(X: NDArray[Any]) -> NDArray[np.float32]:
 def sparse(X: NDArray[Any]) -> sp.csr_array:
     """Pixels between 0 and 1, only those that are not 0."""
     return sp.csr_array(scaled(X))
+
+
+def sentiment() -> dict[str, list[str]]:
+    """Lines "positive TAB text" or "negative TAB text" of four sources (Hutto & Gilbert 2014), from a package's source."""
+    folder = CACHE / "sentiment"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as there:
+            download = ["pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", there]
+            subprocess.run([sys.executable, "-m", *download, "vaderSentiment==3.3.2"], check=True)
+            with tarfile.open(Path(there, "vaderSentiment-3.3.2.tar.gz")) as package:
+                inner = package.extractfile("vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz")
+                with tarfile.open(fileobj=inner) as texts:
+                    texts.extractall(Path(there, "texts"), filter="data")
+            os.rename(Path(there, "texts", "hutto_ICWSM_2014"), folder)
+    found = {}
+    parts = {"movies": "movieReviewSnippets", "products": "amazonReviewSnippets", "news": "nytEditorialSnippets"}
+    for name, file in {"tweets": "tweets", **parts}.items():
+        rows = (folder / f"{file}_GroundTruth.txt").read_text("utf-8", "replace").splitlines()
+        rated = [row.split("\t", 2) for row in rows if row.count("\t") >= 2]
+        found[name] = [f"{'positive' if float(mean) > 0 else 'negative'}\t{text}\n" for _, mean, text in rated]
+    return found
+
+
+def docstrings(package: str) -> list[str]:
+    """Lines "subpackage TAB docstring" of what an installed package defines, without the package's own name.
+
+    Subpackages of fewer than 20 docstrings of 60 words or more are left out.
+    """
+    found: dict[str, str] = {}
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+        if {"tests", "conftest", "externals"} & {*module.name.split(".")}:
+            continue
+        with suppress(ImportError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            members = list(vars(import_module(module.name)).values())
+        for one in members:
+            where = str(getattr(one, "__module__", "")).split(".")
+            text = inspect.getdoc(one) if inspect.isclass(one) or inspect.isroutine(one) else None
+            if text and where[0] == package and len(where) > 1 and len(text.split()) >= 60:
+                found.setdefault(" ".join(re.sub(package + r"[\w.]*", "", text).split()), where[1])
+    often = Counter(found.values())
+    return [f"{label}\t{text}\n" for text, label in sorted(found.items()) if often[label] >= 20]
 
 
 def part(name: str) -> Path | None:

@@ -47,7 +47,7 @@ def test_rows(tmp_path, seed):
     path = svmlight(tmp_path / "a.svm", y)
     training = {**TRAINING, "random_state": seed}
     more = ["--seed", seed, "--features", 5]
-    same(trained(path, "--bias", "auto", *more), LinearClassifier(**training).fit(X, y))
+    same(trained(path, "--rule", "perceptron", *more), LinearClassifier(**training).fit(X, y))
     same(trained(path, "--kernel", "poly(2)", *more), KernelClassifier(kernel="poly(2)", **training).fit(X, y))
 
 

@@ -61,7 +61,7 @@ def memory_of(folder, format, n, *options):
 def test_memory_does_not_grow_with_the_rows(tmp_path, format, options):
     """In one thread, as several would not have all the blocks that they may have of a small file."""
     few, many = (memory_of(tmp_path, format, n, "--threads", "1", *options) for n in (FEW, MANY))
-    settles = 16e6 if format == "lists" else 0  # bytes: few lists do not fill a window
+    settles = 16e6  # bytes: few rows do not fill a window
     assert many <= 1.1 * few + settles
 
 

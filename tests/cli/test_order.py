@@ -42,7 +42,8 @@ def folder(request, tmp_path_factory):
 
 
 def accuracy(folder, *options):
-    perceptive("train", *options, "--text", "--bits", 12, "-o", "m", "--quiet", cwd=folder)
+    plain = ["--rule", "perceptron", "--words", "1", "--no-idf"]  # as Python has them
+    perceptive("train", *options, "--text", *plain, "--bits", 12, "-o", "m", "--quiet", cwd=folder)
     return json.loads(perceptive("eval", "m", "test.tsv", "--json", cwd=folder).stdout)["metrics"]["accuracy"]
 
 
@@ -108,6 +109,8 @@ def test_without_shuffling_the_order_is_kept(tmp_path, monkeypatch, epochs):
             "-o",
             "m",
             "--no-shuffle",
+            "--rule",
+            "perceptron",
             "--bias",
             1,
             "--epochs",

@@ -81,7 +81,7 @@ def test_what_would_be_passed_over_is_refused(chunks, data, model):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--C", 0.1], "--C has no effect with --rule perceptron; it is for pa1, pa2, mira"),
+        (["--C", 0.1], "--C has no effect with --rule arow; it is for pa1, pa2, mira"),
         (["--rule", "pa1", "--r", 2], "--r has no effect with --rule pa1; it is for arow"),
         (["--rule", "arow", "--margin", 1], "--margin has no effect with --rule arow; it is for perceptron"),
         (["--rule", "pa", "--learning-rate", 1], "--learning-rate has no effect with --rule pa"),

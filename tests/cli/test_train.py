@@ -11,6 +11,9 @@ from perceptive import load_learner
 
 def test_train_tells_what_happened(data):
     done = perceptive("train", data / "train.svm", "-o", data / "a.model", "--holdout", 0.1, "--epochs", 3)
+    assert "bound" in done.stdout and "none is known for arow; --rule perceptron has one" in done.stdout
+    done = perceptive(*"train --rule perceptron --holdout 0.1 --epochs 3".split(), data / "train.svm", "-o", data / "a.model")
+    assert "none is known" not in done.stdout
     told = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("held-out"))
     assert told["examples"] == "300"
     assert len(told["mistakes"].split()) == 3
@@ -33,7 +36,7 @@ def test_the_model_is_that_of_the_library(data, model):
 
 
 def test_continue(data):
-    once = ["--epochs", 1, "--no-shuffle", "--quiet", "--classes", "0,1", "--features", 30]
+    once = ["--epochs", 1, "--no-shuffle", "--quiet", "--classes", "0,1", "--features", 30, "--bias", 1]
     perceptive("train", data / "train.svm", data / "test.svm", "-o", data / "both.model", *once)
     perceptive("train", data / "train.svm", "-o", data / "first.model", *once)
     perceptive(

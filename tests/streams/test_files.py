@@ -1,6 +1,7 @@
 """Files of every format as streams: guessed, packed, several, cut anywhere, in threads; texts, tables, dicts."""
 
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from perceptive import _core, streams
 from perceptive.errors import ParameterError
 from perceptive.features.text import TextFeatures
-from perceptive.streams import parsing
+from perceptive.streams import blocks, parsing
 
 pytestmark = pytest.mark.core
 
@@ -170,10 +171,20 @@ def test_idf_takes_a_pass_of_its_own(tmp_path):
     other = streams.open(path, format=stream.format, idf=known.idf_)
     assert other.idf is known.idf_
     assert np.allclose(next(iter(other))[0].data, next(iter(stream))[0].data, rtol=1e-6)
-    with pytest.raises(ValueError, match="standard input can be read only once"):
-        list(streams.open("-", format="text", text={"idf": True}))
     with pytest.raises(ValueError, match="count them first, with learn_idf"):
         list(parsing.parse([str(path)], stream.format, np.dtype(float)))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_idf_of_a_pipe_is_that_of_its_first_block(monkeypatch, pack):
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    lines = [f"y\tword{i % 7} text\n" for i in range(100)]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pack("".join(lines).encode()))))
+    stream = streams.open("-", format="text", bits=10, text={"idf": True})
+    known = TextFeatures(bits=10, idf=True)
+    known.learn_idf(line[2:] for line in lines[:4])  # those that 64 bytes hold
+    assert np.array_equal(stream.idf, known.idf_)
+    assert sum(len(y) for _, y in stream) == 100
 
 
 # ---------------------------------------------------------------- tables

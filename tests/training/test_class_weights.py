@@ -28,7 +28,7 @@ def train(path, *options):
 
 
 LITERAL = {"bias": 1.0, "shuffle": False, "dtype": "float64"}
-AS_GIVEN = ("--no-shuffle", "--dtype", "float64")
+AS_GIVEN = ("--bias", "1", "--no-shuffle", "--dtype", "float64")
 
 
 @pytest.mark.parametrize("asked", ["balanced", {"rare": 3.0, "often": 0.5}, {"rare": 2.0}])

@@ -16,6 +16,7 @@ from perceptive.cli.labels import in_line
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks import Entry, Evaluation
 from perceptive.inspection import describe
+from perceptive.rules import RULES
 
 if TYPE_CHECKING:
     from perceptive.certificates import Certificate
@@ -69,6 +70,9 @@ def tell_training(
             rows.append((f"held-out {metric}", of_epochs(history.held_out, ".2%")))
         if certificate is not None:
             rows.append(("certificate", str(certificate)))
+        rule = getattr(learner.parameters, "rule", None)
+        if rule is not None and not RULES[rule].theorem:
+            rows.append(("bound", f"none is known for {rule}; --rule perceptron has one"))
         rows += [("time", f"{seconds:.2f} s"), ("memory", size(memory)), ("bytes", size(n_bytes))]
         print(pairs([*rows, ("model", options.output)]))
 

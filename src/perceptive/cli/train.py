@@ -61,6 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Learn."""
     from perceptive.cli.console import tell_log
+    from perceptive.cli.defaults import fill
     from perceptive.models.registry import load_learner, save
 
     began = time.monotonic()
@@ -71,15 +72,18 @@ def run(options: argparse.Namespace) -> int:
         [*options.data, options.dev, options.base, *_templates(options)],
         may_replace=options.model,
     )
+    trials, open_rule = None, options.tune and options.rule is None
+    if options.tune and not options.follow:
+        from perceptive.cli.tuning import tune
+
+        trials = tune(options, entry)
+    fill(options, entry)
+    if learner is None and not open_rule:
+        _refuse_unheeded(options)
     if options.follow:
         from perceptive.cli.follow import follow
 
         return follow(options, entry.adapter(), learner)
-    trials = None
-    if options.tune:
-        from perceptive.cli.tuning import tune
-
-        trials = tune(options, entry)
     training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
     checkpoint = _checkpoint(options)
     with checkpoint or nullcontext():
@@ -132,8 +136,6 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
         if options.certify:
             raise UsageError("--certify needs all examples of a run, and those of before are not given; leave it out")
     entry.refuse(options)
-    if learner is None and not (options.tune and options.rule is None):
-        _refuse_unheeded(options)
     return entry
 
 

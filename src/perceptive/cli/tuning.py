@@ -10,6 +10,7 @@ from typing import Any
 
 from perceptive.cli import groups as g
 from perceptive.cli.console import table
+from perceptive.cli.defaults import fill
 from perceptive.cli.options import as_option, given
 from perceptive.cli.tasks import Entry
 from perceptive.errors import Parameter, UsageError
@@ -80,6 +81,7 @@ def _play(
     if "cache" in g.names_of(entry.takes["train"]):
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})
+    fill(tried, entry)
     training = TrainingParameters(**given(tried, TrainingParameters, {"progress", "n_jobs"}))
     job = entry.adapter().open(tried, training, None)
     try:

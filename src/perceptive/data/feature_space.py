@@ -21,6 +21,7 @@ from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.state import State, array_of, below
+from perceptive.streams import idf
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 
@@ -261,9 +262,9 @@ class FeatureSpace:
         """Have at least so many columns."""
         self.n_features = max(self.n_features or 0, n_features)
 
-    def reads(self, format: FileFormat, idf: NDArray[np.float32] | None) -> None:
+    def reads(self, format: FileFormat, factors: NDArray[np.float32] | None) -> None:
         """Learn from files of a format from now on."""
-        self.format, self.idf = format, idf
+        self.format, self.idf = format, factors
         if format.width is not None:
             self.n_features = format.width
 
@@ -294,7 +295,7 @@ class FeatureSpace:
         """As plain values and arrays."""
         arrays: dict[str, NDArray[Any]] = {}
         if self.idf is not None:
-            arrays["idf"] = self.idf
+            arrays |= idf.pack(self.idf)
         if self.names is not None:
             arrays |= zip(NAMES, self.names.to_arrays(), strict=True)
         if self.vocabulary is not None:
@@ -315,7 +316,7 @@ class FeatureSpace:
         if meta.get("reading") is not None:  # models from before files could be read have none
             self.format = FileFormat.from_meta(meta["reading"])
             if self.format.has_idf:
-                self.idf = np.ascontiguousarray(array_of(arrays, "idf", np.float32, (self.format.width,)))
+                self.idf = idf.unpack(arrays, self.format.width or 0)
         self.header = tuple(meta.get("header", ()))
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))

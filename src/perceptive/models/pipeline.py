@@ -10,6 +10,7 @@ import numpy as np
 from perceptive import _core
 from perceptive.features.text import TextFeatures
 from perceptive.state import State, below
+from perceptive.streams import idf
 from perceptive.streams.file_format import TEXT, FileFormat
 
 KIND = "Pipeline"
@@ -40,7 +41,7 @@ class TextPipeline(NamedTuple):
         meta = {"steps": list(self.steps), "text": self.features.options(), "kind": self.kind, "model": self.state.meta}
         arrays = dict(self.state.within("model.").arrays)
         if self.features.idf_ is not None:
-            arrays["idf"] = self.features.idf_
+            arrays |= idf.pack(self.features.idf_)
         if self.features.remember_names:
             arrays |= zip(NAMES, self.features.index.to_arrays(), strict=True)
         return State(meta, arrays)
@@ -49,8 +50,9 @@ class TextPipeline(NamedTuple):
     def split(cls, state: State) -> TextPipeline:
         """What `joined` gave; raises ValueError where the parts do not fit together."""
         meta, arrays = state
-        idf = np.ascontiguousarray(arrays["idf"]) if "idf" in arrays else None
-        features = TextFeatures.from_options(meta["text"], idf)
+        features = TextFeatures.from_options(meta["text"])
+        if idf.IDF in arrays:
+            features = TextFeatures.from_options(meta["text"], idf.unpack(arrays, features.width))
         if NAMES[0] in arrays:
             index = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
             features.remember([name for names in index.inverted(1).values() for name in names])

@@ -20,13 +20,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from perceptive.cached import cached
 from perceptive.errors import Parameter, ParameterError
-from perceptive.streams.blocks import STDIN, Paths, expand, repeatable
+from perceptive.streams.blocks import Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
 from perceptive.streams.file_format import FileFormat, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.measuring import learn_scaling
-from perceptive.streams.parsing import Log, default_threads, learn_idf, parse
+from perceptive.streams.idf import learn_idf
+from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.tables import feature_columns
 
 if TYPE_CHECKING:
@@ -87,17 +88,19 @@ class Stream:
             raise ParameterError(
                 "{} measures the columns before the first example; train on a file, and go on from that model", "scale"
             )
-        return replace(stream, format=stream.measured)
+        idf = self.known_idf
+        if live and idf is None and format.has_idf:
+            idf = learn_idf(self.files, format, skip=True, live=True)
+        return replace(stream, format=stream.measured, known_idf=idf)
 
     @cached
     def idf(self) -> NDArray[np.float32] | None:
-        """How rare the features of the texts are, where that is asked for: the files are read for it once."""
+        """How rare the features of the texts are, where that is asked for: the files are read for it once.
+
+        Of what can be read only once that is the first block, which is kept to be read.
+        """
         if not self.format.has_idf or self.known_idf is not None:
             return self.known_idf
-        if STDIN in self.files:
-            raise ParameterError(
-                "{} reads the files twice, but standard input can be read only once; write it to a file", "text.idf"
-            )
         return learn_idf(self.files, self.format, threads=self.threads, skip=self.skip)
 
     @property

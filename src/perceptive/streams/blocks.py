@@ -138,11 +138,14 @@ def blocks(path: str, size: int | None = None, cut: Cut = last_line, live: bool 
                 return
 
 
-def first_block(path: str, cut: Cut) -> Iterator[Block]:
-    """The first block of standard input or of a pipe, which stays there to be read."""
-    start = bytearray(_look_ahead(path, BLOCK))
-    end = cut(start, len(start)) if len(start) >= BLOCK else len(start)
-    begin = len(MARK) if start.startswith(MARK) else 0
+def first_block(path: str, cut: Cut, live: bool = False) -> Iterator[Block]:
+    """The first block of standard input or of a pipe, which stays there to be read.
+
+    One that is live has what is there as soon as it has a line.
+    """
+    start = bytearray(peek(path, BLOCK) if live else _look_ahead(path, BLOCK))
+    end = cut(start, len(start)) if live or len(start) >= BLOCK else 0
+    end, begin = end or len(start), len(MARK) if start.startswith(MARK) else 0
     if end > begin:
         yield Block(memoryview(start)[begin:end], begin)
 
@@ -247,14 +250,11 @@ def _plain(path: str) -> Iterator[Any]:
             with gzip.GzipFile(fileobj=raw) as file, _sound(path, EOFError, gzip.BadGzipFile, zlib.error):
                 yield file
         elif start == ZSTD:
-            with _zstd(path, raw) as (file, error), _sound(path, EOFError, error):
+            zstd = _zstd(path)
+            with zstd.ZstdFile(raw) as file, _sound(path, EOFError, zstd.ZstdError):
                 yield file
         else:
             yield raw
-
-
-class UnknownFormat(ValueError):
-    """The first bytes of a file do not tell its format."""
 
 
 def peek(path: str, size: int = 1 << 16) -> bytes:
@@ -262,27 +262,24 @@ def peek(path: str, size: int = 1 << 16) -> bytes:
     if repeatable(path):
         with _plain(path) as file:
             return bytes(file.read(size))
-    start = _unpacked(path, _once(path).peek_line(size), size)
-    if start is None:
-        raise UnknownFormat("the format cannot be told from packed standard input")
-    return start
+    return _unpacked(path, _once(path).peek_line(size), size)
 
 
 def _look_ahead(path: str, size: int) -> bytes:
     """So many bytes of what comes but once, unpacked, which stay there to be read."""
-    start = _unpacked(path, _once(path).peek(size), size)
-    if start is None:
-        cure = "unpack it, or do not scale (scale=None, --scale none)"
-        raise ValueError(f"{shown(path)}: what zstd has packed can be measured in a file only; {cure}")
-    return start
+    return _unpacked(path, _once(path).peek(size), size)[:size]
 
 
-def _unpacked(path: str, start: bytes, size: int) -> bytes | None:
-    """The beginning of a file, unpacked; None where that cannot be done."""
-    with _sound(path, zlib.error):
-        if start[:2] == GZIP:
+def _unpacked(path: str, start: bytes, size: int) -> bytes:
+    """The beginning of a file, unpacked."""
+    if start[:2] == GZIP:
+        with _sound(path, zlib.error):
             return zlib.decompressobj(31).decompress(start, size)
-    return None if start[:4] == ZSTD else start
+    if start[:4] == ZSTD:
+        zstd = _zstd(path)
+        with _sound(path, zstd.ZstdError):
+            return bytes(zstd.ZstdDecompressor().decompress(start, size))
+    return start
 
 
 def check_json_lines(path: str) -> None:
@@ -354,14 +351,10 @@ def _sound(path: str, *errors: type[Exception]) -> Iterator[None]:
         raise ValueError(f"{shown(path)}: the compressed file is damaged or cut off ({error}); fetch it anew") from None
 
 
-@contextmanager
-def _zstd(path: str, raw: Any) -> Iterator[tuple[Any, type[Exception]]]:
+def _zstd(path: str) -> Any:
     for name in ("compression.zstd", "backports.zstd"):  # the standard library, from Python 3.14 on, and for older ones
         try:
-            zstd: Any = import_module(name)
+            return import_module(name)
         except ImportError:
             continue
-        with zstd.ZstdFile(raw) as file:
-            yield file, zstd.ZstdError
-        return
     raise ImportError(f"{shown(path)}: zstd files need Python 3.14 or the package backports.zstd; install it")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from perceptive.errors import ParameterError, literal
-from perceptive.streams.blocks import STDIN, UnknownFormat, peek, shown
+from perceptive.streams.blocks import STDIN, peek, shown
 
 ENDINGS = {
     "svm": "svmlight",
@@ -30,6 +30,10 @@ SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#
 ENTRIES = re.compile(rb"[ \t]%s" % ENTRY)
 MAGIC = (b"PAR1", b"ARROW1")
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
+
+
+class UnknownFormat(ValueError):
+    """The first lines of a file do not tell its format."""
 
 
 def guess(files: Sequence[str]) -> str:
@@ -96,7 +100,7 @@ def guess_text(start: bytes) -> str:
     'csv'
     >>> guess_text(b"to be or not to be\n")
     Traceback (most recent call last):
-    perceptive.streams.blocks.UnknownFormat: the format cannot be told from the first lines
+    perceptive.streams.guessing.UnknownFormat: the format cannot be told from the first lines
     """
     if start.startswith(MAGIC):
         return "arrow"

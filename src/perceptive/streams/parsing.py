@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.streams import mixing, tables
-from perceptive.streams.blocks import Block, located, located_in_pieces
+from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat, Header
 
@@ -143,6 +143,7 @@ def parse(
     skip: bool = False,
     remember: bool = False,
     live: bool = False,
+    ahead: bool = False,
     block: int | None = None,
     idf: NDArray[np.float32] | None = None,
     only_text: bool = False,
@@ -167,6 +168,8 @@ def parse(
         Log the names of hashed features.
     live : bool
         Give what there is as soon as it is there.
+    ahead : bool
+        Of what comes but once give the first block alone, which stays there to be read.
     block : int or None
         Bytes at a time.
     idf : array of float32 or None
@@ -211,7 +214,7 @@ def parse(
             yield mixing.mixed(files, format, block, begin)
             return
         for file, path in enumerate(files):
-            source, header, lines = tables.open(path, format, block, live)
+            source, header, lines = tables.open(path, format, block, live, ahead and not repeatable(path))
             yield zip(repeat(begin(file, path, header, lines)), source, strict=False)
 
     for source in sources():
@@ -238,22 +241,3 @@ def parse(
                 raise BrokenLine(said[0])
             log.skipped += skipped
             log.complaints += said
-
-
-def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
-    """Read texts to count how many hold each bucket: idf[h] = ln((1 + n) / (1 + df[h])) + 1.
-
-    Parameters
-    ----------
-    files : iterable of paths
-    format : FileFormat
-    **options
-        Those of `parse`.
-    """
-    assert format.bits is not None
-    n, df = 0, np.zeros(1 << format.bits, np.int64)
-    raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=(), scale=None)
-    for examples in parse(files, raw, np.dtype(np.float64), only_text=True, **options):
-        n += len(examples)
-        np.add.at(df, examples.indices, 1)
-    return np.asarray(np.log((1.0 + n) / (1.0 + df)) + 1.0, np.float32)

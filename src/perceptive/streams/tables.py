@@ -52,9 +52,9 @@ def open(
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
-        return first_block(path, last_line) if ahead else blocks(path, size, live=live), None, 0
+        return first_block(path, last_line, live) if ahead else blocks(path, size, live=live), None, 0
     cutter = Cutter(format.delimiter)
-    source = first_block(path, cutter) if ahead else blocks(path, size, cutter, live)
+    source = first_block(path, cutter, live) if ahead else blocks(path, size, cutter, live)
     first = next(source, None)
     if first is None:
         return iter(()), Header((), ","), 0

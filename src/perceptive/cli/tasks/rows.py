@@ -62,11 +62,16 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
             dtype=learner.parameters.dtype,
             **common,
         )
-    if options.text and options.format not in (None, "text", "fasttext"):
-        raise UsageError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
+    check_text(options)
     format = "text" if options.text else options.format
     dtype = options.dtype or parameters.dtype  # type: ignore[attr-defined]
     return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
+
+
+def check_text(options: argparse.Namespace) -> None:
+    """Raise where texts are asked for in files of another format."""
+    if options.text and options.format not in (None, "text", "fasttext"):
+        raise UsageError(f"--text and --format {options.format} do not go together; for a table, give --text-column")
 
 
 def _format_options(options: argparse.Namespace) -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""Inverse document frequencies: how much the rare features of texts count, and how a model file holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.state import Arrays, array_of
+from perceptive.streams.file_format import FileFormat
+from perceptive.streams.parsing import parse
+
+REST, AT, IDF = "idf.rest", "idf.at", "idf"  # that of features which no text has; where the others are, and what
+MOST = 1 << 22  # that are packed: a small file must stay small in memory
+
+
+def idf_of(n: int, df: NDArray[np.int64]) -> NDArray[np.float32]:
+    """idf[h] = ln((1 + n) / (1 + df[h])) + 1, where h is in df[h] of the n texts.
+
+    Examples
+    --------
+    >>> idf_of(3, np.array([3, 0])).round(3).tolist()
+    [1.0, 2.386]
+    """
+    return np.asarray(np.log((1.0 + n) / (1.0 + df)) + 1.0, np.float32)
+
+
+def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
+    """Read texts to count how many of them have each feature; of what comes but once, the first block.
+
+    Parameters
+    ----------
+    files : iterable of paths
+    format : FileFormat
+    **options
+        Those of `parse`.
+    """
+    assert format.bits is not None
+    n, df = 0, np.zeros(1 << format.bits, np.int64)
+    raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=(), scale=None)
+    for examples in parse(files, raw, np.dtype(np.float64), only_text=True, ahead=True, **options):
+        n += len(examples)
+        np.add.at(df, examples.indices, 1)
+    return idf_of(n, df)
+
+
+def pack(idf: NDArray[np.float32]) -> Arrays:
+    """Those of the features that were met, where that makes fewer bytes: the others all have the largest one.
+
+    Examples
+    --------
+    >>> packed = pack(idf_of(3, np.array([3, 0, 0, 0])))
+    >>> packed["idf.at"].tolist(), unpack(packed, 4).round(3).tolist()
+    ([0], [1.0, 2.386, 2.386, 2.386])
+    """
+    rest = idf.max()
+    at = np.flatnonzero(idf != rest).astype(np.uint32)
+    if len(idf) > MOST or at.nbytes + idf[at].nbytes >= idf.nbytes:
+        return {IDF: idf}
+    return {IDF: idf[at], AT: at, REST: np.array([rest])}
+
+
+def unpack(arrays: Mapping[str, NDArray[Any]], width: int) -> NDArray[np.float32]:
+    """What `pack` was given; raises ValueError where the arrays cannot be that."""
+    if AT not in arrays:
+        found = np.ascontiguousarray(array_of(arrays, IDF, np.float32, (width,)))
+    else:
+        at = array_of(arrays, AT, np.uint32, (None,))
+        if width > MOST:
+            raise ValueError(f"{IDF} must hold {width} numbers: only up to {MOST} are packed")
+        if (at[1:] <= at[:-1]).any() or (at[-1:] >= width).any():
+            raise ValueError(f"{AT} must hold rising numbers below {width}")
+        found = np.full(width, array_of(arrays, REST, np.float32, (1,))[0], np.float32)
+        found[at] = array_of(arrays, IDF, np.float32, at.shape)
+    if not (found > 0).all():
+        raise ValueError(f"{IDF} must hold positive numbers")
+    return found
