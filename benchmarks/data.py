@@ -78,7 +78,7 @@ def sparse(X: NDArray[Any]) -> sp.csr_array:
 
 
 def sentiment() -> dict[str, list[str]]:
-    """Lines "positive TAB text" or "negative TAB text" of four sources (Hutto & Gilbert 2014), from a package's source."""
+    """Lines "positive TAB text" or "negative TAB text" of four sources (Hutto & Gilbert 2014), from PyPI."""
     folder = CACHE / "sentiment"
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)

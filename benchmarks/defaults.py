@@ -1,4 +1,4 @@
-"""Which options win: what `perceptive train` is given on texts, on tables and on svmlight files, before its user says anything."""
+"""Which options win on texts, on tables and on svmlight files: those are the defaults of `perceptive train`."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def vectors(folder: Path) -> Iterator[Set]:
 
 
 def choices(kind: str) -> list[str]:
-    """What may be the default of a kind of file: of texts, every rule with one reading, and one rule with every reading."""
+    """What may be the default of a kind of file; of texts, every rule with one reading, one rule with every one."""
     if kind != "texts":
         return [f"{rule} --bias {bias}" for rule in RULES for bias in ("1", "auto")]
     readings = [

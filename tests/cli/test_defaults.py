@@ -33,7 +33,7 @@ def test_texts(tmp_path, name):
     assert learner.parameters.rule == "arow"
     reading = learner.space.format.text
     assert (reading["words"], reading["idf"]) == ((1, 2), True)
-    learner = trained(tmp_path, name, *"--rule perceptron --words 1 --no-idf".split())
+    learner = trained(tmp_path, name, "--rule", "perceptron", "--words", "1", "--no-idf")
     assert learner.parameters.rule == "perceptron"
     reading = learner.space.format.text
     assert (reading["words"], reading["idf"]) == ((1, 1), False)
@@ -53,7 +53,7 @@ def test_numbers(tmp_path, name, rule):
 def test_other_learners_have_their_own_defaults(tmp_path):
     assert trained(tmp_path, "rows.svm", "--kernel", "poly(2)").parameters.rule == "perceptron"
     (tmp_path / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
-    perceptive(*"train lists.svm --task rank -o m --quiet".split(), cwd=tmp_path)
+    perceptive("train", "lists.svm", "--task", "rank", "-o", "m", "--quiet", cwd=tmp_path)
     assert load_learner(tmp_path / "m").parameters.rule == "perceptron"
 
 
@@ -70,5 +70,5 @@ def test_idf_of_what_arrives_is_that_of_its_first_lines(tmp_path):
         learner = load_learner(tmp_path / "m")
         assert len(set(learner.space.idf.tolist())) == 3  # of features that none, one, or two of the texts have
         before = learner.space.idf
-        perceptive(*"train - --continue m -o n".split(), *options, cwd=tmp_path, input="ham\tsee you later\n")
+        perceptive("train", "-", "--continue", "m", "-o", "n", *options, cwd=tmp_path, input="ham\tsee you later\n")
         assert (load_learner(tmp_path / "n").space.idf == before).all()

@@ -66,15 +66,23 @@ def tags(options=""):
     ]
 
 
+PLAIN = "--rule perceptron --bias 1"
+OVR = "--multiclass ovr --ignore f5"
+TEXT = "--text --bits 8 --epochs 2 --words 1 --rule perceptron"
 KERNEL = "--kernel poly(2) --epochs 3"
 OBJECTS = "--kernel 0.5*spectrum(2)@text+subsequence(2)@text --epochs 3"
 CASES = {
-    "svmlight": Case(rows("two.svm", "two-test.svm", "--epochs 3")),
-    "svmlight-pa1-voted": Case(rows("two.svm", "two-test.svm", "--epochs 3 --rule pa1 --C 0.25 --hypothesis voted")),
-    "svmlight-delta": Case(rows("two.svm", "two-test.svm", "--epochs 1 --delta 1 --no-shuffle")),
+    "svmlight": Case(rows("two.svm", "two-test.svm", f"--epochs 3 {PLAIN}")),
+    "svmlight-default": Case(rows("two.svm", "two-test.svm", "--epochs 3")),
+    "csv-default": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 8")),
+    "text-default": Case(rows("words.txt", "words-test.txt", "--text --epochs 2 --bits 8"), exact=False),
+    "svmlight-pa1-voted": Case(
+        rows("two.svm", "two-test.svm", "--epochs 3 --rule pa1 --C 0.25 --hypothesis voted --bias 1")
+    ),
+    "svmlight-delta": Case(rows("two.svm", "two-test.svm", f"--epochs 1 --delta 1 --no-shuffle {PLAIN}")),
     "svmlight-keep": Case(
         [
-            "train two.svm -o m.model --epochs 3 --keep all --quiet",
+            f"train two.svm -o m.model --epochs 3 --keep all --quiet {PLAIN}",
             *(f"predict m.model two-test.svm --scores --hypothesis {h}" for h in ("last", "best", "voted", "random")),
             "predict m.model two-test.svm --proba --hypothesis voted --json",
             "eval m.model two-test.svm --hypothesis best --json",
@@ -83,24 +91,31 @@ CASES = {
     ),
     "svmlight-continue": Case(
         [
-            *twice("train two.svm -o first.model --epochs 1 --classes=-1,1"),
+            *twice(f"train two.svm -o first.model --epochs 1 --classes=-1,1 {PLAIN}"),
             *twice("train two-test.svm --continue first.model -o m.model --epochs 2"),
             "predict m.model two-test.svm --scores --json",
         ]
     ),
-    "svmlight-skip": Case(twice("train broken.svm -o m.model --on-error skip --epochs 2")),
-    "svmlight-cache": Case(twice("train two.svm -o m.model --epochs 3 --cache two.cache --checkpoint two.point")),
-    "svmlight-follow": Case(["train two.svm -o m.model --follow", "predict m.model two-test.svm --scores --json"]),
+    "svmlight-skip": Case(twice(f"train broken.svm -o m.model --on-error skip --epochs 2 {PLAIN}")),
+    "svmlight-cache": Case(
+        twice(f"train two.svm -o m.model --epochs 3 --cache two.cache --checkpoint two.point {PLAIN}")
+    ),
+    "svmlight-follow": Case(
+        [f"train two.svm -o m.model --follow {PLAIN}", "predict m.model two-test.svm --scores --json"]
+    ),
     "svmlight-holdout": Case(
         [
-            *twice("train two.svm -o m.model --epochs 6 --holdout 0.25 --patience 2"),
+            *twice(f"train two.svm -o m.model --epochs 6 --holdout 0.25 --patience 2 {PLAIN}"),
             *twice("predict m.model two-test.svm --proba"),
         ],
         exact=False,
         holdout=True,
     ),
     "svmlight-parts": Case(
-        [*twice("train two.*.svm -o m.model --epochs 3 --rule pa1"), "predict m.model two-test.svm --scores --json"]
+        [
+            *twice("train two.*.svm -o m.model --epochs 3 --rule pa1 --bias 1"),
+            "predict m.model two-test.svm --scores --json",
+        ]
     ),
     "rank-blocks": Case(
         [
@@ -109,17 +124,21 @@ CASES = {
             "eval m.model large-lists.svm --json",
         ]
     ),
-    "vw": Case(rows("four.vw", "four-test.vw", "--epochs 3 --bits 6 --interactions a:b")),
-    "vw-names": Case(rows("four.vw", "four-test.vw", "--epochs 3 --bits 8 --invert-hash")),
-    "csv": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 8 --invert-hash --scale none")),
-    "csv-ovr": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 6 --multiclass ovr --ignore f5 --scale none")),
-    "json": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 8 --invert-hash --rule arow --scale none")),
-    "json-ovo": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 6 --multiclass ovo --scale none")),
-    "csv-scaled": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 6 --multiclass ovr --ignore f5")),
+    "vw": Case(rows("four.vw", "four-test.vw", f"--epochs 3 --bits 6 --interactions a:b {PLAIN}")),
+    "vw-names": Case(rows("four.vw", "four-test.vw", f"--epochs 3 --bits 8 --invert-hash {PLAIN}")),
+    "csv": Case(rows("four.csv", "four-test.csv", "--epochs 3 --bits 8 --invert-hash --scale none --bias 1")),
+    "csv-ovr": Case(rows("four.csv", "four-test.csv", f"--epochs 3 --bits 6 {OVR} --scale none --bias 1")),
+    "json": Case(
+        rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 8 --invert-hash --rule arow --scale none --bias 1")
+    ),
+    "json-ovo": Case(
+        rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 6 --multiclass ovo --scale none --bias 1")
+    ),
+    "csv-scaled": Case(rows("four.csv", "four-test.csv", f"--epochs 3 --bits 6 {OVR} --bias 1")),
     "json-scaled": Case(rows("four.jsonl", "four-test.jsonl", "--epochs 3 --bits 6 --scale max --bias auto")),
-    "text": Case(rows("words.txt", "words-test.txt", "--text --bits 8 --chars 2-3 --invert-hash --epochs 2")),
+    "text": Case(rows("words.txt", "words-test.txt", f"{TEXT} --no-idf --chars 2-3 --invert-hash")),
     "text-idf": Case(
-        rows("words.txt", "words-test.txt", "--text --bits 8 --idf --weighting log-tf --epochs 2"), exact=False
+        rows("words.txt", "words-test.txt", f"{TEXT} --idf --weighting log-tf"), exact=False
     ),
     "kernel": Case(rows("two.svm", "two-test.svm", KERNEL), exact=False),
     "kernel-gaussian": Case(

@@ -21,7 +21,14 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "tables": {"rule": "perceptron", "bias": "auto"},
     "numbered": {"rule": "arow", "bias": "auto"},
 }
-KINDS = {"text": "texts", "csv": "tables", "json": "tables", "arrow": "tables", "svmlight": "numbered", "vw": "numbered"}
+KINDS = {
+    "text": "texts",
+    "csv": "tables",
+    "json": "tables",
+    "arrow": "tables",
+    "svmlight": "numbered",
+    "vw": "numbered",
+}
 
 
 def fill(options: argparse.Namespace, entry: Entry) -> None:

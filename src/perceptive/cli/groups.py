@@ -31,6 +31,14 @@ class Group:
         """These options of the group."""
         return Group(self.title, {name: self.options[name] for name in names})
 
+    def saying(self, **defaults: str) -> Group:
+        """The same options; what they are by default is said otherwise."""
+        options = dict(self.options)
+        for name, default in defaults.items():
+            help = options[name]["help"].rpartition(" (default")[0]
+            options[name] = {**options[name], "help": f"{help} (default: {default})"}
+        return Group(self.title, options)
+
     def without(self, *names: str) -> Group:
         """The other options of the group."""
         return Group(self.title, {name: how for name, how in self.options.items() if name not in names})
@@ -134,10 +142,14 @@ TEXT = Group(
     "text",
     {
         "text": _flag("the files are texts: label TAB text, or __label__x text"),
-        "words": {"type": span, "metavar": "N[-M]", "help": "n-grams of words, e.g. 1-2 (default: 1); 0 for none"},
+        "words": {
+            "type": span,
+            "metavar": "N[-M]",
+            "help": "n-grams of words, e.g. 1-2 (default: 1-2 to classify, else 1); 0 for none",
+        },
         "chars": {"type": span, "metavar": "N[-M]", "help": "n-grams of characters within words, e.g. 3-5"},
         "weighting": {"choices": ["binary", "tf", "log-tf"], "help": "of repeated features (default: tf)"},
-        "idf": _switch("rare features count more: reads the files once more"),
+        "idf": _switch("rare features count more: reads the files once more (default: yes to classify, else no)"),
         "lowercase": _switch("fold upper case (default: yes)"),
         "normalize_text": _switch("scale texts to length 1 (default: yes)"),
     },
@@ -147,7 +159,10 @@ ROWS = (FEATURES.without("invert_hash"), TABLES, TEXT)
 LISTS = (FEATURES.without("invert_hash", "scale"), TABLES.only("text_column"), TEXT.without("text"))
 
 # --cost is the taggers'; --bits and --features are about reading.
-LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference")
+# What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.
+LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference").saying(
+    rule="arow to classify texts, svmlight and vw, else perceptron", bias="auto to classify numbers, else 1.0"
+)
 CLASSES = Group(
     "learner",
     {

@@ -25,8 +25,8 @@ from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
 from perceptive.streams.file_format import FileFormat, check_meaning
 from perceptive.streams.guessing import guess
-from perceptive.streams.measuring import learn_scaling
 from perceptive.streams.idf import learn_idf
+from perceptive.streams.measuring import learn_scaling
 from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.tables import feature_columns
 
