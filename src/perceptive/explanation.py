@@ -7,7 +7,7 @@ a sentence the weights of its features for its label, and of the step from the l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +19,15 @@ from perceptive.data.raw import frame_dicts, is_frame
 from perceptive.data.rows import is_dicts, single_row
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
+from perceptive.learners.probing import best_path, segment_features, token_features
+from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.sparse import inspected
 from perceptive.streams.file_format import FileFormat
 
 Floats = NDArray[np.float64]
 STEP = "@label[-1]"  # the weight of a pair of labels
+VOTED = "a vote has no single vector to explain it; ask for another hypothesis, such as 'last'"
 
 
 class Part(NamedTuple):
@@ -58,7 +61,8 @@ class Explanation:
     Attributes
     ----------
     label : label
-        The prediction, or the class that was asked about; None for a candidate of a ranker.
+        The prediction, or the class that was asked about; None for a candidate of a ranker, the label sequence that
+        a reranker chose.
     score : float
         Of this label. Two classes have one score, which is taken with the sign of the label.
     bias : float
@@ -107,7 +111,7 @@ def explain(
 
     Parameters
     ----------
-    learner : LinearLearner, KernelLearner, SequenceLearner or RankingLearner
+    learner : Learner
     x : an example
         As the learner's `predict` takes it; of a ranker, a candidate.
     label : label or None
@@ -122,6 +126,7 @@ def explain(
     Returns
     -------
     Explanation, or a list of them: one for each token of a sentence
+        A reranker has one for a sentence, of the label sequence that it chose.
 
     Examples
     --------
@@ -136,8 +141,8 @@ def explain(
     """
     if hasattr(learner, "labelling"):
         return explain_tokens(learner, [x], top, hypothesis)[0]
-    if not hasattr(learner, "decide") and not hasattr(learner, "vector"):
-        raise ValueError("explain is about classifiers, taggers and linear rankers")
+    if hasattr(learner, "ranker"):
+        return explain_choice(learner, x, top, hypothesis)
     if hasattr(learner, "dual"):
         one = x if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2) else _single(x)
         return explain_supports(learner, one, label, top, hypothesis)[0]
@@ -162,7 +167,7 @@ def explain_rows(
     """Explain the predictions of a linear learner for rows (what has the arrays of a CSR matrix) of named columns."""
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
-        raise ValueError("a vote has no single vector to explain it; ask for another hypothesis, such as 'last'")
+        raise ValueError(VOTED)
     rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
     assert rows is not None  # indices rise
     rows, ranks = learner.space.find(rows), not hasattr(learner, "vectors")
@@ -293,22 +298,25 @@ def explain_supports(
     """Explain the predictions of a learner in the dual: what each support adds, the largest first."""
     dual = learner.learned().predictor()
     hypothesis = hypothesis or learner.parameters.hypothesis
+    if hypothesis == "voted":
+        raise ValueError(VOTED)
     X = learner.read_raw(X)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    which = _which(learner, n, label, lambda: learner.scores(X, hypothesis))
+    n, ranks = X.shape[0] if hasattr(X, "shape") else len(X), not hasattr(learner, "decide")
+    which = [1] * n if ranks else _which(learner, n, label, lambda: learner.scores(X, hypothesis))
+    names = [None, None] if ranks else learner.classes
     if dual.supports is None:
-        return [Explanation(learner.classes[k], 0.0, 0.0, []) for k in which]
-    coefficients = dual.coefficients(hypothesis, learner.parameters.normalized)
-    K = dual.K.with_supports(learner.kernel.prepare(X, dual.K.dtype), dual.supports).astype(np.float64)
+        return [Explanation(names[k], 0.0, 0.0, []) for k in which]
+    coefficients = dual.coefficients(hypothesis, getattr(learner.parameters, "normalized", False))
+    K = dual.K.with_supports(learner.as_predicted(X, dual), dual.supports).astype(np.float64)
     told = []
     for i, k in enumerate(which):
-        alpha = (1 if k else -1) * coefficients[:, 0] if learner.binary else coefficients[:, k]
+        alpha = (1 if k else -1) * coefficients[:, 0] if dual.task == "binary" else coefficients[:, k]
         parts = [
             Part(f"support {number}", None, float(value), float(a), float(value * a))
             for number, value, a in zip(np.asarray(dual.ids).tolist(), K[i], alpha, strict=True)
             if value * a
         ]
-        told.append(_explained(learner.classes[k], parts, 0.0, top))
+        told.append(_explained(names[k], parts, 0.0, top))
     return told
 
 
@@ -318,9 +326,13 @@ def explain_supports(
 def explain_tokens(
     learner: SequenceLearner, X: Sequence[Any], top: int | None = None, hypothesis: str | None = None
 ) -> list[list[Explanation]]:
-    """Explain the labels of sentences, token by token: the features of each, and the step from the label before."""
-    if learner.parameters.segments or learner.given is not None:
-        raise ValueError("explain is about labels of tokens; train a tagger without segments and without an encoding")
+    """Explain the labels of sentences, token by token: the features of each, and the step from the label before.
+
+    The features of a segment are told at its first token. With an encoding weights are those of the labels within,
+    whose names the steps have. The scores of the tokens add up to that of the path.
+    """
+    if (hypothesis or learner.parameters.hypothesis) == "voted":
+        raise ValueError(VOTED)
     weights = {(name, label): weight for name, label, weight in learner.heaviest(-1, hypothesis)}
     return [_explain_sentence(learner, list(x), weights, top, hypothesis) for x in X]
 
@@ -332,32 +344,30 @@ def _explain_sentence(
     top: int | None,
     hypothesis: str | None,
 ) -> list[Explanation]:
-    labels = learner.predict(x, hypothesis)
+    labels, path = learner.predict(x, hypothesis), best_path(learner, x, hypothesis)
     _, steps = learner.trellis(x, hypothesis)
-    path = [learner.index[label] for label in labels]
+    features = token_features(learner, x)
+    if learner.parameters.segments:
+        features = [mine + more for mine, more in zip(features, segment_features(learner, x, labels), strict=True)]
     told = []
-    for t, (label, features) in enumerate(zip(labels, _features(learner, x), strict=True)):
-        found = [(name, value, weights.get((name, str(label)), 0.0)) for name, value in features]
+    for t, within in enumerate(str(learner.labels[number]) for number in path):
+        found = [(name, value, weights.get((name, within), 0.0)) for name, value in features[t]]
         parts = [Part(name, None, value, weight, value * weight) for name, value, weight in found if weight]
         if t:
             step = float(steps[t - 1, path[t - 1], path[t]])
-            parts.append(Part(f"{STEP} = {labels[t - 1]}", None, 1.0, step, step))
-        told.append(_explained(label, parts, 0.0, top))
+            parts.append(Part(f"{STEP} = {learner.labels[path[t - 1]]}", None, 1.0, step, step))
+        told.append(_explained(labels[t], parts, 0.0, top))
     return told
 
 
-def _features(learner: SequenceLearner, x: list[Any]) -> list[list[tuple[str, float]]]:
-    """The features of each token of a sentence, with their values.
+# ---------------------------------------------------------------- rerankers
 
-    A learner of the same templates that is told that every token has a label of its own learns just these: it predicts
-    the first label everywhere, and adds the features of each token to the weights of its label.
-    """
-    own = [str(t) for t in range(len(x))]
-    template = learner.features or learner.templates
-    probe = SequenceLearner(["", *own], template=template, hypothesis="last", constraints=None)
-    probe.learn(x, own)
-    found: dict[str, list[tuple[str, float]]] = {label: [] for label in own}
-    for name, label, weight in probe.heaviest(-1):
-        if label in found:
-            found[label].append((name, weight))
-    return list(found.values())
+
+def explain_choice(
+    learner: RerankingLearner, x: Any, top: int | None = None, hypothesis: str | None = None
+) -> Explanation:
+    """Explain which of the label sequences that a tagger proposes was chosen: what the ranker saw in it."""
+    x = list(x)
+    row, labels = learner.chosen(x, hypothesis)
+    told: Explanation = explain(learner.ranker, row, top=top, hypothesis=hypothesis)
+    return replace(told, label=labels)

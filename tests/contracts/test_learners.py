@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from perceptive import certify, load_learner, save
+from perceptive.explanation import explain
 from perceptive.parameters import TrainingParameters
 from perceptive.training.loop import InMemory, Run, train
 from zoo import CASES
@@ -186,3 +187,70 @@ def test_weights_are_taken_or_refused(case):
     else:
         with pytest.raises(ValueError, match="weight"):
             learner.learn_many(case.X, case.y, weights)
+
+
+def explained(learner, x, hypothesis):
+    """An explanation, the score that it must add up to, and whether it is about the prediction."""
+    if hasattr(learner, "decide"):
+        told = explain(learner, x, hypothesis=hypothesis)
+        scores, k = np.atleast_1d(learner.score(x, hypothesis)), learner.index[told.label]
+        score = scores[k] if len(scores) > 1 else scores[0] * (1 if k else -1)
+        return [told], score, told.label == learner.predict(x, hypothesis)
+    if hasattr(learner, "tagger"):
+        told = explain(learner, x, hypothesis=hypothesis)
+        return [told], learner.score(x, hypothesis), told.label == learner.predict(x, hypothesis)
+    if hasattr(learner, "labelling"):
+        told = explain(learner, x, hypothesis=hypothesis)
+        labels = [one.label for one in told]
+        return told, learner.score(x, hypothesis), labels == learner.predict(x, hypothesis)
+    told = explain(learner, x[0], hypothesis=hypothesis)
+    return [told], learner.score([x[0]], hypothesis), told.label is None
+
+
+def test_explanations_add_up(case):
+    learner = learned(case)
+    before = everything(learner)
+    votes = learner.parameters.hypothesis == "voted"
+    if votes:
+        with pytest.raises(ValueError, match="a vote has no single vector"):
+            explained(learner, case.X[0], None)
+    if getattr(learner.parameters, "multiclass", "") == "ovo":
+        return  # its scores are votes of the pairs
+    for x in case.X[:6]:
+        told, score, right = explained(learner, x, "last" if votes else None)
+        assert right
+        assert sum(one.score for one in told) == pytest.approx(float(np.sum(score)), rel=1e-4, abs=1e-4)
+        for one in told:
+            assert one.bias + sum(part.contribution for part in one.parts) + one.rest == pytest.approx(one.score)
+    assert everything(learner) == before
+
+
+def test_pruning_keeps_what_predicts(case, tmp_path):
+    learner = learned(case)
+    if not hasattr(learner, "prune"):
+        assert hasattr(learner, "dual") or hasattr(learner, "tagger")  # supports, and who has two models
+        return
+    before, said = everything(learner), answers(learner, case)
+    if learner.parameters.keeps_journal:
+        with pytest.raises(ValueError, match="cannot be pruned"):
+            learner.prune()
+        assert everything(learner) == before
+        return
+    for bad in (-1.0, float("nan"), "much", True):
+        with pytest.raises(ValueError, match="threshold"):
+            learner.prune(bad)
+    assert everything(learner) == before
+    learner.prune()
+    assert answers(learner, case) == said
+    save(learner, tmp_path / "m")
+    assert answers(load_learner(tmp_path / "m"), case) == said
+    learner.learn_many(*case.part(0, HALF))
+    learner.prune(1e30)
+    assert np.abs(np.nan_to_num([np.max(np.abs(learner.score(x))) for x in case.X])).max() <= abs(
+        float(np.max([np.max(np.abs(v.biases["z_bias"])) * abs(v.bias) for v in vectors_of(learner)], initial=0.0))
+    )
+
+
+def vectors_of(learner):
+    """The weight vectors of a linear learner: their biases are never pruned."""
+    return getattr(learner, "vectors", {}).values()

@@ -9,7 +9,8 @@ from sklearn.datasets import load_iris
 import perceptive
 from command_line import perceptive as run
 from command_line import write_rows, write_sentences
-from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
+from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, Reranker, SequenceTagger
+from perceptive.kernels import SubsetTree
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["setosa", "versicolor", "virginica"]
@@ -112,14 +113,44 @@ def test_tokens(tmp_path):
     assert any(name.startswith("@label[-1] = ") for name in names)
 
 
+PEOPLE = [s.split() for s in ("Ann Lee met Bob", "we saw Eve Fox today", "Bob Fox left", "the Fox met us")]
+TAGS = [["B-P", "I-P", "O", "B-P"], ["O", "O", "B-P", "I-P", "O"], ["B-P", "I-P", "O"], ["O", "O", "O", "O"]]
+
+
+@pytest.mark.parametrize("how", [{"encoding": "bioes"}, {"segments": True}, {"beam": 2}])
+def test_tokens_of_segments(how):
+    tagger = SequenceTagger(template=["word", "shape", "word[-1]", "@label[-1]"], epochs=3, **how).fit(PEOPLE, TAGS)
+    for x in PEOPLE:
+        told = tagger.explain(x)
+        assert [one.label for one in told] == tagger.predict([x])[0]
+        [(_, best)] = tagger.predict_kbest([x], 1)[0]
+        assert sum(one.score for one in told) == pytest.approx(best, abs=1e-4)
+    names = {part.name for one in tagger.explain(PEOPLE[0]) for part in one.parts}
+    assert "segments" not in how or any(name.startswith("segment ") for name in names)
+    with pytest.raises(ValueError, match="no single vector"):
+        tagger.explain(PEOPLE[0], hypothesis="voted")
+
+
+@pytest.mark.parametrize("kernel", [None, SubsetTree(0.5)])
+def test_the_choice_of_a_reranker(kernel):
+    tagger = SequenceTagger(template=["shape", "@label[-1]"])
+    reranker = Reranker(tagger, k=4, folds=2, kernel=kernel).fit(PEOPLE * 3, TAGS * 3)
+    for x in PEOPLE:
+        told = reranker.explain(x)
+        assert told.label == reranker.predict([x])[0]
+        assert told.score == pytest.approx(reranker.learner_.score(x), abs=1e-4)
+
+
 def test_candidates_of_a_ranker():
     lists = [[[3.0, 1], [1, 2], [2, 2]], [[0, 4], [5, 5]]]
     ranker = LinearRanker().fit(lists, [0, 1])
     told = ranker.explain([2.0, 3.0])
     assert told.label is None
     assert told.score == pytest.approx(ranker.decision_function([[[2.0, 3.0]]])[0])
-    with pytest.raises(ValueError, match="explain is about classifiers, taggers and linear rankers"):
-        KernelRanker(kernel="poly(2)").fit(lists, [0, 1]).explain([2.0, 3.0])
+    ranker = KernelRanker(kernel="poly(2)").fit(lists, [0, 1])
+    told = ranker.explain([2.0, 3.0])
+    assert told.score == pytest.approx(ranker.decision_function([[[2.0, 3.0]]])[0])
+    assert all(part.name.startswith("support ") for part in told.parts)
 
 
 def test_command(tmp_path):

@@ -16,6 +16,7 @@ from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.tagger import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
+from perceptive.explanation import Explanation, explain
 from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, f1, kernel_of
 from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -184,6 +185,22 @@ class Reranker(BaseEstimator):
         """What the tagger proposes: for each sentence label sequences with scores, the best first."""
         check_is_fitted(self, "ranker_")
         return self.tagger_.predict_kbest(X, self.k)
+
+    def explain(self, x: Sequence[Any], *, top: int | None = None, hypothesis: str | None = None) -> Explanation:
+        """What made the choice for one sentence: what the ranker saw in the label sequence, and what each part adds.
+
+        Why the tagger proposed it, the explanation of the tagger says, token by token.
+
+        Parameters
+        ----------
+        x : a sentence
+        top : int or None
+            How many parts are listed; the others are the ``rest``.
+        hypothesis : str or None
+            Another one than the ranker's own.
+        """
+        told: Explanation = explain(self.learner_, x, top=top, hypothesis=hypothesis)
+        return told
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments, between 0 and 1."""

@@ -220,6 +220,13 @@ class RerankingLearner:
             ordered[i] = [(proposed[i][j][0], float(mine[j])) for j in order]
         return ordered
 
+    def chosen(self, x: Sequence[Any], hypothesis: str | None = None) -> tuple[Any, list[Any]]:
+        """The best candidate of a sentence as the ranker sees it, and its labels."""
+        [proposed] = self.tagger.k_best([x], self.k)
+        rows = describe(x, proposed, self.features, self.structure)
+        best = int(np.argmax(self.ranker.scores(rows, None, hypothesis))) if len(rows) > 1 else 0
+        return rows[best], proposed[best][0]
+
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> list[Any]:
         """The labels of a sentence; ``hypothesis`` is the ranker's."""
         return self.predict_many([x], hypothesis)[0]
