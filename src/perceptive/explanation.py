@@ -170,7 +170,7 @@ def explain_rows(
         raise ValueError(VOTED)
     rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
     assert rows is not None  # indices rise
-    rows, ranks = learner.space.find(rows), not hasattr(learner, "vectors")
+    rows, ranks = learner.space.find(rows), not hasattr(learner, "decide")
     which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.scores_of(rows, hypothesis))
     weights = {k: _weights(learner, k, hypothesis) for k in set(which)}
     told = []
@@ -201,7 +201,7 @@ def _which(learner: Any, n: int, label: Any, scores: Callable[[], Floats]) -> li
 def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
     """The weights of the columns in the score of a class, and the bias; one against one: the sum over its pairs."""
     total, bias = np.zeros(learner.n_features or 0), 0.0
-    if not hasattr(learner, "vectors"):  # a ranker: one vector scores all candidates
+    if not hasattr(learner, "decide"):  # a ranker: one vector scores all candidates
         w, _ = learner.vector.vector(hypothesis)
         return learner.space.by_column(w[:, 0].astype(np.float64)), bias
     for pair, vector in learner.vectors.items():
