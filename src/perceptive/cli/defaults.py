@@ -1,6 +1,6 @@
 """What ``train`` gives a new classifier where its user says nothing, by the kind of file.
 
-``make bench-defaults`` measured the choice; docs/decisions/0037-defaults.md has its table.
+``make bench-defaults`` measured the choice; docs/decisions/0038-defaults.md has its table.
 """
 
 from __future__ import annotations
