@@ -30,7 +30,7 @@ def trained(folder, name, *options, code=0):
 @pytest.mark.parametrize("name", ["texts.tsv", "texts.jsonl", "texts.csv"])
 def test_texts(tmp_path, name):
     learner = trained(tmp_path, name)
-    assert learner.parameters.rule == "arow"
+    assert (learner.parameters.rule, learner.parameters.r) == ("arow", 0.1)
     reading = learner.space.format.text
     assert (reading["words"], reading["idf"]) == ((1, 2), True)
     learner = trained(tmp_path, name, "--rule", "perceptron", "--words", "1", "--no-idf")

@@ -17,7 +17,7 @@ from perceptive.streams.guessing import guess
 from perceptive.streams.tables import names_in
 
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "texts": {"rule": "arow", "words": (1, 2), "idf": True},
+    "texts": {"rule": "arow", "r": 0.1, "words": (1, 2), "idf": True},
     "tables": {"rule": "perceptron", "bias": "auto"},
     "numbered": {"rule": "arow", "bias": "auto"},
 }
@@ -36,7 +36,7 @@ def fill(options: argparse.Namespace, entry: Entry) -> None:
     if options.model or (entry.name, entry.kernel) != ("classify", False):
         return
     for name, value in DEFAULTS[kind_of(options)].items():
-        if getattr(options, name) is None:
+        if getattr(options, name) is None and (name != "r" or options.rule == "arow"):
             setattr(options, name, value)
 
 

@@ -161,7 +161,9 @@ LISTS = (FEATURES.without("invert_hash", "scale"), TABLES.only("text_column"), T
 # --cost is the taggers'; --bits and --features are about reading.
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.
 LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference").saying(
-    rule="arow to classify texts, svmlight and vw, else perceptron", bias="auto to classify numbers, else 1.0"
+    rule="arow to classify texts, svmlight and vw, else perceptron",
+    r="0.1 for texts, else 1.0",
+    bias="auto to classify numbers, else 1.0",
 )
 CLASSES = Group(
     "learner",
