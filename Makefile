@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-defaults coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
+.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-defaults coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -35,7 +35,13 @@ help: ## list the verbs
 demo: $(CORE) ## set up, then train on bundled data and show mistakes, certificate and result
 	@$(BIN)/perceptive demo
 
-test: $(CORE) $(TEST) ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
+# The tests of the page skip without a browser, and say so.
+browser:
+	@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
+	    && { echo "installing chromium, for the tests of the page …"; apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null; } \
+	    || echo "the tests of the page need Chromium, and skip without it: sudo apt-get install chromium"
+
+test: $(CORE) $(TEST) browser ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
 	@$(MAKE) --no-print-directory -j2 lint sanitized
 	$(BIN)/python -m pytest -n auto
 	@$(MAKE) --no-print-directory -j2 fuzz-brief

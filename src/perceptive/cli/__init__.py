@@ -28,6 +28,7 @@ COMMANDS = {
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
     "trace": "show a run on a small table round by round: weights, scores, mistakes and lemmas",
+    "play": "open the perceptron game in a browser, or write it as a page",
     "roles": "show which rules and hypotheses each task takes, and why not the others",
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",

@@ -1,0 +1,55 @@
+"""``perceptive play``: the perceptron game in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from perceptive.cli.options import whole
+
+EXAMPLE = """\
+examples:
+  perceptive play
+  perceptive play --port 8080 --no-browser
+  perceptive play --export game.html
+"""
+PORT = 8642
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "Open the perceptron game in a browser: be A or B, see what the theorem allows; kernels, ranking, Viterbi and "
+        "the prediction game beside it. The page is served to this machine alone, and uses no network."
+    )
+    parser.add_argument(
+        "--port", type=whole(0), default=PORT, help=f"to serve on, or the next free one (default: {PORT})"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.add_argument("--export", metavar="FILE", help="write the page as one file, which works from disk, and end")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve the page until Ctrl-C, or write it."""
+    if options.export is not None:
+        from perceptive.cli.paths import check_paths, output
+        from perceptive.playground import exported
+
+        check_paths([options.export], [])
+        with output(options.export, [], sys.stdout.buffer) as file:
+            file.write(exported().encode("utf-8"))
+        return
+    from perceptive.errors import UsageError
+    from perceptive.playground import Server
+
+    if options.port > 65535:
+        raise UsageError(f"--port {options.port}: ports go up to 65535")
+    with Server(options.port) as server:
+        if options.port not in (0, server.port):
+            print(f"port {options.port} is in use; took {server.port}", file=sys.stderr)
+        print(f"the perceptron game is at {server.url} (Ctrl-C ends it)", flush=True)
+        if not options.no_browser:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        server.serve_forever()

@@ -1,0 +1,55 @@
+"""The page in Debian's Chromium, driven by Playwright. Console errors and requests to elsewhere fail a test."""
+
+import os
+import shutil
+import threading
+
+import pytest
+
+from perceptive.playground import Server
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="session")
+def server():
+    with Server(0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    sandbox = [] if os.getuid() else ["--no-sandbox"]  # Chromium's own does not go with root
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, server):
+    """Opens the page at an address; at the end nothing may have gone wrong, and nothing gone elsewhere."""
+    contexts, wrong = [], []
+
+    def open(hash="", url=None, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, **options})
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        home = url or server.url
+        page.on("request", lambda one: one.url.startswith((home, "data:")) or wrong.append(f"request to {one.url}"))
+        page.goto(f"{home}{hash}")
+        page.wait_for_selector(".tab")
+        return page
+
+    yield open
+    for context in contexts:
+        context.close()
+    assert wrong == []
