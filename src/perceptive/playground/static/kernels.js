@@ -109,7 +109,7 @@ function openKernels(host, state, changed, say) {
     const plus = rgb(p.plus || "#000"), minus = rgb(p.minus || "#000");
     for (let at = 0; at < surface.length; at++) {
       const from = surface[at] > 0 ? plus : minus;
-      image.data.set([from[0], from[1], from[2], surface[at] === 0 ? 0 : 40 + 130 * Math.min(1, Math.abs(surface[at]) / scale)], 4 * at);
+      image.data.set([from[0], from[1], from[2], surface[at] === 0 ? 0 : 30 + 95 * Math.min(1, Math.abs(surface[at]) / scale)], 4 * at);
     }
     c.putImageData(image, 0, 0);
   }

@@ -24,6 +24,7 @@ function show(id, hash, focus = false) {
     one.setAttribute("aria-selected", String(here));
     one.tabIndex = here ? 0 : -1;
     if (here && focus) one.focus();
+    if (here) list.scrollLeft = Math.max(0, one.offsetLeft - list.offsetLeft - 60);
   }
   panel.setAttribute("aria-labelledby", `tab-${tab.id}`);
   const host = el("div", { class: "tab" });

@@ -40,16 +40,21 @@ function openViterbi(host, state, changed, say) {
     for (const round of rounds) { const done = tagger.learn(round.words, round.labels); if (round === rounds.at(-1) && last !== null) last = done; }
     words = state.text.split(/\s+/).filter(Boolean).slice(0, 12);
   }
+  // What was last said of this very sentence: later corrections add to it.
+  function wanted() {
+    const before = rounds.at(-1);
+    return before && before.words.join(" ") === words.join(" ") ? before.labels : null;
+  }
   function teach(t, y) {
-    const { path } = tagger.viterbi(words), labels = path.slice();
+    const { path } = tagger.viterbi(words), labels = (wanted() || path).slice();
     labels[t] = y;
-    if (path[t] === y) { say(`${words[t]} has the label ${LABELS[y]} already.`); return; }
+    if (labels.every((label, i) => label === path[i])) { say("The path is that already."); return; }
     if (state.taught.length > 7000) { say("That is enough teaching; forget all first."); return; }
     rounds.push({ words: words.slice(), labels });
     last = {};
     touch();
     const now = tagger.viterbi(words).path;
-    say(now.every((a, i) => a === labels[i]) ? "One update, and the path is right." : "One update changed the path, but not yet to yours. Click again.");
+    say(now.every((a, i) => a === labels[i]) ? "One update, and the path is right." : "One update changed the path, but not yet to yours (dashed rings). Click one of its labels again.");
     picture.querySelector(`[data-node="${t}-${y}"]`)?.focus();
   }
   function touch() {
@@ -57,7 +62,7 @@ function openViterbi(host, state, changed, say) {
     replay(); changed(); write();
   }
   function write() {
-    const { path, unary, edge, table, score: top } = tagger.viterbi(words), n = words.length, W = 86, H = 64, left = 40, topRow = 40;
+    const { path, unary, edge, table, score: top } = tagger.viterbi(words), n = words.length, W = 86, H = 64, left = 40, topRow = 40, goal = wanted();
     const X = (t) => left + 40 + t * W, Y = (y) => topRow + 24 + y * H;
     const node = svg("svg", { viewBox: `0 0 ${left + n * W + 20} ${topRow + 3 * H}`, class: "trellis", role: "group", "aria-label": `Trellis of ${n} words. Viterbi's path: ${path.map((y, t) => `${words[t]} ${LABELS[y]}`).join(", ")}` });
     node.style.minWidth = `${(left + n * W + 20) * 0.8}px`;
@@ -69,7 +74,7 @@ function openViterbi(host, state, changed, say) {
     }
     for (let t = 0; t < n; t++) for (let y = 0; y < 3; y++) {
       const on = path[t] === y, act = () => teach(t, y);
-      node.append(svg("g", { class: on ? "node on" : "node", role: "button", tabindex: 0, "data-node": `${t}-${y}`, "aria-pressed": String(on), "aria-label": `${words[t]}: ${LABELS[y]}, own score ${number(unary[t][y], 0)}, best path to here ${number(table[t][y], 0)}`, onclick: act, onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } } },
+      node.append(svg("g", { class: on ? "node on" : goal?.[t] === y ? "node wanted" : "node", role: "button", tabindex: 0, "data-node": `${t}-${y}`, "aria-pressed": String(on), "aria-label": `${words[t]}: ${LABELS[y]}, own score ${number(unary[t][y], 0)}, best path to here ${number(table[t][y], 0)}`, onclick: act, onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } } },
         svg("circle", { cx: X(t), cy: Y(y), r: 17 }), svg("text", { x: X(t), y: Y(y) + 5, "text-anchor": "middle" }, number(table[t][y], 0))));
     }
     picture.replaceChildren(node);
