@@ -22,6 +22,8 @@ from perceptive.parameter_groups import (
 )
 from perceptive.rules import RULES
 
+PRECISIONS = ("float16", "int8")  # what weights may be rounded to
+
 
 def _check_margin(p: Any) -> None:
     if p.margin and p.rule != "perceptron":

@@ -22,10 +22,12 @@ TRAINING = {
     "epochs": int, "mistakes": [int], "updates": [int], "loss": [NUMBER], "held_out": [NUMBER], "metric": (str, None),
     "converged": bool,
 }  # fmt: skip
+PRUNING = {"threshold": NUMBER, "precision": (str, None), "before": (float, None), "after": (float, None)}
 SHAPES = {
     "train": {
         **HEAD, "data": COUNTS, "learner": LEARNER, "training": TRAINING,
         "tuning": ([{"choice": dict, "epochs": int, "score": NUMBER}], None), "certificate": (CERTIFICATE, None),
+        "pruning": (PRUNING, None),
         "notes": [str], "seconds": float, "memory": int, "bytes": int,
     },
     "eval": {**HEAD, "data": COUNTS, "metrics": dict},

@@ -186,7 +186,7 @@ def test_the_label_column_of_a_tagger(tmp_path):
         in perceptive("tag", model, tmp_path / "first.conll", "--label-column", 3, code=1).stderr
     )
     assert "empty.conll: there are no sentences" in perceptive(*train, "--dev", tmp_path / "empty.conll", code=1).stderr
-    assert "--prune does not go" in perceptive(*train, "--keep", "all", "--prune", 0.1, code=2).stderr
+    assert "cannot be pruned" in perceptive(*train, "--keep", "all", "--prune", 0.1, code=2).stderr
 
 
 @pytest.mark.slow

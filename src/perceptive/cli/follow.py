@@ -27,6 +27,7 @@ PLAYS_OFTEN = (
     "shuffle",
     "dev",
     "prune",
+    "precision",
     "tune",
 )
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")

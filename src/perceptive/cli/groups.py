@@ -7,8 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import amount, class_weight, duration, number_or_word, option_of, span, whole, words
+from perceptive.cli.options import (
+    amount,
+    class_weight,
+    duration,
+    not_negative,
+    number_or_word,
+    option_of,
+    span,
+    whole,
+    words,
+)
 from perceptive.parameters import (
+    PRECISIONS,
     KernelParameters,
     KernelRankingParameters,
     LinearParameters,
@@ -233,7 +244,13 @@ STOPPING = Group(
     "tagging (--task tag)",
     {
         "dev": {"metavar": "FILE", "help": "sentences to stop by, instead of --holdout"},
-        "prune": {"type": float, "metavar": "W", "help": "keep only the final weights above W"},
+    },
+)
+PRUNE = Group(
+    "training",
+    {
+        "prune": {"type": not_negative, "metavar": "W", "help": "keep only the final weights above W"},
+        "precision": {"choices": list(PRECISIONS), "help": "round the final weights, to two bytes or to one"},
     },
 )
 _LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidates"

@@ -119,6 +119,23 @@ def number_or_word(text: str) -> float | str:
         return text
 
 
+def not_negative(text: str) -> float:
+    """A type for argparse: a number ≥ 0.
+
+    Examples
+    --------
+    >>> not_negative("0.5")
+    0.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number ≥ 0")
+    return value
+
+
 def duration(text: str) -> float:
     """A type for argparse: seconds, from 90, 90s, 5m or 2h.
 

@@ -20,6 +20,7 @@ from perceptive.rules import RULES
 
 if TYPE_CHECKING:
     from perceptive.certificates import Certificate
+    from perceptive.cli.pruning import Pruned
     from perceptive.training.loop import History
     from perceptive.training.tuning import Trial
 
@@ -41,6 +42,7 @@ def tell_training(
     notes: list[str],
     metric: str,
     trials: list[Trial] | None,
+    pruned: Pruned | None,
     certificate: Certificate | None,
     seconds: float,
 ) -> None:
@@ -54,6 +56,7 @@ def tell_training(
             "learner": facts,
             "training": training,
             "tuning": None if trials is None else [one._asdict() for one in trials],
+            "pruning": None if pruned is None else pruned._asdict(),
             "certificate": None if certificate is None else certificate_json(certificate),
             "notes": notes,
             "seconds": seconds,
@@ -68,6 +71,8 @@ def tell_training(
         rows.append(("updates", of_epochs(history.updates)))
         if history.held_out:
             rows.append((f"held-out {metric}", of_epochs(history.held_out, ".2%")))
+        if pruned is not None:
+            rows.append(("pruned", pruned.told(metric)))
         if certificate is not None:
             rows.append(("certificate", str(certificate)))
         rule = getattr(learner.parameters, "rule", None)

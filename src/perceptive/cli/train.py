@@ -31,6 +31,7 @@ examples:
   perceptive train more.svm --continue a9a.model -o a9a.model
   perceptive train SMSSpamCollection --text --words 1-2 --bits 18 -o spam.model
   perceptive train SMSSpamCollection --text --tune -o spam.model
+  perceptive train SMSSpamCollection --text --holdout 0.1 --prune 0.01 --precision int8 -o small.model
   perceptive train adult.csv --label income -o adult.model
   perceptive train letor.svm --task rank --pairs all -o letor.model
   perceptive train spelled.jsonl --task rank --kernel 'spectrum(3)' -o spelling.model
@@ -60,9 +61,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Learn."""
+    from perceptive.cli import pruning
     from perceptive.cli.console import tell_log
     from perceptive.cli.defaults import fill
-    from perceptive.models.registry import load_learner, save
+    from perceptive.models.registry import from_state, load_learner, save
 
     began = time.monotonic()
     learner = load_learner(options.model) if options.model else None
@@ -92,13 +94,18 @@ def run(options: argparse.Namespace) -> int:
         job = task.open(options, training, learner if resumed is None else resumed.learner)
         try:
             run = _played(options, task, job, training, resumed, checkpoint)
+            certified, pruned = run.learner, None
+            if pruning.is_wanted(options):
+                if _certifies(options, job):  # that is about what was learned
+                    certified = from_state(type(run.learner).__name__, run.learner.state())
+                pruned = pruning.prune(options, run.learner, job.source)
             made = job.finished(run.learner)
             if checkpoint is not None and checkpoint.differs:
                 _check_replaced(made, learner, options.model)
             save(made, options.output)
             if checkpoint is not None:
                 checkpoint.remove()
-            certificate, broken = _certificate(options, job, run)
+            certificate, broken = _certificate(options, job, certified)
             counts = job.counts
         finally:
             job.close()
@@ -108,7 +115,8 @@ def run(options: argparse.Namespace) -> int:
 
         seconds = time.monotonic() - began
         notes = [*job.log.remarks.values()]
-        tell_training(options, entry, made, run.history, counts, notes, job.metric, trials, certificate, seconds)
+        history = run.history
+        tell_training(options, entry, made, history, counts, notes, job.metric, trials, pruned, certificate, seconds)
     if broken is not None:
         print(f"{options.output}: the model is saved, but its certificate could not be made", file=sys.stderr)
         raise broken
@@ -189,6 +197,7 @@ def _played(
     checkpoint: Checkpoint | None,
 ) -> Run:
     """Train, and show how it goes."""
+    from perceptive.cli import pruning
     from perceptive.cli.console import Bar
     from perceptive.streams.parsing import default_threads
     from perceptive.training.loop import Run, train
@@ -197,6 +206,7 @@ def _played(
     with Bar(job.files, job.passes + training.epochs, show) as bar:
         job.prepare(lambda done: bar.update(done, job.counts["examples"]))
         run = Run.of(job.learner, training) if resumed is None else resumed
+        pruning.check(options, run.learner)
         start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
 
         def report(n: int) -> None:
@@ -219,13 +229,20 @@ def _played(
     return run
 
 
-def _certificate(options: argparse.Namespace, job: Job, run: Run) -> tuple[Certificate | None, BaseException | None]:
-    """The certificate, where it is asked for or costs little, or why it could not be made: the model is saved."""
-    if options.model or not (options.certify or job.certifies):
+def _certifies(options: argparse.Namespace, job: Job) -> bool:
+    """Whether a certificate is made: where it is asked for or costs little."""
+    return not options.model and bool(options.certify or job.certifies)
+
+
+def _certificate(
+    options: argparse.Namespace, job: Job, learner: Any
+) -> tuple[Certificate | None, BaseException | None]:
+    """The certificate of what was learned, or why it could not be made: the model is saved."""
+    if not _certifies(options, job):
         return None, None
     try:
         from perceptive.certificates import certify_datasets
 
-        return certify_datasets(run.learner, job.datasets(run.learner)), None
+        return certify_datasets(learner, job.datasets(learner)), None
     except (KeyboardInterrupt, OSError, ValueError, MemoryError) as error:
         return None, error

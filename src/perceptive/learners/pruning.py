@@ -13,8 +13,7 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.packed_weights import whole_unit
 from perceptive.learners.weight_vector import WeightVector
-
-PRECISIONS = ("float16", "int8")
+from perceptive.parameters import PRECISIONS
 
 
 def prune_vectors(

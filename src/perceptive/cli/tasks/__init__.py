@@ -238,6 +238,7 @@ TASKS = [
         {
             "train": (
                 g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
+                g.PRUNE,
             ),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
             "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
@@ -258,7 +259,12 @@ TASKS = [
     ),
     Entry(
         "rank", "rank", "RankingLearner", "ranker",
-        {"train": (g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE), **_RANK},
+        {
+            "train": (
+                g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE, g.PRUNE,
+            ),
+            **_RANK,
+        },
     ),
     Entry(
         "rank", "kernel_rank", "KernelRankingLearner", "ranker",
@@ -269,7 +275,9 @@ TASKS = [
     Entry(
         "tag", "tag", "SequenceLearner", "tagger",
         {
-            "train": (g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE),
+            "train": (
+                g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE, g.PRUNE.only("prune"),
+            ),
             **_TAG,
             "explain": (g.PARTS, g.LABEL_COLUMN, g.HYPOTHESIS),
             "certify": (g.LABEL_COLUMN,),

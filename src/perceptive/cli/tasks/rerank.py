@@ -28,7 +28,7 @@ class Rerank(Tag):
 
     tells_epochs = False
 
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
         """Read the files, and let taggers like the base propose candidates for them."""
         if options.base is None:
             raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")

@@ -8,11 +8,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from perceptive.cli import pruning
 from perceptive.cli.console import table
 from perceptive.cli.labels import breaks_line
 from perceptive.cli.options import as_option, given, given_to_learner, option_of
@@ -24,7 +25,6 @@ from perceptive.data.dataset import Dataset
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
 from perceptive.features.tokens import tokenise
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.models.registry import from_state
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams import conll
 from perceptive.streams.blocks import expand
@@ -35,22 +35,6 @@ from perceptive.training.loop import InMemory
 BATCH = 512  # sentences that are tagged at a time
 
 
-@dataclass
-class TaggerJob(MemoryJob):
-    """Training a tagger, which may be pruned."""
-
-    prune: float | None = None
-    copies: bool = False  # whether what was learned is looked at afterwards
-
-    def finished(self, learner: Any) -> Any:
-        """Pruned, where that is asked for."""
-        if self.prune is None:
-            return learner
-        made = from_state(type(learner).__name__, learner.state()) if self.copies else learner
-        made.prune(self.prune)
-        return made
-
-
 class Tag:
     """The adapter."""
 
@@ -58,20 +42,15 @@ class Tag:
 
     # ------------------------------------------------------------ training
 
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> TaggerJob:
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
         """Read the files."""
         if options.dev and options.validation_fraction:
             raise UsageError("--dev and --holdout both choose the sentences for early stopping; give one of them")
-        if options.prune is not None and not options.prune >= 0:
-            raise UsageError(f"--prune {options.prune}: give a number ≥ 0")
         resumed = learner is not None and not options.model
         learner = self._begun(options, learner)
         if resumed:  # a file holds the lines of templates; they were asked for by another name, perhaps
             learner.parameters = replace(learner.parameters, template=options.template or SequenceParameters.template)
-        if options.prune is not None and learner.parameters.keeps_journal:
-            raise UsageError(
-                "--prune does not go with --keep all and the hypotheses best, voted and random: prune averaged or last"
-            )
+        pruning.check(options, learner)  # before many sentences are read
         column = label_column(options, learner)
         X, y, places = read(options.data, column)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)))
@@ -97,7 +76,7 @@ class Tag:
         def look(learner: Any) -> Dataset:
             return learner.dataset(X, y, grow=False)  # type: ignore[no-any-return]
 
-        return TaggerJob(learner, source, metric, paths, Log(), counts, look, options.prune, options.certify)
+        return MemoryJob(learner, source, metric, paths, Log(), counts, look)
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
         chosen = given(options, SequenceParameters, set())
