@@ -69,6 +69,28 @@ def test_probabilities_do_not_explode(data, kernel):
     assert worst <= 0.5
 
 
+@pytest.mark.parametrize("data", [load_iris, load_breast_cancer])
+def test_probabilities_of_columns_as_they_are(data):
+    """Wine is the exception: its perceptron is right on 70 % of what it learned from."""
+    X, y = data(return_X_y=True)
+    for seed in range(10):
+        A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+        made = LinearClassifier(probability=True).fit(A, a)
+        assert log_loss(b, made.predict_proba(B)) <= 0.5
+
+
+def test_probabilities_of_wine_from_a_table(tmp_path):
+    """Columns of very different size, which files have scaled."""
+    X, y = load_wine(return_X_y=True)
+    names = [f"c{i}" for i in range(X.shape[1])]
+    for seed in range(10):
+        A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+        rows = [",".join(map(str, [*row, label])) for row, label in zip(A.tolist(), a.tolist(), strict=True)]
+        (tmp_path / "a.csv").write_text("\n".join([",".join([*names, "label"]), *rows, ""]))
+        made = LinearClassifier(probability=True).fit_stream(tmp_path / "a.csv")
+        assert log_loss(b, made.predict_proba([dict(zip(names, row, strict=True)) for row in B.tolist()])) <= 0.5
+
+
 def test_probabilities_of_one_example():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])
