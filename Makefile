@@ -99,7 +99,8 @@ coverage: $(CORE) $(TEST) ## line coverage of src and core, into build/coverage.
 	$$base -S -m gcovr --root core --object-directory $(COVERAGE)/cmake --print-summary --txt /dev/null \
 	    | grep '^lines' | sed 's/^/core: /' | tee -a $(COVERAGE).txt
 
-docs: $(CORE) $(DOCS) ## build the documentation into build/docs
+docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, its pictures first
+	$(BIN)/python docs/gallery.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 
 # A copy of the package around a sanitized core. The base interpreter runs it, without its own packages (-S) and with the

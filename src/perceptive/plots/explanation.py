@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perceptive.explanation import Explanation
+from perceptive.plots.pyplot import pyplot
 
 
 def plot_explanation(explanation: Explanation, *, top: int = 15, ax: Any = None) -> Any:
@@ -23,8 +24,7 @@ def plot_explanation(explanation: Explanation, *, top: int = 15, ax: Any = None)
     -------
     matplotlib Axes
     """
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     shown = [(part.name or f"#{part.column}", part.contribution) for part in explanation.parts[:top]]
     rest = explanation.rest + sum(part.contribution for part in explanation.parts[top:])
     bars = shown + [(name, value) for name, value in (("the rest", rest), ("bias", explanation.bias)) if value]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from perceptive.learners.sequence import SequenceLearner
+from perceptive.plots.pyplot import pyplot
 
 
 def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any = None, second: bool = True) -> Any:
@@ -30,8 +31,7 @@ def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any =
     -------
     matplotlib Axes
     """
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     n, labels = len(sentence), learner.classes
     if learner.given is not None:
         raise ValueError("a trellis has the labels within; draw that of a learner without encoding")

@@ -1,4 +1,4 @@
-"""Decision surfaces with their supports, and Gram matrices as heat maps."""
+"""Decision surfaces of any classifier of two features, and Gram matrices as heat maps."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels import as_kernel
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("pictures need matplotlib; install it with: pip install 'perceptive[plot]'") from None
-    return plt
+from perceptive.plots.pyplot import MINUS, PLUS, V, arrow, axes
 
 
 @dataclass(eq=False, repr=False)
 class DecisionSurfaceDisplay:
-    """Where a classifier of two features decides for which class, its supports circled, the margin as a band.
+    """Where a classifier of two features decides for which class; the margin as a band, supports circled.
+
+    Of a linear one w is drawn too: at right angles to the boundary.
 
     Parameters
     ----------
@@ -32,8 +27,11 @@ class DecisionSurfaceDisplay:
     X, classes : arrays
         The examples, and the index of the class of each.
     supports : array of shape (n_supports, 2)
+        None for a classifier that has none.
     margin : float
         Half the width of the band |score| ≤ margin; for two classes.
+    w : array of shape (3,) or None
+        Of a linear classifier of two classes: the weights, the intercept last.
     """
 
     x: NDArray[np.float64]
@@ -43,6 +41,7 @@ class DecisionSurfaceDisplay:
     classes: NDArray[np.int64]
     supports: NDArray[Any]
     margin: float
+    w: NDArray[np.float64] | None = None
 
     @classmethod
     def from_estimator(
@@ -60,11 +59,11 @@ class DecisionSurfaceDisplay:
 
         Parameters
         ----------
-        estimator : KernelClassifier
-            Fitted on two features.
+        estimator : classifier
+            Fitted on two features: one of ours, or of scikit-learn's.
         X, y : the examples to show
         hypothesis : str or None
-            Another one than the estimator's.
+            Another one than the estimator's; for ours.
         grid : int
             Points on each side.
         margin : float or None
@@ -77,7 +76,7 @@ class DecisionSurfaceDisplay:
         >>> from perceptive.plots import DecisionSurfaceDisplay
         >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
         >>> clf = KernelClassifier(kernel="quadratic", hypothesis="last", epochs=20).fit(X, y)
-        >>> DecisionSurfaceDisplay.from_estimator(clf, X, y).scores.shape  # doctest: +SKIP
+        >>> DecisionSurfaceDisplay.from_estimator(clf, X, y).scores.shape
         (200, 200)
         """
         try:
@@ -90,21 +89,21 @@ class DecisionSurfaceDisplay:
         room = 0.15 * np.maximum(high - low, 1e-9)
         x1, x2 = (np.linspace(low[i] - room[i], high[i] + room[i], grid) for i in (0, 1))
         points = np.meshgrid(x1, x2)
-        scores = estimator.decision_function(np.column_stack([p.ravel() for p in points]), hypothesis=hypothesis)
+        scores = _scores(estimator, np.column_stack([p.ravel() for p in points]), hypothesis)
         if margin is None and scores.ndim == 1:
-            margin = float(np.abs(estimator.decision_function(X, hypothesis=hypothesis)).min())
+            margin = float(np.abs(_scores(estimator, X, hypothesis)).min())
         classes = np.searchsorted(estimator.classes_, np.asarray(y))
         shape = (grid, grid) if scores.ndim == 1 else (grid, grid, scores.shape[1])
-        supports = np.asarray(estimator.support_vectors_, dtype=np.float64)
-        display = cls(points[0], points[1], scores.reshape(shape), X, classes, supports, margin or 0.0)
-        return display.plot(ax)
+        supports = np.asarray(getattr(estimator, "support_vectors_", np.empty((0, 2))), dtype=np.float64)
+        w = _weights(estimator, hypothesis)
+        return cls(points[0], points[1], scores.reshape(shape), X, classes, supports, margin or 0.0, w).plot(ax)
 
     def plot(self, ax: Any = None) -> DecisionSurfaceDisplay:
         """Draw."""
-        plt = _pyplot()
-        self.ax_ = ax = plt.gca() if ax is None else ax
+        self.ax_ = ax = axes(ax)
         if self.scores.ndim == 2:
-            ax.contourf(self.x, self.y, self.scores > 0, levels=[-0.5, 0.5, 1.5], colors=["C0", "C1"], alpha=0.25)
+            colors = [MINUS, PLUS]
+            ax.contourf(self.x, self.y, self.scores > 0, levels=[-0.5, 0.5, 1.5], colors=colors, alpha=0.25)
             ax.contour(self.x, self.y, self.scores, levels=[0.0], colors="black")
             if self.margin > 0:
                 band = [-self.margin, self.margin]
@@ -117,13 +116,44 @@ class DecisionSurfaceDisplay:
             colors = [f"C{c % 10}" for c in range(n)]
             ax.contourf(self.x, self.y, best, levels=np.arange(n + 1) - 0.5, colors=colors, alpha=0.25)
         for c in np.unique(self.classes):
-            mine = self.classes == c
-            ax.scatter(
-                self.X[mine, 0], self.X[mine, 1], color=f"C{c % 10}", edgecolors="black", linewidths=0.5, zorder=3
-            )
+            mine, marker = self.classes == c, "so^Dv"[c % 5]
+            style = {"color": colors[c], "marker": marker, "edgecolors": "black", "linewidths": 0.5, "zorder": 3}
+            ax.scatter(self.X[mine, 0], self.X[mine, 1], **style)
         ax.scatter(self.supports[:, 0], self.supports[:, 1], s=120, facecolors="none", edgecolors="black", zorder=4)
+        if self.w is not None and self.w[:2].any():
+            self._draw_w(ax)
         self.figure_ = ax.figure
         return self
+
+    def _draw_w(self, ax: Any) -> None:
+        """w from the boundary on, a fifth of the picture long; with one scale on both axes, for right angles."""
+        assert self.w is not None
+        w, b = self.w[:2], self.w[2]
+        middle = self.X.mean(axis=0)
+        foot = middle - (middle @ w + b) / (w @ w) * w
+        size = 0.2 * float(max(np.ptp(self.x), np.ptp(self.y)))
+        arrow(ax, foot + size * w / np.linalg.norm(w), V, "w", foot)
+        ax.set_aspect("equal", adjustable="datalim")
+
+
+def _scores(estimator: Any, X: NDArray[np.float64], hypothesis: str | None) -> NDArray[np.float64]:
+    """What decides: scores where there are some, else probabilities, else 1 for the class that is predicted."""
+    asked = {} if hypothesis is None else {"hypothesis": hypothesis}
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X, **asked), dtype=np.float64)
+    if hasattr(estimator, "predict_proba"):
+        scores = np.asarray(estimator.predict_proba(X, **asked), dtype=np.float64)
+    else:
+        scores = (np.asarray(estimator.predict(X, **asked))[:, None] == estimator.classes_).astype(np.float64)
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def _weights(estimator: Any, hypothesis: str | None) -> NDArray[np.float64] | None:
+    """The weights of a linear classifier of two classes, the intercept last."""
+    coef = None if hypothesis is not None else getattr(estimator, "coef_", None)
+    if coef is None or np.shape(coef) != (1, 2):
+        return None
+    return np.append(np.asarray(coef, dtype=np.float64)[0], np.ravel(getattr(estimator, "intercept_", 0.0))[:1])
 
 
 @dataclass(eq=False, repr=False)
@@ -148,8 +178,7 @@ class GramDisplay:
 
     def plot(self, ax: Any = None) -> GramDisplay:
         """Draw."""
-        plt = _pyplot()
-        self.ax_ = ax = plt.gca() if ax is None else ax
+        self.ax_ = ax = axes(ax)
         image = ax.imshow(self.K, interpolation="nearest")
         ax.figure.colorbar(image, ax=ax)
         self.figure_ = ax.figure

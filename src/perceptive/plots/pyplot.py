@@ -1,0 +1,29 @@
+"""matplotlib, imported when a picture is drawn; and what the pictures share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+U, V, FAINT = "tab:green", "tab:purple", "0.6"  # the target, the guess, and what only helps the eye
+PLUS, MINUS = "#0072B2", "#D55E00"  # told apart by everyone (Okabe & Ito); markers say the same again
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("pictures need matplotlib; install it with: pip install 'perceptive[plot]'") from None
+    return plt
+
+
+def axes(ax: Any) -> Any:
+    """Where to draw: the axes that are given, or the current ones."""
+    return pyplot().gca() if ax is None else ax
+
+
+def arrow(ax: Any, tip: Any, colour: str, name: str, tail: Any = (0.0, 0.0)) -> None:
+    """A vector, with its name at the tip."""
+    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", xy=tip, xytext=tail, arrowprops=style, zorder=4)
+    ax.annotate(name, xy=tip, xytext=(5, 5), textcoords="offset points", color=colour)
