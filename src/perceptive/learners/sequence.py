@@ -389,7 +389,7 @@ class SequenceLearner(SequenceRun):
         """
         check_prunable(self.parameters, threshold)
         if precision is not None:
-            raise ParameterError("{} is for linear classifiers and rankers; leave it out", "precision")
+            raise ParameterError("{}: files hold the weights of taggers as float32 alone; leave it out", "precision")
         with self.lock.learning():
             vector = self.vector(hypothesis) or self.core.last()
             self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
