@@ -245,3 +245,7 @@ def told(error: OSError) -> str:
     'a.model: cannot be written (No space left on device); make room'
     """
     return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error)
+
+
+class ClusterError(RuntimeError):
+    """A cluster cannot do what it was asked for, or not in time."""

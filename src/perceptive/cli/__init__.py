@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from perceptive import __version__
-from perceptive.errors import NotWritten, OrderMatters, ParameterError, UsageError, naming_full, told
+from perceptive.errors import ClusterError, NotWritten, OrderMatters, ParameterError, UsageError, naming_full, told
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         called = " ".join(["perceptive", *_called(arguments)])
         print(f"{called}: error: {_message(error, options)}\ntry '{called} --help'", file=sys.stderr)
         return 2
-    except (OSError, ValueError, ImportError, MemoryError) as error:
+    except (OSError, ValueError, ImportError, MemoryError, ClusterError) as error:
         print(f"perceptive: {_message(error, options)}", file=sys.stderr)
         if isinstance(error, OSError):
             _say_no_more(program)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.labels import in_line
 from perceptive.streams.blocks import STDIN
+from perceptive.streams.remote import is_url
 
 if TYPE_CHECKING:
     from perceptive.cli.tasks import Opened
@@ -24,7 +25,7 @@ class Bar:
     """Bytes read of so many, examples a second, and the rate of mistakes so far."""
 
     def __init__(self, files: Sequence[str], epochs: int, wanted: bool) -> None:
-        sizes = [None if path == STDIN else os.path.getsize(path) for path in files]
+        sizes = [None if path == STDIN or is_url(path) else os.path.getsize(path) for path in files]
         packed = any(path.endswith((".gz", ".zst")) for path in files)
         known = None if packed or None in sizes else sum(size or 0 for size in sizes)
         self.total = None if known is None else known * epochs

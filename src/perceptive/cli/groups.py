@@ -227,6 +227,18 @@ CHECKPOINT = Group(
     },
 )
 TUNE = Group("training", {"tune": _flag("try rules, and features of texts, on a held-out part, and take the best")})
+CLUSTER = Group(
+    "cluster (Dask; needs perceptive[dask])",
+    {
+        "cluster": {"metavar": "ADDRESS", "help": "of the scheduler whose workers play the shards, or local"},
+        "time_limit": {
+            "type": duration,
+            "default": 600.0,
+            "metavar": "TIME",
+            "help": "that an epoch on the cluster may take, e.g. 10m (default)",
+        },
+    },
+)
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
 TAGGER = parameters("tagging (--task tag)", SequenceParameters)

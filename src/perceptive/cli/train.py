@@ -40,7 +40,10 @@ examples:
   tail -f events.svm | perceptive train --follow - --bits 20 -o live.model
 """
 # Options that a run taken up again may have otherwise than the run before.
-FREE = {"output", "checkpoint", "every", "cache", "threads", "certify", "quiet", "json", "default_of", "command"}
+FREE = {
+    "output", "checkpoint", "every", "cache", "threads", "certify", "quiet", "json", "default_of", "command", "cluster",
+    "time_limit",
+}  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +175,8 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     if options.model:
         made_from["model"] = file_signature(options.model)
         replaced = "model" if same_file(options.model, options.output) else None
-    return Checkpoint(options.checkpoint, made_from, options.every, replaced)
+    every = 0.0 if options.cluster else options.every  # after each epoch: the cluster may be gone in the next
+    return Checkpoint(options.checkpoint, made_from, every, replaced)
 
 
 def _check_replaced(made: Any, learner: Any, path: str) -> None:
@@ -225,7 +229,7 @@ def _played(
 
         tells = after_epoch if show and task.tells_epochs else None
         threads = options.threads or default_threads()
-        train(run, job.source, report=report, after_epoch=tells, keeper=checkpoint, threads=threads)
+        train(run, job.source, report=report, after_epoch=tells, keeper=checkpoint, threads=threads, player=job.player)
     return run
 
 

@@ -36,6 +36,11 @@ def frozen(
     """
     if p.bias != "auto":
         return p
-    lengths2 = squared_lengths(rows, p.normalize)
-    lengths2 = lengths2[:1] if first else lengths2 if weights is None else lengths2[weights > 0]
+    lengths2 = squared_lengths(rows, p.normalize)[:1] if first else lengths_counted(rows, weights, p.normalize)
     return replace(p, bias=typical_length(lengths2))
+
+
+def lengths_counted(rows: _core.Rows, weights: NDArray[np.float64] | None, normalize: bool) -> NDArray[np.float64]:
+    """‖x‖² of the rows that have a weight."""
+    lengths2 = squared_lengths(rows, normalize)
+    return lengths2 if weights is None else lengths2[weights > 0]

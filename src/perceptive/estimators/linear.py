@@ -18,6 +18,7 @@ from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError, ScaleWarning
 from perceptive.estimators.classifier import ClassifierRunMixin
+from perceptive.estimators.cluster import fit_on_cluster
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.probability import ProbabilityMixin
@@ -110,7 +111,8 @@ class LinearClassifier(
         ----------
         X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
             A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
-            ``size``, ``colour=red``.
+            ``size``, ``colour=red``. An array, a frame of numbers or a bag of dicts of Dask is learned from by the
+            workers of the present client, with ``shards``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -118,6 +120,9 @@ class LinearClassifier(
             Where to start from, in the shape of ``coef_`` and ``intercept_``.
         """
         parameters, training = self._check_parameters()
+        if hasattr(X, "__dask_graph__"):
+            fit_on_cluster(self, X, y, sample_weight, parameters, training)
+            return self
         with unchanged_if_it_fails(self):
             classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)
             previous = getattr(self, "learner_", None) if self.warm_start else None

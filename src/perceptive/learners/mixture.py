@@ -26,6 +26,7 @@ from perceptive.state import Arrays
 if TYPE_CHECKING:
     from perceptive.learners.weight_vector import WeightVector
 
+COUNTED = ("rounds", "mistakes", "updates", "touched", "criterion", "clock", "radius2")  # of shards
 MIXED = ("mixed_rounds", "mixed_updates", "weighted_updates", "heaviest")  # of a run that was mixed: see core/round.hpp
 
 
@@ -81,6 +82,45 @@ class VectorMixture:
             _move(weights, parts, self.weight, run.clock)
             run.norm2 += float(np.vdot(weights["z"], weights["z"]))
         run.norm2_error = run.norm2
+
+    def __copy__(self) -> VectorMixture:
+        twin = object.__new__(VectorMixture)
+        twin.__dict__.update(self.__dict__)
+        twin.parts = [{name: array.copy() for name, array in parts.items()} for parts in self.parts]
+        twin.run = _core.Progress()
+        twin.run.add(self.run)
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a way through a network: weights that no shard has touched are left out where they are many."""
+        weights, biases = self.parts
+        run = {name: getattr(self.run, name) for name in COUNTED}
+        return {**self.__dict__, "run": run, "parts": (_sparse(weights), weights["step"].shape, biases)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        (at, packed), shape, biases = state["parts"]
+        weights = packed
+        if at is not None:
+            weights = {name: np.zeros(shape, values.dtype) for name, values in packed.items()}
+            for name, values in packed.items():
+                weights[name].reshape(-1)[at] = values
+        run = _core.Progress()
+        for name, value in state["run"].items():
+            setattr(run, name, value)
+        self.__dict__.update({**state, "run": run, "parts": [weights, biases]})
+
+
+def _sparse(weights: Arrays) -> tuple[NDArray[Any] | None, Arrays]:
+    """Where weights are that are not zero, and these; all, and None, where that is less."""
+    size = weights["step"].size
+    touched = np.zeros(size, bool)
+    for array in weights.values():
+        touched |= array.reshape(-1) != 0
+    each, kind = sum(array.itemsize for array in weights.values()), np.uint32 if size <= 2**32 else np.uint64
+    if int(np.count_nonzero(touched)) * (each + np.dtype(kind).itemsize) >= size * each:
+        return None, weights
+    at = np.flatnonzero(touched)
+    return at.astype(kind), {name: array.reshape(-1)[at] for name, array in weights.items()}
 
 
 def _weights(vector: WeightVector) -> tuple[Arrays, Arrays]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-from perceptive.streams.blocks import STDIN, Block, shown
+from perceptive.streams.blocks import STDIN, Block, open_file, shown
 from perceptive.streams.file_format import FileFormat, Header
+from perceptive.streams.remote import is_url
 
 ROWS = 4096  # at a time
 
@@ -43,17 +43,18 @@ def _table(path: str) -> tuple[Any, Iterator[Any]]:
             cure = "only Arrow's stream format can be read from standard input"
             raise ValueError(f"{shown(path)}: {cure} ({error}); name a file") from None
         return stream.schema, iter(stream)
-    with Path(path).open("rb") as file:
+    with open_file(path) as file:
         start = file.read(6)
+    source: Any = open_file(path) if is_url(path) else path
     try:
         if start.startswith(b"PAR1"):
-            table = _module("pyarrow.parquet", path).ParquetFile(path, pre_buffer=False)
+            table = _module("pyarrow.parquet", path).ParquetFile(source, pre_buffer=False)
             return table.schema_arrow, table.iter_batches(ROWS)
         ipc = _module("pyarrow.ipc", path)
         if start == b"ARROW1":
-            table = ipc.open_file(path)
+            table = ipc.open_file(source)
             return table.schema, map(table.get_batch, range(table.num_record_batches))
-        stream = ipc.open_stream(path)
+        stream = ipc.open_stream(source)
         return stream.schema, iter(stream)
     except _module("pyarrow", path).ArrowException as error:
         raise ValueError(f"{shown(path)}: neither Parquet nor Arrow, or damaged ({error}); check the file") from None

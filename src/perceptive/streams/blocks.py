@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from perceptive.streams.remote import glob_urls, is_url, open_url, url_signature
+
 BLOCK = 1 << 20
 MAX_LINE = 64 << 20  # bytes: memory stays bounded also where there are no lines
 STDIN = "-"
@@ -47,7 +49,7 @@ def expand(paths: Paths) -> list[str]:
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         path = os.fspath(path)
         if glob.has_magic(path) and not os.path.exists(path):
-            matches = sorted(glob.glob(path, recursive=True))
+            matches = glob_urls(path) if is_url(path) else sorted(glob.glob(path, recursive=True))
             if not matches:
                 raise FileNotFoundError(f"no file matches {path!r}; check the pattern")
             files += matches
@@ -217,13 +219,15 @@ def file_signature(path: str) -> Any:
     """
     if not repeatable(path):
         return os.urandom(8).hex()
+    if is_url(path):
+        return url_signature(path)
     status = os.stat(path)
     return [os.path.abspath(path), status.st_size, status.st_mtime_ns, _digest(path, status.st_size)]
 
 
 def exact_signature(path: str) -> Any:
     """`file_signature`, and what the system alone can set: it changes with every write, and also with a new mode."""
-    if not repeatable(path):
+    if not repeatable(path) or is_url(path):
         return file_signature(path)
     status = os.stat(path)
     return [*file_signature(path), status.st_ino, status.st_ctime_ns]
@@ -241,10 +245,15 @@ def _digest(path: str, size: int) -> str:
     return digest.hexdigest()
 
 
+def open_file(path: str) -> Any:
+    """A file, here or behind a URL, as its bytes are."""
+    return open_url(path) if is_url(path) else Path(path).open("rb")
+
+
 @contextmanager
 def _plain(path: str) -> Iterator[Any]:
     """Open a file and unpack it, whatever its name says: compression is known by the first bytes."""
-    with Path(path).open("rb") if repeatable(path) else nullcontext(_once(path)) as raw:
+    with open_file(path) if repeatable(path) else nullcontext(_once(path)) as raw:
         start = raw.peek(4)[:4]
         if start[:2] == GZIP:
             with gzip.GzipFile(fileobj=raw) as file, _sound(path, EOFError, gzip.BadGzipFile, zlib.error):

@@ -160,14 +160,19 @@ class RowBlocks:
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
         """Labelled rows, which weigh as their classes do."""
-        rows, labels, weights = ready
-        if self.class_weight is not None:
-            of_class = np.array([self.class_weight.get(label, 1.0) for label in labels.values])[labels.which]
-            weights = of_class if weights is None else weights * of_class
+        rows, labels, weights = self.weighted(ready)
         if grow:
             learner.parameters = frozen(learner.parameters, rows, weights)
         found: Dataset = learner.dataset(rows, labels, weights, grow=grow)
         return found
+
+    def weighted(self, ready: Any) -> Any:
+        """Rows, labels and weights, with those of the classes."""
+        rows, labels, weights = ready
+        if self.class_weight is not None:
+            of_class = np.array([self.class_weight.get(label, 1.0) for label in labels.values])[labels.which]
+            weights = of_class if weights is None else weights * of_class
+        return rows, labels, weights
 
     def score(self, learner: Any, blocks: Iterator[Examples]) -> float:
         """Share of the examples that get the right label."""

@@ -18,7 +18,7 @@ from perceptive.data.labels import NewClass
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.learner import Learner
 from perceptive.parameters import TrainingParameters
-from perceptive.training.mixing import Seconds, block_of, check_mixing, play_block
+from perceptive.training.mixing import Player, Seconds, block_of, check_mixing, play_block
 
 
 @dataclass
@@ -198,6 +198,7 @@ def train(
     after_epoch: Callable[[History], None] | None = None,
     keeper: Keeper | None = None,
     threads: int = 1,
+    player: Player | None = None,
 ) -> History:
     """Play up to ``epochs`` epochs.
 
@@ -216,15 +217,19 @@ def train(
     keeper : Keeper or None
     threads : int
         That play shards, or whatever else can be done at the same time. Results do not depend on it.
+    player : callable or None
+        What plays the shards of a block and mixes them; None: `mixing.play_block`, where there are several.
     """
-    if run.training.shards > 1:
+    if player is None and run.training.shards > 1:
+        player = play_block
+    if player is not None:
         check_mixing(run.learner, run.training.shards)
     while not run.done:
         with run.learner.lock.learning():  # no other thread teaches it before the run is over
             with run.learner.lock.changing():
                 run.learner.open = False
                 run.learner.threads = threads
-            _train(run, source, report, after_epoch, keeper, threads)
+            _train(run, source, report, after_epoch, keeper, threads, player)
     return run.history
 
 
@@ -235,12 +240,13 @@ def _train(
     after_epoch: Callable[[History], None] | None,
     keeper: Keeper | None,
     threads: int,
+    player: Player | None,
 ) -> None:
     """Play the epochs, to the end or until a new learner has to start over."""
     while not run.done:
         complete = run.history.epochs
         try:
-            _play_epoch(run, source, report, keeper, threads)
+            _play_epoch(run, source, report, keeper, threads, player)
             _end_epoch(run, source, after_epoch, keeper)
         except NewClass as met:
             run.start_over(met.again())
@@ -255,20 +261,27 @@ def _train(
 
 
 def _play_epoch(
-    run: Run, source: Source, report: Callable[[int], None] | None, keeper: Keeper | None, threads: int
+    run: Run,
+    source: Source,
+    report: Callable[[int], None] | None,
+    keeper: Keeper | None,
+    threads: int,
+    player: Player | None,
 ) -> None:
     for dataset, order in source.blocks(run):
-        if dataset is not None and run.training.shards > 1:
-            _play_shards(run, dataset, report, threads)
+        if dataset is not None and player is not None:
+            _play_shards(run, dataset, report, threads, player)
         elif dataset is not None:
             _play_block(run, dataset, order, report, keeper)
         run.block, run.chunk = run.block + 1, 0
         # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
-        if keeper is not None and (run.training.shards > 1 or not (dataset is not None and dataset.resumable)):
+        if keeper is not None and (player is not None or not (dataset is not None and dataset.resumable)):
             keeper.after_chunk(run, None)
 
 
-def _play_shards(run: Run, dataset: Dataset, report: Callable[[int], None] | None, threads: int) -> None:
+def _play_shards(
+    run: Run, dataset: Dataset, report: Callable[[int], None] | None, threads: int, player: Player
+) -> None:
     """Play a dataset by shards that are mixed."""
     training, history = run.training, run.history
     if run.epoch == run.block == 0 and len(dataset) < training.shards:
@@ -277,7 +290,7 @@ def _play_shards(run: Run, dataset: Dataset, report: Callable[[int], None] | Non
             Parameter("shards", training.shards),
         )
     seed = hash_seed(hash_seed(run.learner.parameters.random_state, run.epoch), run.block)
-    spent = play_block(dataset, training.shards, block_of(training, seed), threads, report)
+    spent = player(dataset, training.shards, block_of(training, seed), threads, report)
     if len(history.seconds) <= run.epoch:
         history.seconds.append(Seconds().as_dict())
     for name, value in spent.as_dict().items():

@@ -195,6 +195,7 @@ def play_block(
     return Seconds(spent, waiting, mixing + now - start)
 
 
+Player = Callable[[Dataset, int, Block, int, Callable[[int], None] | None], Seconds]
 Play = Callable[[int, Callable[[int], None] | None], tuple[Mixture, float]]
 
 

@@ -22,7 +22,7 @@ from perceptive.data.labels import Labels
 from perceptive.errors import NotWritten, Parameter, ParameterError, told
 from perceptive.file_lock import FileLock
 from perceptive.streams import Stream
-from perceptive.streams.blocks import STDIN, repeatable
+from perceptive.streams.blocks import repeatable
 from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, writing
 from perceptive.streams.mixing import estimated_size
 from perceptive.streams.parsing import one_ahead
@@ -387,7 +387,7 @@ class FileSource:
         """Of the present epoch so much is done, or as much as was parsed."""
         self.done = float(self.stream.log.bytes)
         if share is not None:
-            self.done = share * sum(os.path.getsize(path) for path in self.stream.files if path != STDIN)
+            self.done = share * sum(os.path.getsize(path) for path in self.stream.files if os.path.isfile(path))
 
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from perceptive.parameters import TrainingParameters
     from perceptive.streams.parsing import Log
     from perceptive.training.loop import Run, Source
+    from perceptive.training.mixing import Player
 
 ALWAYS = {"command", "default_of", "data", "output", "task", "json", "quiet", "model", "top"}
 Groups = tuple[g.Group, ...]
@@ -42,6 +43,8 @@ class Job(Protocol):
         What was skipped, and what is odd.
     passes : int
         How often the files are read before the first epoch, where that takes time.
+    player : callable or None
+        What plays shards, where that is not this process.
     certifies : bool
         Whether the certificate costs so little that it is made unasked.
     counts : dict
@@ -54,6 +57,8 @@ class Job(Protocol):
     files: Sequence[str]
     log: Log
 
+    @property
+    def player(self) -> Player | None: ...
     @property
     def passes(self) -> int: ...
     @property
@@ -230,6 +235,7 @@ _TAG = {"tag": (g.PATHS, g.LABEL_COLUMN, g.HYPOTHESIS), "eval": (g.LABEL_COLUMN,
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
+_THREADS = g.FILES.only("threads")
 _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")
 TASKS = [
@@ -237,8 +243,8 @@ TASKS = [
         "classify", "classify", "LinearLearner", "classifier",
         {
             "train": (
-                g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
-                g.PRUNE,
+                g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, g.CLUSTER, *_KEPT, g.CACHE, g.FOLLOW,
+                g.TUNE, g.PRUNE,
             ),
             "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
             "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
@@ -261,7 +267,8 @@ TASKS = [
         "rank", "rank", "RankingLearner", "ranker",
         {
             "train": (
-                g.RANKER, g.PAIR_COST, g.TRAINING, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE, g.PRUNE,
+                g.RANKER, g.PAIR_COST, g.TRAINING, g.CLUSTER, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
+                g.PRUNE,
             ),
             **_RANK,
         },
@@ -276,7 +283,8 @@ TASKS = [
         "tag", "tag", "SequenceLearner", "tagger",
         {
             "train": (
-                g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, *_KEPT, g.FOLLOW, g.TUNE, g.PRUNE.only("prune"),
+                g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, _THREADS, *_KEPT, g.FOLLOW, g.TUNE,
+                g.PRUNE.only("prune"),
             ),
             **_TAG,
             "explain": (g.PARTS, g.LABEL_COLUMN, g.HYPOTHESIS),
@@ -287,7 +295,7 @@ TASKS = [
     Entry(
         "rerank", "rerank", "RerankingLearner", "reranker",
         {
-            "train": (g.RANKER, g.PAIR_COST, _EPOCHS, g.RERANKER, g.LABEL_COLUMN, g.CHECKPOINT),
+            "train": (g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.LABEL_COLUMN, g.CHECKPOINT),
             **_TAG,
             "inspect": (g.HYPOTHESIS,),
         },

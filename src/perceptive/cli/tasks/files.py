@@ -10,10 +10,12 @@ from perceptive.cli.tasks.rows import size_of
 from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
+from perceptive.streams.blocks import STDIN
 from perceptive.training.blocks import Blocks
 from perceptive.training.class_weights import weigh_classes
 from perceptive.training.classifiers import calibrate
 from perceptive.training.loop import Run
+from perceptive.training.mixing import Player
 from perceptive.training.source import FileSource
 from perceptive.training.windows import MEMORY
 
@@ -33,16 +35,15 @@ class FileJob:
         make: Callable[[FileSource], Any] | None = None,
     ) -> None:
         self.stream, self.files, self.log, self.learner, self._make = stream, stream.files, stream.log, learner, make
-        self.source = FileSource(
-            stream,
-            kind,
-            epochs=training.epochs,
-            cache=options.cache,
-            holdout=training.validation_fraction,
-            seed=seed_of(options, learner),
-            shuffle=training.shuffle,
-            memory=options.memory or MEMORY,
-        )
+        self.cluster: Any = None
+        self.source: FileSource
+        self.player: Player | None = None
+        how: dict[str, Any] = {"holdout": training.validation_fraction, "seed": seed_of(options, learner)}
+        if options.cluster:
+            self.cluster, self.source, self.player = on_cluster(stream, kind, options, training, **how)
+        else:
+            how |= {"epochs": training.epochs, "cache": options.cache, "memory": options.memory or MEMORY}
+            self.source = FileSource(stream, kind, shuffle=training.shuffle, **how)
         if options.certify and training.epochs == 1 and not self.source.repeatable:
             raise UsageError("--certify reads the examples twice, a pipe gives them once; write them to a file")
 
@@ -77,8 +78,10 @@ class FileJob:
         return {"examples": found.examples, "skipped": self.source.skipped, "unanswered": found.unanswered}
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Let go of the cache, or of the cluster."""
         self.source.__exit__()
+        if self.cluster is not None:
+            self.cluster.__exit__()
 
 
 class RowsJob(FileJob):
@@ -114,6 +117,30 @@ class ListsJob(FileJob):
     def counts(self) -> dict[str, int]:
         """With the candidates of the lists."""
         return {**super().counts, "candidates": self.source.split.rows}
+
+
+def on_cluster(
+    stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, **how: Any
+) -> tuple[Any, Any, Player]:
+    """A cluster, the files as its shards, and what plays them; raises for options that do not go with it."""
+    refused = {"--cache": options.cache, "--memory": options.memory, "--invert-hash": options.invert_hash}
+    for name, value in refused.items():
+        if value:
+            raise UsageError(f"{name} does not go with --cluster, whose workers hold the examples; leave it out")
+    if STDIN in stream.files:
+        raise UsageError("--cluster reads files on the workers, and standard input is here; write it to a file")
+    if training.shards == 1:
+        raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
+    from perceptive.training.cluster_source import ClusterSource
+    from perceptive.training.dask import Cluster
+
+    cluster = Cluster(options.cluster, options.time_limit)
+    try:
+        source = ClusterSource(stream, kind, cluster, training.shards, **how)
+        return cluster, source, source.player
+    except BaseException:
+        cluster.__exit__()
+        raise
 
 
 def seed_of(options: argparse.Namespace, learner: Any) -> int:

@@ -32,8 +32,8 @@ class MemoryJob:
     look: Callable[[Any], Dataset]  # makes the dataset once more, to be looked at by a learner
 
     certifies = False
-
     passes = 0
+    player = None
 
     def prepare(self, report: Callable[[float], None]) -> None:
         """All has been read."""

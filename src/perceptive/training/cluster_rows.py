@@ -1,0 +1,200 @@
+"""`ClusterRows`: arrays, data frames and bags of Dask as shards on their cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.data.constant_feature import lengths_counted
+from perceptive.data.dataset import Dataset, Order
+from perceptive.data.labels import Labels
+from perceptive.data.rows import as_rows, is_dicts
+from perceptive.errors import ParameterError
+from perceptive.features.vocabulary import Vocabulary
+from perceptive.learners.linear import LinearLearner
+from perceptive.training.dask import Cluster, ClusterDataset, Shard, dealt
+from perceptive.training.loop import Run
+
+
+class Part(NamedTuple):
+    """A partition: rows or dicts, labels, and weights or None."""
+
+    X: Any
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+
+class Facts(NamedTuple):
+    """What must be known of a partition before the first epoch."""
+
+    examples: int
+    labels: list[Any]
+    counts: list[int]
+    width: int | None  # None: of dicts
+    names: list[str]  # of dicts, as they were met
+    dtype: str
+
+
+def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
+    """A partition as arrays; raises where its parts do not fit each other."""
+    if hasattr(X, "iloc"):
+        words = [str(name) for name, kind in X.dtypes.items() if kind.kind not in "biuf"]
+        if words:
+            raise ValueError(f"column {words[0]!r} does not hold numbers; encode it, or give a bag of dicts")
+        X = X.to_numpy()
+    X = X if hasattr(X, "shape") else list(X)
+    labels = np.asarray(y)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n != len(labels):
+        raise ValueError(f"partition {number} has {n} rows, but {len(labels)} labels; give one label per row")
+    return Part(X, labels, None if weights is None else np.asarray(weights, np.float64))
+
+
+def facts_of(part: Part) -> Facts:
+    """What must be known of a partition."""
+    values, counts = np.unique(part.y, return_counts=True)
+    dicts = isinstance(part.X, list)
+    names = list(dict.fromkeys(name for x in part.X for name in x)) if dicts else []
+    kind = "float64" if dicts else str(part.X.dtype)
+    return Facts(len(part.y), values.tolist(), counts.tolist(), None if dicts else part.X.shape[1], names, kind)
+
+
+def add_lengths(before: tuple[float, int], part: Part, hasher: Any, normalize: bool) -> tuple[float, int]:
+    """Σ‖x‖² and the number of rows so far, one row after the other: the same bits as in one process."""
+    if not len(part.y):
+        return before
+    names = hasher or (Vocabulary() if is_dicts(part.X) else None)
+    lengths2 = lengths_counted(as_rows(part.X, names, grow=True), part.weights, normalize)
+    return float(np.cumsum(np.concatenate([[before[0]], lengths2]))[-1]), before[1] + len(lengths2)
+
+
+def take_part(part: Part, rows: NDArray[np.int64]) -> Part | None:
+    """Some rows of a partition."""
+    if not len(rows):
+        return None
+    X = [part.X[i] for i in rows] if isinstance(part.X, list) else part.X[rows]
+    return Part(X, part.y[rows], None if part.weights is None else part.weights[rows])
+
+
+def make_shard(parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None) -> Shard:
+    """A shard of parts of partitions; its labels are numbered as the classes are."""
+    given = [part for part in parts if part is not None]
+    blocks = [part.X for part in given]
+    if isinstance(blocks[0], list):
+        X: Any = [x for block in blocks for x in block]
+    elif hasattr(blocks[0], "indptr"):
+        import scipy.sparse as sp
+
+        X = sp.vstack(blocks, format="csr")
+    else:
+        X = np.concatenate(blocks)
+    index = {label: i for i, label in enumerate(classes)}
+    y = np.concatenate([part.y for part in given]).tolist()
+    weights = None if given[0].weights is None else np.concatenate([part.weights for part in given])
+    if class_weight is not None:
+        of_class = np.array([class_weight[label] for label in y])
+        weights = of_class if weights is None else weights * of_class
+    return Shard(X, Labels(classes, np.array([index[label] for label in y], np.int64)), weights)
+
+
+class ClusterRows:
+    """Rows with labels on a cluster, as a source.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    X : dask array, data frame or bag
+        Rows, or dicts; an array in chunks of whole rows.
+    y : dask array, series or bag
+        Labels, in the same partitions.
+    weights : dask array or None
+    shards : int
+    """
+
+    def __init__(self, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> None:
+        self.cluster, self.shards = cluster, shards
+        if getattr(X, "ndim", 1) == 2 and hasattr(X, "rechunk") and len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        columns = [np.ravel(part.to_delayed()).tolist() for part in (X, y, weights) if part is not None]
+        if len({len(column) for column in columns}) > 1:
+            counts = " and ".join(str(len(column)) for column in columns)
+            raise ValueError(f"X, y and sample_weight have {counts} partitions; give all in the same")
+        self._delayed = [(*parts, None)[:3] for parts in zip(*columns, strict=True)]
+        self.facts: list[Facts] = cluster.ask(
+            lambda client: [client.submit(facts_of, part, pure=False) for part in self._parts(client)]
+        )
+        self.classes = np.unique(np.concatenate([np.array(one.labels) for one in self.facts])).tolist()
+        self.dataset: ClusterDataset | None = None
+
+    @property
+    def examples(self) -> int:
+        """In all partitions."""
+        return sum(one.examples for one in self.facts)
+
+    def counts(self) -> dict[Any, int]:
+        """How many examples each class has."""
+        found = dict.fromkeys(self.classes, 0)
+        for one in self.facts:
+            for label, n in zip(one.labels, one.counts, strict=True):
+                found[label] += n
+        return found
+
+    def _parts(self, client: Any) -> list[Any]:
+        made = []
+        for number, parts in enumerate(self._delayed):
+            known = [None if part is None else client.compute(part) for part in parts]
+            made.append(client.submit(part_of, *known, number, pure=False))
+        return made
+
+    def begin(self, learner: LinearLearner, class_weight: dict[Any, float] | None = None) -> ClusterDataset:
+        """Let a learner meet all that there is; returns what it plays."""
+        if self.examples < self.shards:
+            raise ParameterError(f"{{}} are more than there are examples: {self.examples}", "shards")
+        if learner.parameters.bias == "auto":
+            total, n = self.cluster.ask(self._lengths(learner))
+            learner.parameters = replace(learner.parameters, bias=float(np.sqrt(total / n)) if total else 1.0)
+        names = list(dict.fromkeys(name for one in self.facts for name in one.names))
+        widths = {one.width for one in self.facts if one.examples}
+        if len(widths) > 1:
+            raise ValueError(f"partitions have rows of {sorted(map(str, widths))} columns; give all the same")
+        [width] = widths
+        first: Any = [dict.fromkeys(names, 1.0)] if width is None else np.zeros((1, width), self.facts[0].dtype)
+        label = Labels(self.classes, np.zeros(1, np.int64))
+        learner.dataset(first, label, epochs=1)
+        rows = dealt([one.examples for one in self.facts], self.shards)
+
+        def load(client: Any) -> list[Any]:
+            parts, made = self._parts(client), []
+            for mine in rows:
+                some = [
+                    client.submit(take_part, part, which, pure=False) for part, which in zip(parts, mine, strict=True)
+                ]
+                made.append(client.submit(make_shard, some, self.classes, class_weight, pure=False))
+            return made
+
+        self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in rows])
+        return self.dataset
+
+    def _lengths(self, learner: LinearLearner) -> Callable[[Any], Any]:
+        hasher, normalize = learner.space.hasher, learner.parameters.normalize
+
+        def ask(client: Any) -> Any:
+            total: Any = (0.0, 0)
+            for part in self._parts(client):
+                total = client.submit(add_lengths, total, part, hasher, normalize, pure=False)
+            return total
+
+        return ask
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """All shards."""
+        if run.block == 0:
+            yield self.dataset, np.empty(0, np.int64)
+
+    def score(self, learner: Any) -> float | None:
+        """Nothing is held out."""
+        return None

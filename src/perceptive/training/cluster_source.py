@@ -1,0 +1,317 @@
+"""`ClusterSource`: files as shards on a cluster, parsed by its workers.
+
+A task parses each file; from these, tasks deal the examples out to the shards, as `mixing` does in one process: shard i
+has the examples i, i + S, … of all files in their order. So a cluster gives the bits of threads, and files that are
+sorted by label make no shard of one class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.data.constant_feature import lengths_counted
+from perceptive.data.dataset import Dataset, Order
+from perceptive.data.labels import Labels
+from perceptive.streams import Stream
+from perceptive.streams.parsing import Log
+from perceptive.training.answers import check_answers
+from perceptive.training.blocks import Blocks, Read
+from perceptive.training.dask import Cluster, ClusterDataset, check_version, dealt, release
+from perceptive.training.holdout import HoldOut
+from perceptive.training.loop import Run
+from perceptive.training.source import FileSource
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A file."""
+
+    taught: Any  # a block, or None where there is nothing to learn from
+    held: Any  # what is held out
+    unanswered: int
+    skipped: int
+    columns: list[str]
+
+
+class Facts(NamedTuple):
+    """What must be known of a file before the first epoch."""
+
+    examples: int
+    held: int
+    rows: int
+    unanswered: int
+    skipped: int
+    columns: list[str]
+    labels: Labels  # different ones, and how many examples each has
+    width: int
+    met: NDArray[np.int64]  # columns, where they must be known
+    first: Any  # an example
+
+
+def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, int]) -> Parsed:
+    """Parse one file, and hold out a part."""
+    check_version(asked)
+    stream = replace(stream, log=Log())
+    chosen, taught, held, unanswered = HoldOut(*holdout), [], [], 0
+
+    def then(read: Read) -> Read:
+        return read
+
+    for read in kind.parse(stream, then, False):
+        unanswered += read.unanswered
+        if read.block is None or not len(read.block):
+            continue
+        away = kind.choose(chosen, read.block)
+        taught.append(read.block.take(np.flatnonzero(~away)) if away.any() else read.block)
+        if away.any():
+            held.append(read.block.take(np.flatnonzero(away)))
+    rest, out = (kind.join(some, stream.dtype) if some else None for some in (taught, held))
+    return Parsed(rest, out, unanswered, stream.log.skipped, list(stream.log.columns))
+
+
+def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
+    """What must be known of a file."""
+    block = parsed.taught
+    n, held = (0 if part is None else len(part) for part in (block, parsed.held))
+    if block is None:
+        nothing = Labels([], np.empty(0, np.int64))
+        return Facts(
+            0, held, 0, parsed.unanswered, parsed.skipped, parsed.columns, nothing, 0, np.empty(0, np.int64), None
+        )
+    labels, examples = kind.labels_of(block), kind.for_cache(block)
+    counts = np.bincount(labels.which, minlength=len(labels.values))
+    columns = np.empty(0, np.int64)
+    if met:
+        columns = np.unique(examples.indices).astype(np.int64)
+    counted = Labels(labels.values, counts)
+    rows, first = kind.count_rows(block), block.take(np.arange(1))
+    return Facts(
+        n, held, rows, parsed.unanswered, parsed.skipped, parsed.columns, counted, examples.width(), columns, first
+    )
+
+
+def held_part(parsed: Parsed) -> Any:
+    """What is held out of a file."""
+    return parsed.held
+
+
+def add_lengths(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bool) -> tuple[float, int]:
+    """Σ‖x‖² and the number of rows so far, one row after the other: the same bits as in one process."""
+    if parsed.taught is None:
+        return before
+    rows, _, weights = kind.weighted(kind.ready(parsed.taught, None))
+    lengths2 = lengths_counted(rows, weights, normalize)
+    return float(np.cumsum(np.concatenate([[before[0]], lengths2]))[-1]), before[1] + len(lengths2)
+
+
+def take_part(parsed: Parsed, rows: NDArray[np.int64]) -> Any:
+    """Some examples of a file."""
+    return None if parsed.taught is None or not len(rows) else parsed.taught.take(rows)
+
+
+class FileShard:
+    """The examples of a shard."""
+
+    def __init__(self, kind: Any, block: Any, width: int | None) -> None:
+        self.kind, self.block, self.width = kind, block, width
+        self._dataset: Dataset | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_dataset": None}
+
+    def dataset(self, learner: Any) -> Dataset:
+        """As the learner plays them; what has been made ready is kept."""
+        if self._dataset is None:
+            self._dataset = self.kind.dataset(learner, self.kind.ready(self.block, self.width), grow=False)
+        return self._dataset
+
+
+def make_shard(parts: list[Any], kind: Any, width: int | None, dtype: Any) -> FileShard:
+    """A shard of parts of files."""
+    return FileShard(kind, kind.join([part for part in parts if part is not None], dtype), width)
+
+
+class ClusterSource:
+    """Files on a cluster, as a `FileSource` is in one process.
+
+    Parameters
+    ----------
+    stream : Stream
+        Its paths mean the same files to all workers: of a shared disk, or URLs.
+    kind : Blocks
+    cluster : Cluster
+    shards : int
+    holdout, seed
+        As of `FileSource`. What is held out is gathered here.
+    """
+
+    reads_first = repeatable = complete = True
+    cached = False
+
+    def __init__(
+        self, stream: Stream, kind: Blocks, cluster: Cluster, shards: int, *, holdout: float = 0.0, seed: int = 0
+    ) -> None:
+        self.stream, self.kind, self.cluster, self.shards = stream, kind, cluster, shards
+        self.fraction, self.seed = holdout, seed
+        self.labels: list[Any] | None = None
+        self.split: Any = _Counted([], self)
+        self.done = 0.0
+        self.dataset: ClusterDataset | None = None
+        self._facts: list[Facts] = []
+        self._held: list[Any] = []
+        self._files: tuple[int, list[Any]] | None = None  # the generation of the cluster that knows them
+
+    # ------------------------------------------------------------ what there is
+
+    def prepare(self, report: Callable[[], None] = lambda: None) -> None:
+        """Let the workers parse the files."""
+        if self.labels is not None:
+            return
+        met = self.stream.format.bits is not None
+
+        def ask(client: Any) -> list[Any]:
+            return [client.submit(facts_of, file, self.kind, met, pure=False) for file in self._parsed(client)]
+
+        self._facts = self.cluster.ask(ask, report)
+        values = dict.fromkeys(label for facts in self._facts for label in facts.labels.values)
+        self.labels = [label for label in values if label is not None]
+        self.split = _Counted(self._facts, self)
+        self.stream.log.columns = next((facts.columns for facts in self._facts if facts.columns), [])
+        check_answers(self.stream, self.split.examples)
+        if sum(facts.examples for facts in self._facts) == 0:
+            raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
+        if self.fraction:
+            self.split.holdout.check(self.kind.unit)
+            self._held = self.cluster.ask(
+                lambda client: [client.submit(held_part, file, pure=False) for file in self._parsed(client)]
+            )
+
+    def _parsed(self, client: Any) -> list[Any]:
+        """The files, as tasks; the same ones until the shards have them."""
+        if self._files is None or self._files[0] != self.cluster.generation:
+            plain = replace(self.stream, threads=1, known_idf=self.stream.idf, log=Log())
+            how = self.kind, (self.fraction, self.seed)
+            self._files = (
+                self.cluster.generation,
+                [
+                    client.submit(parse_file, version("perceptive"), replace(plain, files=(path,)), *how, pure=False)
+                    for path in self.stream.files
+                ],
+            )
+        return self._files[1]
+
+    @property
+    def skipped(self) -> int:
+        """Broken lines that were left out."""
+        return sum(facts.skipped for facts in self._facts)
+
+    def all_labels(self) -> Iterator[Labels]:
+        """The labels of all that is to be learned from, file by file."""
+        self.prepare()
+        for facts in self._facts:
+            values, counts = facts.labels
+            yield Labels(values, np.repeat(np.arange(len(values)), counts))
+
+    # ------------------------------------------------------------ what the loop asks for
+
+    def begin(self, learner: Any) -> ClusterDataset:
+        """Let a learner meet all that the files hold; returns what it plays."""
+        if getattr(learner.parameters, "bias", 0.0) == "auto":
+            total, n = self.cluster.ask(self._lengths(learner.parameters.normalize))
+            bias = float(np.sqrt(total / n)) if total else 1.0
+            learner.parameters = replace(learner.parameters, bias=bias)
+        facts = [one for one in self._facts if one.examples]
+        width = self.stream.format.width or max(one.width for one in facts)
+        tiny = self.kind.ready(facts[0].first, width)
+        if learner.n_features is None or not learner.rounds:
+            self.kind.dataset(learner, tiny)
+            if learner.space.places is not None:
+                for one in facts:
+                    learner.space.meet_columns(one.met)
+                self.kind.dataset(learner, tiny)
+        for label in self.labels or []:
+            if hasattr(learner, "classes") and label not in learner.index:
+                learner.meet_class(label)
+        sizes = [one.examples for one in self._facts]
+        rows = dealt(sizes, self.shards)
+
+        def load(client: Any) -> list[Any]:
+            files = self._parsed(client)
+            made = []
+            for mine in rows:
+                parts = [
+                    client.submit(take_part, file, some, pure=False) for file, some in zip(files, mine, strict=True)
+                ]
+                made.append(client.submit(make_shard, parts, self.kind, width, self.stream.dtype, pure=False))
+            self._files = None  # the shards know how to make them again
+            return made
+
+        each = [sum(map(len, mine)) for mine in rows]
+        return ClusterDataset(learner, self.cluster, load, each)
+
+    def _lengths(self, normalize: bool) -> Callable[[Any], Any]:
+        def ask(client: Any) -> Any:
+            total: Any = (0.0, 0)
+            for file in self._parsed(client):
+                total = client.submit(add_lengths, total, file, self.kind, normalize, pure=False)
+            return total
+
+        return ask
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """All shards."""
+        self.prepare()
+        if self.dataset is None or self.dataset.learner is not run.learner:
+            self.dataset = self.begin(run.learner)
+        self.dataset.revisited = run.epoch > 0
+        if run.block == 0:
+            yield self.dataset, np.empty(0, np.int64)
+
+    def player(self, dataset: Any, *block: Any) -> Any:
+        """Plays shards, as `mixing.play_block` does in this process."""
+        return dataset.play_block(dataset, *block)
+
+    def score(self, learner: Any) -> float | None:
+        """The score on the held-out part."""
+        if not self.fraction:
+            return None
+        learner.finish()
+        return self.kind.score(learner, iter(self.held_out()))
+
+    def held_out(self) -> Iterator[Any]:
+        """What is held out, in the order of the files."""
+        return (part for part in self._held if part is not None)
+
+    def datasets(self, learner: Any) -> Iterator[Dataset]:
+        """All that is to be learned from, once more, to be looked at: read in this process."""
+        files = FileSource(self.stream, self.kind, holdout=self.fraction, seed=self.seed, shuffle=False)
+        with files:
+            yield from files.datasets(learner)
+
+    def __enter__(self) -> ClusterSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        release(self.dataset)
+
+
+class _Counted:
+    """What the files held, as `Split` tells it."""
+
+    def __init__(self, facts: list[Facts], source: ClusterSource) -> None:
+        self._source = source
+        self.examples = sum(one.examples + one.held for one in facts)
+        self.rows = sum(one.rows for one in facts)
+        self.unanswered = sum(one.unanswered for one in facts)
+        self.holdout = HoldOut(source.fraction, source.seed)
+        self.holdout.examples, self.holdout.held = self.examples, sum(one.held for one in facts)
+
+    def held_out(self) -> Iterator[Any]:
+        """What is held out."""
+        return self._source.held_out()

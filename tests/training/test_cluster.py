@@ -1,0 +1,323 @@
+"""Shards on a Dask cluster of real processes: the bits of threads, whoever is killed, late, slow or gone."""
+
+import gzip
+import logging
+import threading
+import time
+
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+
+from dask_processes import Processes
+from perceptive import LinearClassifier
+from perceptive.cli import main
+from perceptive.errors import ClusterError, ParameterError
+from perceptive.learners import LinearLearner
+from perceptive.learners.mixture import VectorMixture
+from perceptive.parameters import TrainingParameters
+from perceptive.streams import open as open_stream
+from perceptive.training import dask as on_dask
+from perceptive.training.blocks import RowBlocks
+from perceptive.training.classifiers import classifier_for
+from perceptive.training.cluster_source import ClusterSource
+from perceptive.training.dask import Cluster
+from perceptive.training.loop import Run, train
+from perceptive.training.source import FileSource
+
+SHARDS, EPOCHS, LIMIT = 3, 24, 60.0
+logging.getLogger("distributed").setLevel(logging.CRITICAL)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    made = Processes()
+    try:
+        made.start_scheduler()
+        made.start_worker()
+        made.start_worker()
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    folder, u = tmp_path_factory.mktemp("cluster"), rng.normal(size=60)
+    for number in range(3):
+        lines = []
+        for _ in range(300):
+            columns = np.sort(rng.choice(60, 8, replace=False))
+            label = 1 if u[columns].sum() + rng.normal() > 0 else -1
+            lines.append(f"{label} | " + " ".join(f"f{j}:1" for j in columns))
+        (folder / f"{number}.vw.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return f"{folder}/*.vw.gz"
+
+
+def stream(files):
+    return open_stream(files, bits=8, dtype="float32").to_learn_from()
+
+
+def trained(source, epochs=EPOCHS, player=None, **how):
+    learner = classifier_for(source, None, hypothesis="averaged", bias="auto")
+    run = Run.of(learner, TrainingParameters(epochs=epochs, shards=SHARDS))
+    train(run, source, player=player, **how)
+    return run.learner
+
+
+def bits(learner):
+    meta, arrays = learner.state()
+    return meta, {name: array.tobytes() for name, array in arrays.items()}
+
+
+@pytest.fixture(scope="module")
+def expected(files):
+    with FileSource(stream(files), RowBlocks(), epochs=EPOCHS) as source:
+        return bits(trained(source))
+
+
+def on_cluster(processes, files, limit=LIMIT, **how):
+    with Cluster(processes.address, limit) as cluster, source_on(cluster, files) as source:
+        return bits(trained(source, player=source.player, **how))
+
+
+def source_on(cluster, files):
+    return ClusterSource(stream(files), RowBlocks(), cluster, SHARDS)
+
+
+# ---------------------------------------------------------------- faults
+
+
+def test_killed_workers_and_late_ones(processes, files, expected):
+    """Five are killed, each in the midst of some epoch, and others join; one is slow."""
+    over = threading.Event()
+    kills = []
+
+    def disturb():
+        rng = np.random.default_rng(len(kills))
+        while not over.is_set() and len(kills) < 5:
+            time.sleep(float(rng.uniform(0.1, 0.6)))
+            processes.start_worker()
+            processes.kill_worker()
+            kills.append(time.monotonic())
+        if not over.is_set():
+            processes.pause_worker(0.5)
+
+    def after_epoch(history):
+        while len(kills) < 5 and history.epochs == EPOCHS - 1:  # all of them before the last
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        assert on_cluster(processes, files, after_epoch=after_epoch) == expected
+    finally:
+        over.set()
+        thread.join()
+    assert len(kills) == 5
+
+
+def test_a_scheduler_that_is_started_again(processes, files, expected):
+    def after_epoch(history):
+        if history.epochs == 3:
+            processes.kill_scheduler()
+            for _ in range(len(processes.workers)):  # they end with it
+                processes.kill_worker()
+            processes.start_scheduler()
+            processes.start_worker()
+            processes.start_worker()
+
+    assert on_cluster(processes, files, after_epoch=after_epoch) == expected
+
+
+def test_all_workers_gone(processes, files):
+    def after_epoch(history):
+        if history.epochs == 2:
+            while processes.workers:
+                processes.kill_worker()
+
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match=r"has not answered within 2 s, and no worker is there; start workers, or"):
+        on_cluster(processes, files, limit=2.0, after_epoch=after_epoch)
+    assert time.monotonic() - began < 20
+    processes.start_worker()
+    processes.start_worker()
+
+
+def test_no_scheduler():
+    with pytest.raises(
+        ClusterError, match=r"no scheduler answers at tcp://127.0.0.1:1 within 0.5 s; check the address"
+    ):
+        Cluster("tcp://127.0.0.1:1", 0.5)
+
+
+def test_another_version(processes, files, monkeypatch):
+    with Cluster(processes.address, LIMIT) as cluster, source_on(cluster, files) as source:
+        source.prepare()
+        monkeypatch.setattr(on_dask, "version", lambda name: "0.0.1")
+        with pytest.raises(ClusterError, match=r"a worker runs perceptive \S+, and the client 0.0.1; install the same"):
+            trained(source, player=source.player)
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def model_of(path, *arguments):
+    assert main(["train", *map(str, arguments), "-o", str(path), "--quiet"]) == 0
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("how", [[], ["--rule", "arow", "--holdout", "0.2", "--class-weight", "balanced"]])
+def test_files_as_on_threads(processes, files, tmp_path, how):
+    arguments = [files, "--bits", 8, "--shards", SHARDS, "--epochs", 3, *how]
+    assert model_of(tmp_path / "a", *arguments, "--cluster", processes.address) == model_of(tmp_path / "b", *arguments)
+
+
+def test_urls_many_classes_and_one_that_one_file_has(processes, tmp_path):
+    rng = np.random.default_rng(1)
+    for number in range(3):
+        labels = rng.integers(0, 3, 60) if number else np.full(60, 7)  # sorted files: the first has a class of its own
+        lines = [
+            f"{label} " + " ".join(f"{j}:1" for j in sorted(rng.choice(40, 4, replace=False) + 1 + 40 * number))
+            for label in labels
+        ]
+        (tmp_path / f"{number}.svm").write_text("\n".join(lines) + "\n")
+    arguments = ["--shards", 2, "--epochs", 3, "--rule", "pa1"]
+    found = model_of(tmp_path / "a", f"file://{tmp_path}/?.svm", *arguments, "--cluster", processes.address)
+    assert found == model_of(tmp_path / "b", f"{tmp_path}/?.svm", *arguments)
+
+
+def test_lists(processes, tmp_path):
+    rng = np.random.default_rng(2)
+    lines = [
+        f"{grade} qid:{q} " + " ".join(f"{j}:{rng.normal():.3f}" for j in range(1, 5))
+        for q in range(30)
+        for grade in (2, 1, 0)
+    ]
+    (tmp_path / "a.svm").write_text("\n".join(lines) + "\n")
+    arguments = [tmp_path / "a.svm", "--task", "rank", "--shards", 2, "--epochs", 3]
+    assert model_of(tmp_path / "m", *arguments, "--cluster", processes.address) == model_of(tmp_path / "n", *arguments)
+
+
+def test_a_run_is_resumed_elsewhere(processes, files, tmp_path):
+    from perceptive.training.checkpoint import Checkpoint
+
+    arguments = [files, "--bits", 8, "--shards", SHARDS, "--epochs", 4]
+    saves, save = [], Checkpoint.save
+
+    class Enough(Exception):
+        pass
+
+    def saved(self, *where):
+        save(self, *where)
+        saves.append(where)
+        if len(saves) == 2:
+            raise Enough
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Checkpoint, "save", saved)
+        with pytest.raises(Enough):
+            model_of(tmp_path / "m", *arguments, "--cluster", processes.address, "--checkpoint", tmp_path / "c")
+    found = model_of(tmp_path / "m", *arguments, "--checkpoint", tmp_path / "c")  # by threads, without the cluster
+    assert found == model_of(tmp_path / "whole", *arguments)
+
+
+def test_bad_input(processes, tmp_path, capsys):
+    (tmp_path / "good.svm").write_text("1 1:1\n-1 2:1\n" * 5)
+    (tmp_path / "bad.svm").write_text("1 1:1\n-1 2:x\n")
+    cluster = ["--shards", "2", "--cluster", processes.address, "-o", str(tmp_path / "m")]
+
+    def told(*arguments):
+        assert main(["train", *map(str, arguments), *cluster]) != 0
+        return capsys.readouterr().err
+
+    assert f"{tmp_path}/bad.svm:2:6: " in told(tmp_path / "good.svm", tmp_path / "bad.svm")
+    assert "there are no labelled examples" in told(_written(tmp_path / "none.svm", "\n"))
+    assert "--cache does not go with --cluster" in told(tmp_path / "good.svm", "--cache", tmp_path / "c")
+    assert "standard input is here; write it to a file" in told("-", "--format", "svmlight")
+    cluster[1] = "11"
+    assert "--shards 11 is more than there are examples: 10" in told(tmp_path / "good.svm")
+    cluster[1] = "1"
+    assert "--cluster needs --shards" in told(tmp_path / "good.svm")
+    cluster[1], cluster[3] = "2", "tcp://127.0.0.1:1"
+    assert "no scheduler answers at tcp://127.0.0.1:1" in told(tmp_path / "good.svm", "--time-limit", "1s")
+
+
+def _written(path, text):
+    path.write_text(text)
+    return path
+
+
+# ---------------------------------------------------------------- collections
+
+
+@pytest.fixture
+def client(processes):
+    with distributed.Client(processes.address) as client:
+        yield client
+
+
+def test_arrays_frames_and_bags(client):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = (X @ rng.normal(size=(5, 3))).argmax(axis=1)
+    for how in ({}, {"class_weight": "balanced", "hypothesis": "last", "bias": 1.0}):
+        given = LinearClassifier(shards=3, epochs=3, **how).fit(X, y)
+        array = LinearClassifier(shards=3, epochs=3, **how).fit(da.from_array(X, (60, 2)), da.from_array(y, 60))
+        assert given.coef_.tobytes() == array.coef_.tobytes()
+        assert (array.predict(X) == given.predict(X)).all()
+    given = LinearClassifier(shards=3, epochs=3).fit(X, y)
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    assert (
+        LinearClassifier(shards=3, epochs=3).fit(frame, dd.from_pandas(pd.Series(y), npartitions=3)).coef_.tobytes()
+        == given.coef_.tobytes()
+    )
+    dicts = [{f"f{j}": float(v) for j, v in enumerate(row) if abs(v) > 0.5} for row in X]
+    bag = LinearClassifier(shards=3, epochs=3).fit(
+        db.from_sequence(dicts, npartitions=3), db.from_sequence(y.tolist(), npartitions=3)
+    )
+    assert bag.coef_.tobytes() == LinearClassifier(shards=3, epochs=3).fit(dicts, y).coef_.tobytes()
+
+
+def test_collections_that_cannot_be_learned_from(client):
+    X, y = da.zeros((10, 2), chunks=5), da.from_array(np.arange(10) % 2, 5)
+    with pytest.raises(ParameterError, match="shards=1: Dask collections are learned from by shards"):
+        LinearClassifier().fit(X, y)
+    with pytest.raises(ParameterError, match="certify=True does not go with Dask collections"):
+        LinearClassifier(shards=2, certify=True).fit(X, y)
+    with pytest.raises(ValueError, match="X, y and sample_weight have 2 and 1 partitions; give all in the same"):
+        LinearClassifier(shards=2).fit(X, y.rechunk(10))
+    with pytest.raises(ValueError, match="y has one class only, 0"):
+        LinearClassifier(shards=2).fit(X, y * 0)
+    with pytest.raises(ValueError, match="column 'a' does not hold numbers"):
+        LinearClassifier(shards=2).fit(dd.from_pandas(pd.DataFrame({"a": list("ab") * 5}), npartitions=2), y)
+
+
+def test_no_client():
+    with pytest.raises(ClusterError, match=r"there is no Dask client; make one first: distributed.Client\(address\)"):
+        LinearClassifier(shards=2).fit(da.zeros((10, 2), chunks=5), da.zeros(10, chunks=5))
+
+
+# ---------------------------------------------------------------- what travels
+
+
+def test_mixtures_travel_without_what_nobody_touched():
+    import pickle
+
+    learner = LinearLearner([0, 1], n_features=2**16, hypothesis="averaged")
+    dataset = learner.dataset(np.eye(3, 2**16), [0, 1, 0], epochs=1)
+    replica = learner.replica()
+    for chunk in dataset.replica(replica).chunks(np.arange(3)):
+        dataset.replica(replica).play(chunk)
+    mixture = VectorMixture(learner.vectors[()], replica.vectors[()], False)
+    packed = pickle.dumps(mixture)
+    assert len(packed) < 2000
+    back = pickle.loads(packed)
+    for mine, theirs in zip(mixture.parts, back.parts, strict=True):
+        assert all(mine[name].tobytes() == theirs[name].tobytes() for name in mine)
+    assert back.run.updates == mixture.run.updates > 0
