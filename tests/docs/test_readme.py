@@ -22,6 +22,7 @@ def test_commands_run(tmp_path):
     (tmp_path / "train.conll").write_text(sentence * 5)
     (tmp_path / "new.conll").write_text("prof NN\nCohen NNP\n\n")
     (tmp_path / "letor.svm").write_text("2 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:2 2:1\n0 qid:2 2:2\n")
+    (tmp_path / "movies.csv").write_text("one,A,B,profit\n1,1,1,-\n1,3,2,+\n")
     (tmp_path / "spelled.jsonl").write_text('{"candidates": ["recieve", "receive"], "best": 1}\n')
     found = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
     commands = [line.split(" #")[0].replace("tail -f", "cat") for block in found for line in block.splitlines()]

@@ -22,7 +22,6 @@ from perceptive.kernels import Gaussian, Polynomial
 from perceptive.learners import KernelLearner, LinearLearner, RankingLearner, SequenceLearner
 from perceptive.playground.page import STATIC
 
-pytestmark = pytest.mark.core
 GAMES = 1000
 
 
@@ -35,10 +34,8 @@ def node():
     return driver.compute_driver_executable()[0]
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def play_there(folder):
     """What the page's learners did."""
-    folder = tmp_path_factory.mktemp("page")
     for file in STATIC.iterdir():
         if file.name.endswith(".js"):
             (folder / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
@@ -48,13 +45,8 @@ def told(tmp_path_factory):
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module")
-def played():
-    """The same games here: of each seed a game, rows, lists, sentences and thresholds, as the numbers come."""
-    return [draw(seed) for seed in range(GAMES)]
-
-
-def draw(seed):
+def play_here(seed):
+    """The same here: of a seed a game, rows, lists, sentences and thresholds, as the random numbers come."""
     random = RandomNumbers(seed)
     game = PerceptronGame(random.direction(2 + random.below(3)), random.uniform(0.1, 0.6), 1)
     game.play([RandomPlayer(seed), Planar(), Greedy(seed)][random.below(3)], 30)
@@ -72,14 +64,14 @@ def draw(seed):
     return game, rows, y, lists, sentences, (n, bool(fair), [random.below(2) for _ in range(10)])
 
 
-def test_perceptron_games_bit_for_bit(told, played):
+def check_perceptron_games_bit_for_bit(told, played):
     for theirs, (game, *_) in zip(told["perceptron"], played, strict=True):
         assert theirs["x"] == [one.x for one in game.rounds]
         assert theirs["mistakes"] == [one.mistake for one in game.rounds]
         assert theirs["v"] == [one.v for one in game.rounds]
 
 
-def test_perceptron_games_are_the_core_learners(told, played):
+def check_perceptron_games_are_the_core_learners(told, played):
     for theirs, (game, *_) in zip(told["perceptron"], played, strict=True):
         learner = LinearLearner(classes=[-1, 1], bias=0.0, dtype="float64")
         learner.learn_many(np.array(theirs["x"]), [one.y for one in game.rounds])
@@ -88,7 +80,7 @@ def test_perceptron_games_are_the_core_learners(told, played):
         np.testing.assert_allclose(axes, theirs["v"][-1], rtol=1e-12, atol=1e-12)
 
 
-def test_after_the_stream(told, played):
+def check_after_the_stream(told, played):
     for theirs, (_, rows, y, *_) in zip(told["stream"], played, strict=True):
         learner = LinearLearner(classes=[-1, 1], bias=0.0, dtype="float64", keep="all", hypothesis="averaged")
         learner.learn_many(np.array(rows), y)
@@ -100,7 +92,7 @@ def test_after_the_stream(told, played):
         assert np.sign(learner.scores(probes, "voted")).tolist() == theirs["voted"]
 
 
-def test_kernels(told, played):
+def check_kernels(told, played):
     a, b = Gaussian(sigma=0.5), Polynomial(2, c=1)
     kernels = [a, b, a + b, a * b]
     for seed, (theirs, (_, rows, y, *_)) in enumerate(zip(told["kernel"], played, strict=True)):
@@ -120,7 +112,7 @@ def test_kernels(told, played):
         np.testing.assert_allclose(learner.scores(probes, "last"), theirs["scores"], rtol=1e-12, atol=1e-12)
 
 
-def test_ranking(told, played):
+def check_ranking(told, played):
     for theirs, (_, _, _, lists, *_) in zip(told["ranking"], played, strict=True):
         learner = RankingLearner(dtype="float64")
         learner.learn_many([xs for xs, _ in lists], [best for _, best in lists])
@@ -128,7 +120,7 @@ def test_ranking(told, played):
         assert learner.vector.vector("last")[0][:, 0].tolist() == theirs["v"]
 
 
-def test_sequences(told, played):
+def check_sequences(told, played):
     for theirs, (_, _, _, _, sentences, _) in zip(told["tagger"], played, strict=True):
         learner = SequenceLearner(labels=list("XYZ"), template="word\n@label[-1]")
         learner.learn_many([words for words, _ in sentences], [labels for _, labels in sentences])
@@ -138,12 +130,12 @@ def test_sequences(told, played):
         assert ours == sorted(w for _, w in theirs["weights"])
 
 
-def test_halving(told, played):
+def check_halving(told, played):
     games = {n: PredictionGame(thresholds(n), range(n)) for n in (3, 7, 15, 31)}
     for theirs, (*_, (n, fair, said)) in zip(told["halving"], played, strict=True):
         assert (theirs["n"], theirs["mode"]) == (n, "fair" if fair else "cruel")
         game, halving = games[n], Halving()
-        state, mistakes, yours = halving.start(game), 0, 0
+        state, mistakes, yours = halving.start(game, game.all), 0, 0
         for (x, mine, they, truth), guess in zip(theirs["rounds"], said, strict=False):
             assert mine == bool(guess)
             assert they == halving.predict(game, state, x)
@@ -154,3 +146,14 @@ def test_halving(told, played):
         assert (theirs["halving"], theirs["you"]) == (mistakes, yours)
         assert theirs["left"] == state.bit_count()
         assert mistakes <= game.halving_bound
+
+
+def test_the_page_learns_as_the_library_does(tmp_path):
+    told, played = play_there(tmp_path), [play_here(seed) for seed in range(GAMES)]
+    check_perceptron_games_bit_for_bit(told, played)
+    check_perceptron_games_are_the_core_learners(told, played)
+    check_after_the_stream(told, played)
+    check_kernels(told, played)
+    check_ranking(told, played)
+    check_sequences(told, played)
+    check_halving(told, played)

@@ -107,6 +107,23 @@ def test_one_tagged_sentence():
     assert (second.length2, second.length2_most) == (4, 4)
 
 
+def test_a_target_for_every_kind():
+    words = {"word[0] = tell|O": 1.0, "word[0] = Ziv|B": 1.0}
+    sentences = [["tell", "Ziv"], ["Ziv", "tell"]]
+    table = trace(
+        SequenceParameters(template="word\n@label[-1]"), sentences, [["O", "B"], ["B", "O"]], u=words, epochs=4
+    )
+    assert table.k == 1
+    assert table.margin == pytest.approx(np.sqrt(0.5))
+    dual = trace(KernelParameters(kernel="linear", bias=1.0), X4, list("abcabcab"), u=np.eye(8, 3), epochs=2)
+    joint = trace(LinearParameters(bias=1.0), X4, list("abcabcab"), u=np.column_stack([X4, np.ones(8)])[:3], epochs=2)
+    for row in [*table.rounds, *dual.rounds, *joint.rounds]:
+        assert row.along >= row.along_least - 1e-9
+        assert row.length2 <= row.length2_most + 1e-9
+    assert [row.along for row in dual.rounds] == pytest.approx([row.along for row in joint.rounds])
+    assert dual.margin == pytest.approx(joint.margin)
+
+
 @st.composite
 def separable(draw):
     d, n = draw(st.integers(1, 4)), draw(st.integers(1, 12))
@@ -168,8 +185,9 @@ def test_html_is_escaped():
         (lambda: trace(LinearParameters(), X4, Y4, epochs=0), "once at least"),
         (lambda: trace(LinearParameters(multiclass="ovr"), X4, list("abcabcab")), "one problem"),
         (lambda: trace(RankingParameters(), [[[1, 0], [0, 1]]], [1], initial=[1, 1]), "starts from 0"),
-        (lambda: trace(SequenceParameters(template="word"), [["a"]], [["B"]], u=[1]), "without u"),
-        (lambda: trace(KernelParameters(kernel="linear"), X4, Y4, u=[1]), "one for each of 8"),
+        (lambda: trace(SequenceParameters(template="word"), [["a"]], [["B"]], u=[1]), "a dict of weights"),
+        (lambda: trace(SequenceParameters(template="word"), [["a"]], [["B"]], u={"a|B": 0.0}), "no weight"),
+        (lambda: trace(KernelParameters(kernel="linear"), X4, Y4, u=[1]), "give 8 × 1, one row for each example"),
         (lambda: movies().text(["wieghts"]), "no column 'wieghts'; choose from step"),
     ],
 )

@@ -18,8 +18,8 @@ Concepts = int  # a set of concepts: bit i stands for concept i
 class Learner(Protocol[State]):
     """Player B: what it knows is a state, which can be looked up (hashed)."""
 
-    def start(self, game: PredictionGame) -> State:
-        """What it knows before the first round."""
+    def start(self, game: PredictionGame, concepts: Concepts) -> State:
+        """What it knows before the first round: that the target is one of these."""
 
     def predict(self, game: PredictionGame, state: State, point: int) -> bool:
         """The label of a point, by its number."""
@@ -65,6 +65,7 @@ class PredictionGame:
         columns = zip(*self.labels, strict=True)
         self._positive = [sum(1 << i for i, label in enumerate(column) if label) for column in columns]
         self._depth: dict[Concepts, int] = {}
+        self._worst: dict[Learner[Any], _WorstCase[Any]] = {}
 
     def consistent(self, concepts: Concepts, point: int, label: bool) -> Concepts:
         """Those of some concepts that give a point this label."""
@@ -109,13 +110,15 @@ class PredictionGame:
                 return False
         return True
 
-    def mistake_bound(self, learner: Learner[Any]) -> float:
+    def mistake_bound(self, learner: Learner[Any], concepts: Concepts | None = None) -> float:
         """M_B(C): the most mistakes of B, over all concepts and all sequences of points; ∞ where there is no most."""
-        return _WorstCase(self, learner).mistakes(self.all, learner.start(self), 0)
+        concepts = self.all if concepts is None else concepts
+        worst = self._worst.setdefault(learner, _WorstCase(self, learner))
+        return worst.mistakes(concepts, learner.start(self, concepts), 0)
 
     def play(self, learner: Learner[Any], concept: int, points: Sequence[int]) -> Iterator[bool]:
         """Let B predict a concept on these points, by their numbers; whether it errs in each round."""
-        state = learner.start(self)
+        state = learner.start(self, self.all)
         for point in points:
             label = self.labels[concept][point]
             yield learner.predict(self, state, point) != label
@@ -155,9 +158,9 @@ class _WorstCase(Generic[State]):
 class _VersionSpace:
     """What halving and its kin know: the concepts that agree with all they were told."""
 
-    def start(self, game: PredictionGame) -> Concepts:
+    def start(self, game: PredictionGame, concepts: Concepts) -> Concepts:
         """All of them."""
-        return game.all
+        return concepts
 
     def learn(self, game: PredictionGame, state: Concepts, point: int, label: bool) -> Concepts:
         """Those that agree."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,9 @@ def trace(
     X, y : examples and their answers
     initial : array or None
         v₀, the constant feature last, a row for each class that competes; of a kernel α, one for each example.
-    u : array or None
-        A vector in the shape of ``initial``, to watch v·u with. It is scaled to length 1, and γ is its smallest margin.
+    u : array, dict or None
+        A vector in the shape of ``initial``, to watch v·u with; of a tagger weights by name. It is scaled to length 1.
+        γ is its smallest margin on the examples; of a tagger the smallest u·δ of an update.
     epochs : int
         How often the examples are played.
 
@@ -76,7 +78,8 @@ def trace(
     if n == 0:
         raise ValueError("there are no examples; a table needs one at least")
     lemmas = _is_plain(player.parameters)
-    margin, first_along = (None, None) if u is None or not lemmas else view.along(u)
+    watched = u is not None and lemmas
+    margin, first_along = view.along(u) if watched else (None, None)
     first_length2 = view.length2()
     rounds: list[Round] = []
     for step in range(epochs * n):
@@ -84,13 +87,16 @@ def trace(
         before = dict(
             step=step + 1, example=view.example(i), answer=_plain(view.y[i]), weights=view.weights(),
             score=view.score(i), spelled=view.spelled(i), prediction=_plain(view.prediction(i)), k=player.updates,
-            along=None if margin is None else view.along(u)[1], length2=view.length2(),
+            along=view.along(u)[1] if watched else None, length2=view.length2(),
         )  # fmt: skip
         mistakes = player.mistakes
         for chunk in view.dataset.chunks(np.array([i])):
             view.dataset.play(chunk)
         rounds.append(Round(**before, correct=player.mistakes == mistakes, along_least=None, length2_most=None))
     radius2 = player.problems()[0].radius2 if lemmas else None
+    if watched and margin is None:
+        by_k = {one.k: one.along or 0.0 for one in rounds} | {player.updates: view.along(u)[1]}
+        margin = min((after - before for before, after in pairwise(by_k.values())), default=0.0)
     rounds = [_with_lemmas(one, first_along, margin, first_length2, radius2) for one in rounds]
     radius = None if radius2 is None else math.sqrt(radius2)
     return Trace(rounds, view.weights(), player.updates, margin, radius, first_length2 == 0.0)

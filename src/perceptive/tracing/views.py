@@ -17,7 +17,7 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.tracing.table import Weights, shown
 
 Floats = NDArray[np.float64]
-Margin = tuple[float, float]  # of u on the examples, and v·u
+Margin = tuple[float | None, float]  # of u on the examples, where it can be told, and v·u
 
 
 def numbers(X: Any, name: str = "X") -> Floats:
@@ -32,7 +32,7 @@ def numbers(X: Any, name: str = "X") -> Floats:
 
 
 class View:
-    """A learner as the table shows it; this one can be shown, and has neither v₀ nor u."""
+    """A learner as the table shows it; this one starts from 0."""
 
     learner: Any
 
@@ -52,7 +52,7 @@ class View:
 
     def along(self, u: Any) -> Margin:
         """The margin of u/‖u‖ on the examples, and v·u/‖u‖."""
-        raise ValueError(f"the lemmas of {type(self.learner).__name__} are shown without u; leave it out")
+        raise NotImplementedError
 
     def example(self, i: int) -> Any:
         """x as it is shown."""
@@ -79,6 +79,16 @@ def unit(u: Any, shape: tuple[int, ...]) -> Floats:
         raise ValueError(f"u has {u.size} numbers; give {' × '.join(map(str, shape))}, not all of them 0")
     scaled: Floats = u.reshape(shape) / math.sqrt(float(np.vdot(u, u)))
     return scaled
+
+
+def lead(scores: Floats, truth: NDArray[np.int64]) -> float:
+    """The smallest margin: of two classes y·score, of more what the right one has more than the next."""
+    if scores.shape[1] == 1:
+        return float((scores[:, 0] * np.where(truth == 1, 1, -1)).min())
+    rows = np.arange(len(truth))
+    own, rivals = scores[rows, truth], scores.copy()
+    rivals[rows, truth] = -math.inf
+    return float((own - rivals.max(axis=1)).min())
 
 
 class Rows(View):
@@ -124,14 +134,8 @@ class Rows(View):
         """Against the closest competitor under u."""
         v = self.vector()
         u = unit(u, v.shape)
-        scores, truth = self.rows @ u.T, np.array([self.learner.index[label] for label in self.y])
-        if self.learner.binary:
-            margins = scores[:, 0] * np.where(truth == 1, 1, -1)
-        else:
-            own = scores[np.arange(len(truth)), truth]
-            scores[np.arange(len(truth)), truth] = -math.inf
-            margins = own - scores.max(axis=1)
-        return float(margins.min()), float(np.vdot(v, u))
+        truth = np.array([self.learner.index[label] for label in self.y])
+        return lead(self.rows @ u.T, truth), float(np.vdot(v, u))
 
     def example(self, i: int) -> Any:
         """x, the constant feature last."""
@@ -223,15 +227,15 @@ class Duals(View):
         return float(np.vdot(alpha, self.gram() @ alpha))
 
     def along(self, u: Any) -> Margin:
-        """u = Σ u_i φ(x_i), given by its coefficients."""
-        if not self.learner.binary:
-            return super().along(u)
-        u, K = numbers(u, "u").ravel(), self.gram()
-        if len(u) != len(self.X) or u @ K @ u <= 0:
-            raise ValueError(f"u has {len(u)} coefficients; give one for each of {len(self.X)} examples, with ‖u‖ > 0")
-        u = u / math.sqrt(float(u @ K @ u))
-        y = np.array([1 if self.learner.index[label] == 1 else -1 for label in self.y])
-        return float((y * (K @ u)).min()), float(self.alpha()[:, 0] @ K @ u)
+        """u = Σ u_i φ(x_i), given by its coefficients; those of K classes in K columns."""
+        u, K, alpha = numbers(u, "u"), self.gram(), self.alpha()
+        if u.size != alpha.size or np.vdot(u.reshape(alpha.shape), K @ u.reshape(alpha.shape)) <= 0:
+            shape = " × ".join(map(str, alpha.shape))
+            raise ValueError(f"u has {u.size} coefficients; give {shape}, one row for each example, with ‖u‖ > 0")
+        u = u.reshape(alpha.shape)
+        scores = K @ u / math.sqrt(float(np.vdot(u, K @ u)))
+        truth = np.array([self.learner.index[label] for label in self.y])
+        return lead(scores, truth), float(np.vdot(alpha, scores))
 
     def spelled(self, i: int) -> str:
         """α_1·K(x_1, x) + …, of two classes, over the supports."""
@@ -252,6 +256,16 @@ class Sentences(View):
     def length2(self) -> float:
         """‖v‖²."""
         return math.fsum(w * w for _, _, w in self.learner.heaviest(1 << 20, "last"))
+
+    def along(self, u: Any) -> Margin:
+        """u by the names of weights; its margin is left to the updates, since labellings are too many."""
+        if not isinstance(u, dict) or not all(isinstance(w, int | float) and math.isfinite(w) for w in u.values()):
+            raise ValueError("u of a tagger is a dict of weights, named as in the table: {'word[0] = Ziv|B': 1.0}")
+        length = math.sqrt(math.fsum(w * w for w in u.values()))
+        if not length:
+            raise ValueError("u has no weight; give one that is not 0")
+        v: Any = self.weights()
+        return None, math.fsum(w * v.get(name, 0.0) for name, w in u.items()) / length
 
     def example(self, i: int) -> Any:
         """The tokens."""

@@ -107,7 +107,7 @@ function openGame(host, state, changed, say) {
       el("div", { class: "card controls" },
         choice("adversary", FOES, state.foe, (a) => { state.foe = a; if (state.role === "b") state.guesses = []; touch(); }), gamma, angle,
         slider("speed", { min: 1, max: 20, step: 1, value: state.speed }, (a) => { state.speed = a; if (timer) run(); changed(); }, (a) => `${a}/s`),
-        el("div", { class: "buttons" }, button("Step", () => { pause(); step(); }), undo, play, button("Start over", () => restart()))),
+        el("div", { class: "buttons" }, button("Step", () => { pause(); step(); }), undo, play, button("Start over", () => restart()), button("New seed", () => { state.seed = (state.seed + 1) % 4294967296; restart(); say(`Seed ${state.seed}.`); }))),
       el("div", { class: "card" }, lemmas),
       el("div", { class: "card pair" }, el("figure", {}, curves, el("figcaption", {}, legend())), el("figure", {}, path.canvas, el("figcaption", {}, "v₀ … v_k in true length; its shadow on u is v·u"))),
     ));
