@@ -108,6 +108,9 @@ class TestGame:
         for key in ["Shift+ArrowLeft"] * 4 + ["Shift+ArrowUp"] * 9 + ["Enter"]:
             page.keyboard.press(key)
         assert "in 2 rounds" in score(page)
+        assert page.locator(".lemmas").is_hidden()  # B must not see u
+        page.get_by_role("button", name="Show u").click()
+        assert page.locator(".lemmas").is_visible()
         assert "guesses=" in address(page, "guesses")
 
     def test_u_is_dragged(self, opened):

@@ -1,6 +1,6 @@
 // The first tab: the perceptron game, as A or as B.
 
-import { ADVERSARIES, PerceptronGame, dot, norm } from "./learners.js";
+import { ADVERSARIES, PerceptronGame, RandomNumbers, dot, norm } from "./learners.js";
 import { Plane, button, calm, chart, choice, counted, el, framed, number, slider } from "./dom.js";
 
 const FOES = { random: "random", greedy: "greedy", planar: "planar" };
@@ -17,9 +17,12 @@ const gameFields = {
   moves: { type: "points", width: 3, most: 500, initial: [] }, // x, y, label; or the number of an adversary, 0, 0
   guesses: { type: "points", width: 2, most: 500, initial: [] }, // B's v in each round
   mine: { type: "points", width: 2, most: 1, initial: [[0, 0.6]] },
+  reveal: { type: "choice", of: ["no", "yes"], initial: "no" }, // whether B may see u
 };
 
+// A chooses u; from B it is hidden, so it comes from the seed.
 function target(state) {
+  if (state.role === "b") return new RandomNumbers(state.seed).direction(2);
   const radians = state.angle * Math.PI / 180;
   return [Math.cos(radians), Math.sin(radians)];
 }
@@ -90,9 +93,11 @@ function openGame(host, state, changed, say) {
   const game = () => current.game;
   const near = (a, b, r) => Math.hypot(a[0] - b[0], a[1] - b[1]) < r;
 
+  let proof, pictures;
   const score = el("p", { class: "score" }), meter = el("meter", { min: 0, "aria-label": "mistakes of B, of the most that the theorem allows" });
   const lemmas = el("div", { class: "lemmas" }), curves = el("div"), records = el("div", { class: "records" }), hint = el("p", { class: "hint" });
   const play = button("Play", () => (timer ? pause() : run()), { "aria-pressed": "false" });
+  const reveal = button("Show u", () => { state.reveal = state.reveal === "yes" ? "no" : "yes"; touch(); });
   const undo = button("Undo", () => { pause(); (state.role === "a" ? state.moves : state.guesses).pop(); touch(); });
   const angle = slider("direction of u", { min: 0, max: 359, step: 1, value: state.angle }, (a) => { state.angle = a; restart(); }, (a) => `${a}°`);
   const gamma = slider("margin γ", { min: 0.05, max: 0.9, step: 0.01, value: state.gamma }, (a) => { state.gamma = a; restart(); }, (a) => a.toFixed(2));
@@ -107,15 +112,15 @@ function openGame(host, state, changed, say) {
       el("div", { class: "card controls" },
         choice("adversary", FOES, state.foe, (a) => { state.foe = a; if (state.role === "b") state.guesses = []; touch(); }), gamma, angle,
         slider("speed", { min: 1, max: 20, step: 1, value: state.speed }, (a) => { state.speed = a; if (timer) run(); changed(); }, (a) => `${a}/s`),
-        el("div", { class: "buttons" }, button("Step", () => { pause(); step(); }), undo, play, button("Start over", () => restart()), button("New seed", () => { state.seed = (state.seed + 1) % 4294967296; restart(); say(`Seed ${state.seed}.`); }))),
-      el("div", { class: "card" }, lemmas),
-      el("div", { class: "card pair" }, el("figure", {}, curves, el("figcaption", {}, legend())), el("figure", {}, path.canvas, el("figcaption", {}, "v₀ … v_k in true length; its shadow on u is v·u"))),
+        el("div", { class: "buttons" }, button("Step", () => { pause(); step(); }), undo, play, reveal, button("Start over", () => restart()), button("New seed", () => { state.seed = (state.seed + 1) % 4294967296; restart(); say(`Seed ${state.seed}.`); }))),
+      proof = el("div", { class: "card" }, lemmas),
+      pictures = el("div", { class: "card pair" }, el("figure", {}, curves, el("figcaption", {}, legend())), el("figure", {}, path.canvas, el("figcaption", {}, "v₀ … v_k in true length; its shadow on u is v·u"))),
     ));
 
   function legend() {
     return el("span", { class: "legend" }, el("i", { class: "c-least" }), "kγ ≤ ", el("i", { class: "c-along" }), "v·u ≤ ", el("i", { class: "c-length" }), "‖v‖ ≤ ", el("i", { class: "c-most" }), "√k·R");
   }
-  function restart() { pause(); state.moves = []; state.guesses = []; touch(); }
+  function restart() { pause(); state.moves = []; state.guesses = []; state.reveal = "no"; touch(); }
   function place(at) {
     const x = at.map((a) => Math.round(a * 10000) / 10000), y = dot(game().u, x) >= 0 ? 1 : -1, why = game().refusal(x, y);
     if (why) { say(`Not there: ${why}.`); return; }
@@ -157,8 +162,12 @@ function openGame(host, state, changed, say) {
     for (const one of roles.children) one.setAttribute("aria-pressed", String(one.dataset.role === state.role));
     meter.max = g.bound; meter.value = Math.min(k, g.bound);
     score.replaceChildren(el("strong", {}, String(k)), isA ? ` mistake${k === 1 ? "" : "s"} of B. The theorem allows (R/γ)² = ${number(g.bound, 1)}.` : ` mistake${k === 1 ? "" : "s"} of yours in ${counted(state.guesses.length, "round")}; the perceptron made ${g.k} on the same examples, and never makes more than ${number(g.bound, 1)}.`);
+    const hidden = !isA && state.reveal === "no";
+    proof.hidden = pictures.hidden = hidden; angle.hidden = !isA; reveal.hidden = isA;
+    reveal.setAttribute("aria-pressed", String(state.reveal === "yes"));
+    plane.canvas.classList.toggle("mine", !isA);
     hint.textContent = isA ? "Click where B is wrong, in the tinted parts. Grey places break the rules: too close to the boundary of u, or outside the circle. Drag u to turn it."
-      : "Drag v, then ask for the next example (Step, or Enter). A sees your v, and looks for an example that it gets wrong.";
+      : "u is hidden. Drag v, then ask for the next example (Step, or Enter). A sees your v, and looks for an example that it gets wrong. Can you learn faster than the perceptron?";
     const rows = isA ? CODES.map((name, i) => [FOES[name], record(g.u, g.margin, name, state.seed + i)]) : [];
     records.replaceChildren(...(isA ? [el("table", {}, el("caption", {}, "Can you beat them?"), el("tbody", {}, ...[["this game", k], ...rows].map(([name, n]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(n))))))] : []));
     const v = last ? last.v : [0, 0], along = dot(v, g.u), length2 = dot(v, v), tick = (right) => el("b", { class: right ? "ok" : "no" }, right ? " ✓" : " ✗");
@@ -175,29 +184,32 @@ function openGame(host, state, changed, say) {
     const g = game(), c = plane.begin(), p = plane.colours, [ux, uy] = g.u, isA = state.role === "a", E = plane.extent;
     c.fillStyle = p.grey; c.fillRect(0, 0, plane.canvas.width, plane.canvas.height);
     const [ox, oy] = plane.px([0, 0]), r = RADIUS * plane.scale, theta = Math.atan2(uy, ux), open = Math.acos(Math.min(1, g.margin / RADIUS));
-    for (const y of [1, -1]) {   // the two caps where examples may lie
+    const seen = isA || state.reveal === "yes";
+    if (!seen) { c.fillStyle = p.ground; c.beginPath(); c.arc(ox, oy, r, 0, 2 * Math.PI); c.fill(); }
+    for (const y of seen ? [1, -1] : []) {   // the two caps where examples may lie
       const middle = -(y > 0 ? theta : theta + Math.PI);
       c.fillStyle = y > 0 ? p.plusSoft : p.minusSoft;
       c.beginPath(); c.arc(ox, oy, r, middle - open, middle + open); c.closePath(); c.fill();
     }
     c.strokeStyle = p.line; c.lineWidth = 1.5 * plane.pixel; c.beginPath(); c.arc(ox, oy, r, 0, 2 * Math.PI); c.stroke();
-    plane.boundary([ux, uy, 0], p.u, 1.5);
-    plane.boundary([ux, uy, g.margin], p.u, 1, [4, 4]); plane.boundary([ux, uy, -g.margin], p.u, 1, [4, 4]);
+    if (seen) for (const [shift, width, dash] of [[0, 1.5, []], [g.margin, 1, [4, 4]], [-g.margin, 1, [4, 4]]]) plane.boundary([ux, uy, shift], p.u, width, dash);
     const v = isA ? g.v : state.mine[0], goal = norm(v) > 1.2 ? v.map((a) => 1.2 * a / norm(v)) : v;
     const apart = Math.hypot(goal[0] - shown[0], goal[1] - shown[1]);
     shown = !isA || calm() || apart < 0.01 ? goal : shown.map((a, j) => a + 0.35 * (goal[j] - a));
     if (norm(v)) plane.boundary([...v, 0], p.v, 2, [8, 5]);
     const rows = (isA ? g.rounds : current.yours).map((one) => [...one.x, one.y]), rounds = isA ? g.rounds : current.yours;
     plane.points(rows, { wrong: rounds.map((one, i) => (one.mistake ? i : -1)).filter((i) => i >= 0 && (isA || i === rounds.length - 1)) });
-    plane.arrow([0, 0], g.u.map((a) => a * 1.15), p.u, 2.5); plane.text("u", g.u.map((a) => a * 1.24), p.u);
+    if (seen) { plane.arrow([0, 0], g.u.map((a) => a * 1.15), p.u, 2.5); plane.text("u", g.u.map((a) => a * 1.24), p.u); }
     plane.arrow([0, 0], shown, p.v, 4);
     const aside = dot(shown, [-uy, ux]) >= 0 ? 1 : -1;   // the side of u that v is on: there its name has room
-    if (norm(shown) > 0.1) plane.text(isA ? `v${norm(v) > 1.2 ? " (shortened)" : ""}` : "your v", shown.map((a) => 0.85 * a), p.v, aside * -uy * (isA && norm(v) > 1.2 ? 52 : 26), aside * -ux * 26);
-    plane.text("γ", [ux * g.margin / 2 - uy * E * 0.9, uy * g.margin / 2 + ux * E * 0.9], p.ink);
-    const spoke = theta - 2.2, tip = [Math.cos(spoke), Math.sin(spoke)].map((a) => a * RADIUS);
+    if (!isA) plane.text("your v", shown.map((a) => a * (1 + 0.12 / Math.max(0.2, norm(shown)))), p.v);
+    else if (norm(shown) > 0.1) plane.text(`v${norm(v) > 1.2 ? " (shortened)" : ""}`, shown.map((a) => 0.85 * a), p.v, aside * -uy * (norm(v) > 1.2 ? 52 : 26), aside * -ux * 26);
+    if (seen) plane.text("γ", [ux * g.margin / 2 - uy * E * 0.9, uy * g.margin / 2 + ux * E * 0.9], p.ink);
+    const spoke = seen ? theta - 2.2 : -2.2,   // where u is hidden it must not tell
+       tip = [Math.cos(spoke), Math.sin(spoke)].map((a) => a * RADIUS);
     plane.line([0, 0], tip, p.line, 1.5); plane.text("R", tip.map((a) => a / 2), p.ink, 12, 0);
     plane.cross();
-    paintPath(g);
+    if (seen) paintPath(g);
     if (isA && shown !== goal) draw();
   }
 
