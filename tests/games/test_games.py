@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptive.games import cycle, hard_game, noisy_game, play, separable_game, separate
+from perceptive.games import PerceptronGame, Replay, cycle, hard_game, noisy_game, separable_game, separate
 
 SEEDS = st.integers(0, 10**6)
 quick = settings(max_examples=60)
@@ -49,14 +49,16 @@ def test_hard_game(n):
     X, y, u = hard_game(n)
     assert np.array_equal(X @ X.T, np.eye(n))
     np.testing.assert_allclose(y * (X @ u), 1 / np.sqrt(n))
-    assert [r.k for r in play(X, y, u)] == list(range(1, n + 1))  # a mistake in every round
-    assert [r.length2 for r in play(X, y, u)] == list(range(1, n + 1))
+    rounds = PerceptronGame(u, 1 / np.sqrt(n), 1).play(Replay(X, y), n)
+    assert [r.k for r in rounds] == list(range(1, n + 1))  # a mistake in every round
+    assert [r.length for r in rounds] == pytest.approx(np.sqrt(np.arange(1, n + 1)))
 
 
 def test_play_is_the_perceptron():
-    rounds = list(play([[1, 0], [1, 0], [-1, 1]], [1, 1, 1], u=[0, 1]))
-    assert rounds == [(1, 0.0, 1.0), (1, 0.0, 1.0), (2, 1.0, 1.0)]
-    assert list(play(np.zeros((0, 2)), [], u=[0, 1])) == []
+    game = PerceptronGame([0.6, 0.8], 0.2, 2)
+    rounds = game.play(Replay([[1, 0], [1, 0], [-1, 1]], [1, 1, 1]), 9)
+    assert [(r.k, r.v, r.mistake) for r in rounds] == [(1, [1, 0], True), (1, [1, 0], False), (2, [0, 1], True)]
+    assert game.play(Replay([], []), 9) == []
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_play_is_the_perceptron():
         lambda: separable_game(5, 3, float("nan"), 1.0),
         lambda: noisy_game(5, 3, 0.1, 1.0, 1.5),
         lambda: hard_game(0),
-        lambda: list(play([[1.0]], [1, 1], [1.0])),
+        lambda: PerceptronGame([1.0], 0.1, 2).play(Replay([[1.0]], [1, 1]), 9),
     ],
 )
 def test_games_that_cannot_be(call):

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from perceptive import LinearClassifier
-from perceptive.games import hard_game, noisy_game, play, separable_game
+from perceptive.games import PerceptronGame, Replay, hard_game, noisy_game, separable_game
 from perceptive.learners.linear import ALL
 
 quick = settings(max_examples=40)
@@ -35,10 +35,12 @@ def every_v(clf):
 @given(SEEDS, st.integers(1, 8), st.floats(0.02, 0.9), st.floats(1.0, 10.0))
 def test_lemmas_and_theorem_at_every_round(seed, d, margin, radius):
     X, y, u = separable_game(60, d, margin, radius, seed)
-    for k, along, length2 in play(X, y, u):
-        assert along * ROUNDING >= k * margin  # Lemma 1
-        assert length2 <= k * radius**2 * ROUNDING  # Lemma 2
-        assert k <= (radius / margin) ** 2  # Theorem 1
+    game = PerceptronGame(u, margin, radius)
+    for one in game.play(Replay(X, y), len(y)):
+        assert one.along * ROUNDING >= one.k * margin  # Lemma 1
+        assert one.length**2 <= one.k * radius**2 * ROUNDING  # Lemma 2
+        assert one.k <= (radius / margin) ** 2  # Theorem 1
+    assert len(game.rounds) == len(y)
 
 
 @pytest.mark.core
@@ -53,7 +55,7 @@ def test_lemmas_and_theorem_for_the_core(seed, d, margin, epochs, shuffle):
     assert ((V**2).sum(axis=1) <= k * ROUNDING).all()
     assert k[-1] == clf.updates_.sum() <= (1 / margin) ** 2
     if not shuffle and epochs == 1:
-        assert [*play(X, y, u)][-1].k == k[-1]
+        assert PerceptronGame(u, margin, 1.0).play(Replay(X, y), len(y))[-1].k == k[-1]
 
 
 def joint_game(seed, n, d, n_classes, noise=0.0):
@@ -98,11 +100,11 @@ def test_lemmas_and_theorem_for_joint_multiclass(seed, d, n_classes, epochs):
 @pytest.mark.parametrize("n", [1, 2, 7, 64])
 def test_orthonormal_examples_attain_the_bound(n):
     X, y, u = hard_game(n)
-    game = [*play(X, y, u)]
+    game = PerceptronGame(u, 1 / math.sqrt(n), 1.0).play(Replay(X, y), n)
     assert game[-1].k == n
     assert (1 / min(y * (X @ u))) ** 2 == pytest.approx(n)  # (R/γ)²
     assert game[-1].along == pytest.approx(n * min(y * (X @ u)))  # Lemma 1, with equality
-    assert game[-1].length2 == n  # Lemma 2, with equality
+    assert game[-1].length == math.sqrt(n)  # Lemma 2, with equality
 
 
 # ---------------------------------------------------------------- noise: D

@@ -2,8 +2,8 @@
 
 from perceptive.games.descent import batch_descent, duplicated_features, stochastic_descent
 from perceptive.games.drift import Regret, drifting_game, regret
+from perceptive.games.examples import hard_game, noisy_game, separable_game
 from perceptive.games.game import GameRound, IllegalMove
-from perceptive.games.perceptron import Round, hard_game, noisy_game, play, separable_game
 from perceptive.games.perceptron_game import PerceptronGame
 from perceptive.games.players import Greedy, LabelFlipping, Orthogonal, Planar, RandomPlayer, Replay
 from perceptive.games.prediction import (
@@ -37,7 +37,6 @@ __all__ = [
     "RankingGame",
     "Regret",
     "Replay",
-    "Round",
     "Separation",
     "SequenceGame",
     "batch_descent",
@@ -47,7 +46,6 @@ __all__ = [
     "hard_game",
     "monotone_conjunctions",
     "noisy_game",
-    "play",
     "regret",
     "separable_game",
     "separate",

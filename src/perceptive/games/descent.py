@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from perceptive.games.perceptron import Floats
+from perceptive.games.examples import Floats
 
 
 class Epoch(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from perceptive.games.perceptron import Floats, Labels
+from perceptive.games.examples import Floats, Labels
 
 
 def drifting_game(

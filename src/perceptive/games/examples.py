@@ -1,13 +1,11 @@
-"""The perceptron game: A shows examples with margin γ and radius R, B errs at most (R/γ)² times."""
+"""Data of the perceptron game: examples with margin γ and radius R, on which B errs at most (R/γ)² times."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -101,50 +99,11 @@ def hard_game(n: int) -> tuple[Floats, Labels, Floats]:
 
     Examples
     --------
-    >>> [round.k for round in play(*hard_game(4))]
-    [1, 2, 3, 4]
+    >>> X, y, u = hard_game(4)
+    >>> (X @ X.T == np.eye(4)).all(), float(min(y * (X @ u)))
+    (np.True_, 0.5)
     """
     if n < 1:
         raise ValueError(f"n={n}: give at least one round")
     y = np.where(np.arange(n) % 2, -1, 1)
     return np.eye(n), y, y / math.sqrt(n)
-
-
-class Round(NamedTuple):
-    """The state of the game after a round."""
-
-    k: int  # mistakes so far
-    along: float  # v_k·u, which Lemma 1 keeps ≥ kγ
-    length2: float  # ‖v_k‖², which Lemma 2 keeps ≤ kR²
-
-
-def play(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> Iterator[Round]:
-    """Let B, the perceptron from v₀ = 0, play the examples in order, and watch.
-
-    Parameters
-    ----------
-    X : array of shape (n_rounds, n_features)
-    y : array of +1 and −1
-    u : array of shape (n_features,)
-        The direction to watch.
-
-    Yields
-    ------
-    Round
-        After each round.
-
-    Examples
-    --------
-    >>> for round in play([[3, 4], [4, 3], [0, -1]], [1, 1, 1], u=[1, 0]):
-    ...     print(*round)
-    1 3.0 25.0
-    1 3.0 25.0
-    2 3.0 18.0
-    """
-    examples, direction = np.asarray(X, dtype=np.float64), np.asarray(u, dtype=np.float64)
-    v, k = np.zeros(examples.shape[1]), 0
-    for x, label in zip(examples, np.asarray(y), strict=True):
-        if label * (v @ x) <= 0:
-            v += label * x
-            k += 1
-        yield Round(k, float(v @ direction), float(v @ v))
