@@ -9,6 +9,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.slow
 def test_every_picture_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     spec = importlib.util.spec_from_file_location("gallery", DOCS / "gallery.py")
