@@ -70,6 +70,11 @@ class TestGame:
         assert score(page).startswith("1 mistake of B")
         assert "moves=0.0325,0.52,1" in address(page, "moves")
 
+    def test_be_a_with_a_finger(self, opened):
+        page = opened(viewport=PHONE, has_touch=True)
+        page.touchscreen.tap(*at(page, 0.5 * self.u[0], 0.5 * self.u[1], 1.3))
+        assert score(page).startswith("1 mistake of B")
+
     @pytest.mark.parametrize(("foe", "least"), [("planar", 12), ("greedy", 5)])
     def test_adversaries_play(self, opened, foe, least):
         page = opened()

@@ -183,6 +183,7 @@ def test_html_is_escaped():
         (lambda: trace(LinearParameters(bias=0.0), X4, Y4, initial=[1]), "initial has 1 numbers; give 1 × 2"),
         (lambda: trace(LinearParameters(bias=0.0), X4, Y4, u=[0, 0]), "not all of them 0"),
         (lambda: trace(LinearParameters(), X4, Y4, epochs=0), "once at least"),
+        (lambda: trace(LinearParameters(), X4, [1] * 8), "all examples have the label 1"),
         (lambda: trace(LinearParameters(multiclass="ovr"), X4, list("abcabcab")), "one problem"),
         (lambda: trace(RankingParameters(), [[[1, 0], [0, 1]]], [1], initial=[1, 1]), "starts from 0"),
         (lambda: trace(SequenceParameters(template="word"), [["a"]], [["B"]], u=[1]), "a dict of weights"),

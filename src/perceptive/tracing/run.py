@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptive.data.labels import in_order_of_labels
+from perceptive.data.labels import check_classes, in_order_of_labels
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.learner import Learner
 from perceptive.learners.linear import LinearLearner
@@ -109,7 +109,7 @@ def _view(learner: Any, X: Any, y: Any, initial: Any) -> View:
         if "dtype" in parameters:
             parameters["dtype"] = "float64"
         classes = type(learner) in (LinearParameters, KernelParameters)
-        announced = {"classes": in_order_of_labels(dict.fromkeys(_plain(one) for one in y))} if classes else {}
+        announced = {"classes": _classes(y)} if classes else {}
         player = LEARNERS[type(learner)](**announced, **parameters)
     elif type(learner) in VIEWS:
         player = copy.deepcopy(learner)
@@ -117,6 +117,13 @@ def _view(learner: Any, X: Any, y: Any, initial: Any) -> View:
         known = ", ".join(one.__name__ for one in [*VIEWS, *LEARNERS])
         raise TypeError(f"{type(learner).__name__} cannot be traced; give one of {known}")
     return VIEWS[type(player)](player, X, y, initial)
+
+
+def _classes(y: Any) -> list[Any]:
+    """The labels, sorted."""
+    labels = in_order_of_labels(dict.fromkeys(_plain(one) for one in y))
+    check_classes(labels, complete=True)
+    return labels
 
 
 def _plain(value: Any) -> Any:

@@ -76,12 +76,13 @@ export class Plane {
   }
   listen(act, drag) {
     const canvas = this.canvas;
+    let held = null;
     canvas.addEventListener("pointerdown", (event) => {
       this.cursor = null;
-      const at = this.at(event), held = drag?.begin(at);
-      if (held !== undefined && held !== null) { this.dragging = held; canvas.setPointerCapture(event.pointerId); event.preventDefault(); }
-      else act?.(at, event.shiftKey);
+      this.dragging = held = drag?.begin(this.at(event)) ?? null;
+      if (held !== null) canvas.setPointerCapture(event.pointerId);
     });
+    canvas.addEventListener("click", (event) => { if (held === null) act?.(this.at(event), event.shiftKey); });   // a tap, not a swipe
     canvas.addEventListener("pointermove", (event) => { if (this.dragging !== null) drag.move(this.dragging, this.at(event)); });
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { if (this.dragging !== null) drag.end?.(this.dragging); this.dragging = null; });
   }

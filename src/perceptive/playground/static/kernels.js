@@ -48,7 +48,6 @@ function openKernels(host, state, changed, say) {
     extent: 1.1,
     label: "The plane of the kernel perceptron. Click to paint a point; with Shift one of the other class. Arrow keys move a cursor, Enter paints there.",
     act: (at, other) => paintPoint(at, other),
-    drag: { begin: () => null, move() {} },
   });
   const paintPoint = (at, other) => {
     if (state.painted.length >= kernelFields.painted.most) { say("400 painted points are enough; clear them first."); return; }

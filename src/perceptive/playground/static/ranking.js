@@ -23,7 +23,6 @@ function openRanking(host, state, changed, say) {
     extent: 1.25,
     label: "The candidates of the list as points. Click the one that is best.",
     act: (at) => { let found = 0; xs.forEach((x, j) => { if (Math.hypot(x[0] - at[0], x[1] - at[1]) < Math.hypot(xs[found][0] - at[0], xs[found][1] - at[1])) found = j; }); answer(found); },
-    drag: { begin: () => null, move() {} },
     key: (event) => { const j = LETTERS.indexOf(event.key.toUpperCase()); if (event.key.length === 1 && j >= 0 && j < xs.length) { answer(j); return true; } return false; },
   });
   const score = el("p", { class: "score" }), table = el("div"), what = el("p");
