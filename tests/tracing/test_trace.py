@@ -155,9 +155,11 @@ def test_the_lemmas_hold_in_every_row(game, epochs):
 def test_a_learner_goes_on_and_stays_as_it_is():
     learner = LinearLearner(classes=[-1, 1], bias=0.0)
     learner.learn([1, 2], 1)
-    table = trace(learner, [[1, 1]], [-1])
-    assert table.rounds[0].weights == [1, 2]
-    assert table.rounds[0].k == 1
+    table = trace(learner, [[1, 1], [-2, 0]], [-1, 1], u=[0, 1])
+    assert [row.weights for row in table.rounds] == [[1, 2], [0, 1]]
+    assert [row.k for row in table.rounds] == [0, 1]  # v₀ is what it begins with
+    assert table.k == 2
+    assert [row.along_least for row in table.rounds] == [2, 1]
     assert learner.rounds == 1
 
 

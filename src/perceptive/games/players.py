@@ -106,7 +106,7 @@ class Orthogonal:
         if gap2 > 1e-24:  # reflect the frame onto u
             axis = combine((1.0, axis), (-2.0 * dot(gap, axis) / gap2, gap))
         y = 1 if i % 2 == 0 else -1
-        return combine((float(y), _wrong(game, axis)), (0.0, axis)), y
+        return combine((float(y), _wrong(game, axis))), y
 
 
 class Planar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -80,26 +80,27 @@ def trace(
     lemmas = _is_plain(player.parameters)
     watched = u is not None and lemmas
     margin, first_along = view.along(u) if watched else (None, None)
-    first_length2 = view.length2()
+    first_length2, first_k = view.length2(), player.updates
     rounds: list[Round] = []
     for step in range(epochs * n):
         i = step % n
-        before = dict(
+        before = Round(
             step=step + 1, example=view.example(i), answer=_plain(view.y[i]), weights=view.weights(),
-            score=view.score(i), spelled=view.spelled(i), prediction=_plain(view.prediction(i)), k=player.updates,
-            along=view.along(u)[1] if watched else None, length2=view.length2(),
+            score=view.score(i), spelled=view.spelled(i), prediction=_plain(view.prediction(i)), correct=True,
+            k=player.updates - first_k, along=view.along(u)[1] if watched else None, length2=view.length2(),
         )  # fmt: skip
         mistakes = player.mistakes
         for chunk in view.dataset.chunks(np.array([i])):
             view.dataset.play(chunk)
-        rounds.append(Round(**before, correct=player.mistakes == mistakes, along_least=None, length2_most=None))
+        rounds.append(replace(before, correct=player.mistakes == mistakes))
+    k = player.updates - first_k
     radius2 = player.problems()[0].radius2 if lemmas else None
     if watched and margin is None:
-        by_k = {one.k: one.along or 0.0 for one in rounds} | {player.updates: view.along(u)[1]}
+        by_k = {one.k: one.along or 0.0 for one in rounds} | {k: view.along(u)[1]}
         margin = min((after - before for before, after in pairwise(by_k.values())), default=0.0)
     rounds = [_with_lemmas(one, first_along, margin, first_length2, radius2) for one in rounds]
     radius = None if radius2 is None else math.sqrt(radius2)
-    return Trace(rounds, view.weights(), player.updates, margin, radius, first_length2 == 0.0)
+    return Trace(rounds, view.weights(), k, margin, radius, first_length2 == 0.0)
 
 
 def _view(learner: Any, X: Any, y: Any, initial: Any) -> View:
@@ -139,7 +140,8 @@ def _is_plain(p: Any) -> bool:
 
 
 def _with_lemmas(one: Round, along: float | None, margin: float | None, length2: float, radius2: float | None) -> Round:
-    values = dict(one.__dict__)
-    values["along_least"] = None if along is None or margin is None else along + one.k * margin
-    values["length2_most"] = None if radius2 is None else length2 + one.k * radius2
-    return Round(**values)
+    return replace(
+        one,
+        along_least=None if along is None or margin is None else along + one.k * margin,
+        length2_most=None if radius2 is None else length2 + one.k * radius2,
+    )

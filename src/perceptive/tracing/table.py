@@ -29,7 +29,7 @@ class Round:
     prediction : object
     correct : bool
     k : int
-        Updates before the round: the number of the guess.
+        Updates before the round: the number of the guess, v₀ being what the trace begins with.
     along, along_least : float or None
         v_k·u and the v₀·u + kγ that Lemma 1 allows it; None without u.
     length2, length2_most : float or None
@@ -45,10 +45,10 @@ class Round:
     prediction: Any
     correct: bool
     k: int
-    along: float | None
-    along_least: float | None
     length2: float
-    length2_most: float | None
+    along: float | None = None
+    along_least: float | None = None
+    length2_most: float | None = None
 
 
 def shown(value: Any) -> str:
@@ -106,7 +106,7 @@ class Trace:
     weights : list or dict
         What it ended with.
     k : int
-        Updates in all.
+        Updates made.
     margin, radius : float or None
         γ, the smallest margin of u on the examples, and R, the longest δ of an update; None where there are none.
     from_zero : bool
