@@ -182,14 +182,20 @@ class DecodingGroup(Group):
     constraints: str | None = parameter(
         "auto",
         "scheme that every prediction keeps to; 'auto' recognises it",
-        one_of("auto", "bio", "iob1", "bioes", "none", None),
-        doc='Scheme that every prediction keeps to; "auto" recognises it, and warns where labels look like one but '
-        "break it. What breaks a scheme recognised by `fit` is refused later.",
+        one_of("auto", "bio", "iob1", "bioes", "bilou", "ioe2", "ioe1", "none", None),
+        doc='Scheme that every prediction keeps to; "auto" recognises it, and `fit` settles it.',
+    )
+    repair: str = parameter(
+        "warn",
+        "labels that break their scheme in a few places: read as conlleval reads them, with a warning; or refused",
+        one_of("warn", "error", "off"),
+        doc='What to do with labels that break their scheme in a few places: "warn" reads them as conlleval does and '
+        'says so, "error" refuses them. "off" takes them as they are, and predictions then keep to no scheme.',
     )
     encoding: str | None = parameter(
         None,
         "'bioes': within, ends and single tokens have labels of their own; BIO or IOB1 go in and come out",
-        one_of(None, "bioes"),
+        one_of(None, "bioes", "none"),
         doc='"bioes": within, the ends of segments and segments of one token have labels of their own, which helps to '
         "find chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments "
         "of a type have one, two or more tokens only where some that were learned from have.",

@@ -184,7 +184,7 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
             raise ParameterError(
                 "{} does not go with {}: labels are BIO tags", Parameter("constraints", self.constraints), segments
             )
-        if self.segments and self.encoding:
+        if self.segments and self.encoding == "bioes":
             raise ParameterError("{} does not go with {}, which knows where segments end", "encoding", segments)
         if self.max_segment is not None and not self.segments:
             raise ParameterError("{} needs {}", "max_segment", segments)

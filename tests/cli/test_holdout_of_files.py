@@ -63,7 +63,7 @@ def test_sentences(tmp_path):
     write_sentences(path)
     sentences, labels = conll.read(path)
     tagger = SequenceTagger(**TRAINING).fit(sentences, labels)
-    told = trained(path, "--task", "tag")
+    told = trained(path, "--task", "tag", "--rule", "perceptron", "--encoding", "none")
     assert told["mistakes"] == tagger.mistakes_.tolist()
     assert told["held_out"] == pytest.approx(tagger.held_out_.tolist())
 

@@ -63,8 +63,8 @@ def test_options_of_commands_that_use_a_model(data, model):
 def test_what_would_be_passed_over_is_refused(chunks, data, model):
     train = chunks / "train.conll"
     learn = ("train", train, "--task", "tag", "-o", chunks / "a.model")
-    done = perceptive(*learn, "--on-error", "skip", "--threads", 2, code=2)
-    assert "--on-error, --threads do not go with --task tag; they are for --task classify" in done.stderr
+    done = perceptive(*learn, "--on-error", "skip", "--bits", 2, code=2)
+    assert "--on-error, --bits do not go with --task tag; they are for --task classify" in done.stderr
     assert "give one of them" in perceptive(*learn, "--dev", train, "--holdout", 0.1, code=2).stderr
     (data / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n" * 3)
     rank = ("train", data / "lists.svm", "--task", "rank", "-o", data / "r.model", "--quiet")

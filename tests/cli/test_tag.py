@@ -40,7 +40,7 @@ def test_a_tagger_is_certified(chunks):
     train, other, model = chunks / "train.conll", chunks / "other.conll", chunks / "a.model"
     other.write_text(CHUNKS)
     learn = ("train", train, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
-    perceptive(*learn, "--encoding", "bioes")
+    perceptive(*learn, "--rule", "perceptron")
     told = json.loads(perceptive("certify", model, train, "--json").stdout)["certificate"]
     assert told["holds"]
     assert not told["hypothetical"]
@@ -62,10 +62,11 @@ def test_a_tagger_is_certified(chunks):
 
 def test_training_certifies_a_tagger(chunks):
     train, model = chunks / "train.conll", chunks / "a.model"
-    learn = ("train", train, "--task", "tag", "--certify", "-o", model)
+    plain = ("--rule", "perceptron", "--encoding", "none", "--template", "ner")
+    learn = ("train", train, "--task", "tag", *plain, "--certify", "-o", model)
     told = json.loads(perceptive(*learn, "--json", "--prune", 0).stdout)["certificate"]
     X, y = conll.read(train)
-    expected = SequenceTagger(certify=True).fit(X, y).certificate_
+    expected = SequenceTagger(template="ner", certify=True).fit(X, y).certificate_
     assert (told["bound"], told["text"]) == (expected.bound, str(expected))
     assert str(expected) in perceptive(*learn).stdout
     assert "certificate" not in perceptive(*learn[:-3], "-o", model).stdout
@@ -113,7 +114,8 @@ def test_errors_speak_of_options(chunks):
         ((*learn, "--holdout", 1.5), "--holdout 1.5: it must be"),
         ((*learn, "--max-segment", 3), "--max-segment needs --segments"),
         ((*long, "--segments", "--max-segment", 2), "is longer than 2; set --max-segment 3\n"),
-        ((*odd, "--constraints", "bio"), "turn the constraints off (--constraints none)"),
+        ((*odd, "--constraints", "bio", "--encoding", "none"), "turn the constraints off (--constraints none)"),
+        ((*odd, "--constraints", "bio"), "repair them, or choose --encoding none"),
         ((*learn, "--template", chunks / "no.tmpl"), "no.tmpl: no such file; presets are chunking"),
     ):
         in_the_data = arguments[1] != learn[1] or "--template" in arguments
@@ -224,16 +226,24 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     def told(*options, **more):
         return perceptive(*options, code=1, **more).stderr
 
-    train = ("train", good, bad, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
+    plain = ("--encoding", "none", "--min-count", 1)
+    train = ("train", good, bad, "--task", "tag", "--template", "chunking", *plain, "-o", model, "--quiet")
     bad.write_text("\nthe DT B-NP\n\ncat NN B-NP\nsleeps VBZ I-VP\n")
-    assert "bad.conll:5: label 'I-VP' may not stand here in the scheme 'bio'" in told(*train, "--constraints", "bio")
+    misfit = "bad.conll:5: label 'I-VP' may not stand here in the scheme 'bio'"
+    assert misfit in told(*train, "--constraints", "bio", "--repair", "error")
+    assert misfit in told(*train, "--repair", "error")
     done = perceptive(*train)
-    assert "warning: " in done.stderr
-    assert "bad.conll:5: label 'I-VP' may not stand here in the scheme 'bio', so that" in done.stderr
-    encoded = told(*train, "--constraints", "bio", "--encoding", "bioes")
-    assert "bad.conll:5: label 'I-VP' may not stand here" in encoded
+    assert f"warning: {bad}" in done.stderr
+    assert f"{misfit}; they are read as conlleval reads them. Repair them, or choose --repair off" in done.stderr
+    assert load_learner(model).scheme == "bio"
+    done = perceptive(*train, "--repair", "off")
+    assert f"{misfit}, so that predictions keep to no scheme" in done.stderr
+    assert load_learner(model).scheme is None
+    perceptive(*train, "--encoding", "bioes")
+    assert load_learner(model).given == "bio"
+    assert misfit in told(*train, "--constraints", "bio", "--encoding", "bioes", "--repair", "off")
     segments = ("--segments", "--template", "records")
-    assert told(*train, *segments).rstrip().endswith("repair the labels")
+    assert told(*train, *segments, "--repair", "off").rstrip().endswith("repair the labels")
     bad.write_text("\n\ncat NN B-NP\nand CC I-NP\ndog NN I-NP\n")
     assert "bad.conll:3: the segment 'NP' of tokens 0 to 2 is longer than 2; set --max-segment 3" in told(
         *train, *segments, "--max-segment", 2

@@ -261,7 +261,7 @@ def test_hashed_candidates_are_what_dicts_would_be(sentences):
         assert (one == other).all()
 
 
-@pytest.mark.parametrize("option", [("--on-error", "skip"), ("--threads", "2")])
+@pytest.mark.parametrize("option", [("--on-error", "skip"), ("--bits", "2")])
 def test_options_that_mean_nothing_are_refused(files, capsys, option):
     told = ("--task", "rerank", "--base", files / "ner.model", "-o", files / "m")
     code, _, err = run(capsys, "train", files / "train.conll", *told, *option)
@@ -325,7 +325,7 @@ def test_a_bad_sentence_is_named_before_anything_is_learned(sentences, monkeypat
     X, y = sentences[0][:20], [list(labels) for labels in sentences[1][:20]]
     y[bad] = ["O", "I-P", *y[bad][2:]]
     monkeypatch.setattr(SequenceTagger, "fit", None)
-    tagger = SequenceTagger(template=["word", "@label[-1]"], constraints="bio")
+    tagger = SequenceTagger(template=["word", "@label[-1]"], constraints="bio", repair="error")
     with pytest.raises(ValueError, match=f"^sentence {bad}, token 1"):
         Reranker(tagger, folds=3).fit(X, y)
     monkeypatch.undo()
@@ -341,7 +341,7 @@ def test_a_bad_line_is_named(files, capsys):
     at = next(i for i, line in enumerate(lines) if i > 40 and line.endswith("B-P") and lines[i - 1].endswith(" O"))
     lines[at] = lines[at].replace("B-P", "I-P")
     (files / "bad.conll").write_text("\n".join(lines) + "\n")
-    told = ("--task", "tag", "--constraints", "bio", "--template", files / "template", "--quiet")
+    told = ("--task", "tag", "--constraints", "bio", "--repair", "error", "--template", files / "template", "--quiet")
     assert run(capsys, "train", files / "train.conll", *told, "-o", files / "bio.model")[0] == 0
     told = ("--task", "rerank", "--base", files / "bio.model", "-o", files / "m")
     code, _, err = run(capsys, "train", files / "bad.conll", *told)

@@ -200,7 +200,7 @@ def test_choices_that_are_not_there_are_refused_by_the_core():
             learner.core.predict([["x"]], ["a", "b"], None, _core.Forced([["a"]], index, choices), 0)
     lesson = learner.core.encode([["x"]], [["a"]], {"a": -2}, [[7]], 1, 0)  # a label that nobody has
     with pytest.raises(ValueError, match="no labels fit"):
-        learner.play(lesson, np.zeros(1, np.int64))
+        learner.play(lesson, lesson.rows, np.zeros(1, np.int64))
 
 
 def test_what_an_encoding_cannot_do_is_said():

@@ -279,7 +279,7 @@ def test_what_cannot_be_done_is_told_before_training(columns, capsys):
     assert "pass 1" not in err
     for threshold in ("nan", "-1"):
         err = said(capsys, *train, columns / "a.model", f"--prune={threshold}", code=2)
-        assert "give a number ≥ 0" in err
+        assert "is not a number ≥ 0" in err
         assert "pass 1" not in err
     assert "would be lost" in said(capsys, *train, columns / "train.conll", code=2)
 

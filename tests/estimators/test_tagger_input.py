@@ -163,7 +163,7 @@ def test_errors_number_sentences_as_they_were_given(options):
         assert not hasattr(tagger, "learner_")
         wrong = [*y[:bad], ["O", "I-X"], *y[bad + 1 :]]
         with pytest.raises(ValueError, match=f"^sentence {bad}, token 1: label 'I-X' may not stand here"):
-            SequenceTagger(template="hmm", constraints="bio", **options).fit(X, wrong)
+            SequenceTagger(template="hmm", constraints="bio", repair="error", **options).fit(X, wrong)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tagger_data import NAMES, WORDS, X_TEST, Y_TEST, X, Y
 pytestmark = pytest.mark.core
 
 
-@pytest.mark.parametrize("scheme", ["bio", "iob1", "bioes"])
+@pytest.mark.parametrize("scheme", schemes.SCHEMES)
 def test_schemes_are_recognised_and_kept(scheme):
     y = [schemes.convert(labels, "bio", scheme) for labels in Y]
     assert [schemes.convert(labels, scheme, "bio") for labels in y] == Y
@@ -35,6 +35,53 @@ def test_other_labels_are_free():
 def test_a_wanted_scheme_is_enforced_on_the_training_data():
     with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-NP' may not stand here"):
         SequenceTagger(template="word", constraints="bio").fit([["a", "b"]], [["O", "I-NP"]])
+
+
+def broken(y, every, scheme="bio"):
+    """Labels of a scheme, of which the first of every so many segments begins wrongly; and how many do."""
+    found, n, wrong = [], 0, {"B": "I", "I": "B"}
+    for labels in y:
+        labels = schemes.convert(labels, "bio", scheme)
+        for begin, _, _ in schemes.spans(labels, scheme):
+            before = labels[begin - 1] if begin else "O"
+            n += before == "O"
+            if before == "O" and n % every == 0:
+                labels[begin] = wrong[labels[begin][0]] + labels[begin][1:]
+        found.append(labels)
+    return found, n // every
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+def test_labels_that_break_their_scheme_in_a_few_places_are_read_as_conlleval_reads_them(scheme):
+    clean = SequenceTagger(template="hmm").fit(X, [schemes.convert(labels, "bio", scheme) for labels in Y])
+    y, n = broken(Y, 20, scheme)
+    with pytest.warns(UserWarning, match=f"may not stand here in the scheme '{scheme}', and .* more sentences") as told:
+        tagger = SequenceTagger(template="hmm").fit(X, y)
+    assert n > 10
+    assert len(told) == 1
+    assert tagger.scheme_ == scheme
+    assert tagger.predict(X_TEST) == clean.predict(X_TEST)
+    with pytest.warns(UserWarning, match="may not stand here"):
+        assert SequenceTagger(encoding="bioes").fit(X, y).predict(X_TEST)
+    with pytest.raises(ValueError, match=f"may not stand here in the scheme '{scheme}'"):
+        SequenceTagger(template="hmm", repair="error").fit(X, y)
+    with pytest.warns(UserWarning, match="so that predictions keep to no scheme"):
+        assert SequenceTagger(template="hmm", repair="off").fit(X, y).scheme_ is None
+
+
+def test_labels_that_break_a_scheme_everywhere_have_none():
+    y, _ = broken(Y, 2)
+    with pytest.warns(UserWarning, match="so that predictions keep to no scheme"):
+        assert SequenceTagger(template="hmm").fit(X, y).scheme_ is None
+
+
+def test_the_preset_is_chosen_by_the_labels():
+    tokens = [[*((word, "T") for word in x), *[("and", "C")] * 9] for x in X]
+    names = [[*labels, *["O"] * 9] for labels in Y]
+    chunks = [["B-OTHER" if label == "O" else label for label in labels] for labels in names]
+    letters = [[word[:1] for word, _ in x] for x in tokens]
+    for labels, preset in ((names, "ner"), (chunks, "chunking"), (letters, "pos")):
+        assert SequenceTagger(epochs=1).fit(tokens, labels).learner_.templates.where == f"preset '{preset}'"
 
 
 def test_free_labels_and_forced_labels():

@@ -130,7 +130,7 @@ def test_a_lesson_of_other_segments_is_refused_by_the_core():
         learner.core.encode([words], [["O"] * 4], index, [], 1, 2),
     ):
         with pytest.raises((ValueError, RuntimeError), match="segment"):
-            learner.play(lesson, np.zeros(1, np.int64))
+            learner.play(lesson, lesson.rows, np.zeros(1, np.int64))
         with pytest.raises((ValueError, RuntimeError), match="segment"):
             learner.core.leads(lesson, None)
 

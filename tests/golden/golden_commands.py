@@ -67,6 +67,8 @@ def tags(options=""):
 
 
 PLAIN = "--rule perceptron --bias 1"
+DEV = "--patience 2 --prune 0.1"
+PLAIN_TAGS = "--rule perceptron --encoding none"
 OVR = "--multiclass ovr --ignore f5"
 TEXT = "--text --bits 8 --epochs 2 --words 1 --rule perceptron"
 KERNEL = "--kernel poly(2) --epochs 3"
@@ -193,36 +195,37 @@ CASES = {
         exact=False,
         holdout=True,
     ),
-    "tag": Case(tags()),
-    "tag-bioes-pa1": Case(tags("--encoding bioes --rule pa1 --min-count 2")),
-    "tag-segments": Case(tags("--segments")),
+    "tag": Case(tags(PLAIN_TAGS)),
+    "tag-default": Case(tags()),
+    "tag-bioes-pa1": Case(tags("--encoding bioes --rule pa1 --C 1 --min-count 2")),
+    "tag-segments": Case(tags("--segments --rule perceptron")),
     "tag-voted": Case(
         [
-            *twice("train sentences.conll --task tag -o m.model --epochs 1 --hypothesis voted"),
+            *twice(f"train sentences.conll --task tag -o m.model --epochs 1 --hypothesis voted {PLAIN_TAGS}"),
             *twice("tag m.model sentences-test.conll", "eval m.model sentences-test.conll --hypothesis last"),
         ]
     ),
     "tag-continue": Case(
         [
-            "train sentences.conll --task tag -o first.model --epochs 1 --json",
+            f"train sentences.conll --task tag -o first.model --epochs 1 --json {PLAIN_TAGS}",
             *twice("train sentences-test.conll --task tag --continue first.model -o m.model --epochs 2"),
             "tag m.model sentences-test.conll --kbest 2 --json",
         ]
     ),
     "tag-dev": Case(
-        twice("train sentences.conll --task tag -o m.model --dev sentences-test.conll --patience 2 --prune 0.1"),
+        twice(f"train sentences.conll {PLAIN_TAGS} --task tag -o m.model --dev sentences-test.conll {DEV}"),
         holdout=True,
     ),
     "tag-holdout": Case(
         [
-            *twice("train sentences.conll --task tag -o m.model --holdout 0.2 --patience 2"),
+            *twice(f"train sentences.conll --task tag -o m.model --holdout 0.2 --patience 2 {PLAIN_TAGS}"),
             "tag m.model sentences-test.conll --json",
         ],
         holdout=True,
     ),
     "rerank": Case(
         [
-            "train sentences.conll --task tag -o base.model --epochs 2 --quiet",
+            f"train sentences.conll --task tag -o base.model --epochs 2 --quiet {PLAIN_TAGS}",
             *twice("train sentences.conll --task rerank --base base.model --candidates 3 --folds 2 -o m.model"),
             *twice("tag m.model sentences-test.conll", "tag m.model sentences-test.conll --kbest 2"),
             *twice("eval m.model sentences-test.conll", "inspect m.model --top 5"),
@@ -269,7 +272,7 @@ CASES = {
             "!predict absent.model two.svm",
             "train two.svm -o rows.model --epochs 1 --quiet",
             "train lists.svm --task rank -o lists.model --epochs 1 --quiet",
-            "train sentences.conll --task tag -o tags.model --epochs 1 --quiet",
+            f"train sentences.conll --task tag -o tags.model --epochs 1 --quiet {PLAIN_TAGS}",
             "train two.svm -o kernel.model --kernel poly(2) --epochs 1 --quiet",
             "!train two.svm -o m.model --continue rows.model --rule pa",
             "!train two.svm -o m.model --continue rows.model --certify",

@@ -1,17 +1,22 @@
-"""What ``train`` gives a new classifier where its user says nothing, by the kind of file.
+"""What ``train`` gives where its user says nothing: a classifier by the kind of file, a tagger by its preset.
 
-``make bench-defaults`` measured the choice; docs/decisions/0038-defaults.md has its table.
+``make bench-defaults`` and ``make bench-tagger`` measured the choice; docs/decisions/0038-defaults.md has the tables.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from perceptive.cli.tasks import Entry
 from perceptive.cli.tasks.rows import check_text
-from perceptive.streams.blocks import expand
+from perceptive.features.presets import PARAMETERS
+from perceptive.learners.sequence_model import guess_preset
+from perceptive.streams import conll
+from perceptive.streams.blocks import expand, repeatable
+from perceptive.streams.conll import Place
 from perceptive.streams.file_format import ALIASES, FileFormat
 from perceptive.streams.guessing import guess
 from perceptive.streams.tables import names_in
@@ -21,6 +26,8 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "tables": {"rule": "perceptron", "bias": "auto"},
     "numbered": {"rule": "arow", "bias": "auto"},
 }
+OF_RULES = {"r": "arow", "C": "pa1"}
+FIRST = 1000  # sentences that choose a preset
 KINDS = {
     "text": "texts",
     "csv": "tables",
@@ -33,11 +40,31 @@ KINDS = {
 
 def fill(options: argparse.Namespace, entry: Entry) -> None:
     """Set those options that were not given; other learners, and those that go on, have defaults of their own."""
-    if options.model or (entry.name, entry.kernel) != ("classify", False):
+    if options.model or entry.kernel:
         return
-    for name, value in DEFAULTS[kind_of(options)].items():
-        if getattr(options, name) is None and (name != "r" or options.rule == "arow"):
+    if entry.name == "classify":
+        found = DEFAULTS[kind_of(options)]
+    elif entry.name == "tag" and not options.follow:
+        found = of_preset(options)
+    else:
+        return
+    for name, value in found.items():
+        if getattr(options, name) is None and (name not in OF_RULES or options.rule == OF_RULES[name]):
             setattr(options, name, value)
+
+
+def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
+    """What the preset of a tagger brings; where none is named, the one that fits the first sentences."""
+    name = options.template
+    if name in (None, "auto") and all(map(repeatable, expand(options.data))):
+        places: list[Place] = []
+        column = -1 if options.label_column is None else options.label_column
+        rows = islice(conll.sentences(options.data, places), FIRST)
+        found = [conll.split_labels(one, column, place) for one, place in zip(rows, places, strict=False)]
+        name = guess_preset(*zip(*found, strict=True)) if found else None
+    brings = PARAMETERS.get(name, {})
+    bound = options.segments or options.constraints == "none"  # labels are written as they are given
+    return {"template": name, **{k: v for k, v in brings.items() if k != "encoding" or not bound}}
 
 
 def kind_of(options: argparse.Namespace) -> str:

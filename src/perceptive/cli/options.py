@@ -17,7 +17,7 @@ RENAMED = {
     "normalize_text": "unit-length", "text.normalize": "unit-length",
 }  # fmt: skip
 
-SAY_NONE = {"--constraints", "--cost"}  # options with a choice "none"
+SAY_NONE = {"--constraints", "--cost", "--encoding"}  # options with a choice "none"
 
 
 def option_of(name: str) -> str:

@@ -1,7 +1,7 @@
 """Precision, recall and F of whole segments, as the CoNLL shared tasks' script conlleval counts them.
 
 A segment is right if its type and both its ends are. What breaks a scheme is read as conlleval reads it: a change of
-type begins a new segment, and so does I after O.
+type begins a new segment, and so does I after O. BIOES and BILOU, which the script does not know, are counted too.
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
 def _ends(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
-        (p in ("B", "I") and q in ("B", "O"))
-        or (p == "E" and q in ("E", "I", "O"))
+        (p in ("B", "I") and q in ("B", "O", "S", "U"))
+        or p in ("E", "L", "S", "U")
         or (p not in ("O", ".") and kind_before != kind)
         or p in ("]", "[")
     )
@@ -178,9 +178,8 @@ def _ends(before: Tag, label: Tag) -> bool:
 def _starts(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
-        (p in ("B", "I", "O") and q == "B")
-        or (p == "O" and q in ("I", "E"))
-        or (p == "E" and q in ("E", "I"))
+        q in ("B", "S", "U")
+        or (p in ("O", "E", "L", "S", "U") and q in ("I", "E", "L"))
         or (q not in ("O", ".") and kind_before != kind)
         or q in ("[", "]")
     )

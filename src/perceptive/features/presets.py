@@ -145,6 +145,13 @@ word[0]
 @label[-1]
 """
 
+# What does best with each: the command line takes it where nothing else is said.
+PARAMETERS = {
+    "chunking": {"rule": "pa1", "C": 0.03, "min_count": 2, "encoding": "bioes"},
+    "ner": {"rule": "pa1", "C": 0.03, "encoding": "bioes"},
+    "pos": {"rule": "pa1", "C": 0.03},
+}
+
 PRESETS = {
     "chunking": CHUNKING,
     "ner": NER,

@@ -1,4 +1,4 @@
-"""Ways to write segments as labels of tokens: IOB1, BIO (IOB2) and BIOES.
+"""Ways to write segments as labels of tokens.
 
 ===========  ==========================================================================================
 scheme       the segments [New York]-LOC [Rome]-LOC are
@@ -6,9 +6,12 @@ scheme       the segments [New York]-LOC [Rome]-LOC are
 ``iob1``     I-LOC I-LOC B-LOC: B only where a segment touches one of its own type before it
 ``bio``      B-LOC I-LOC B-LOC: every segment begins with B
 ``bioes``    B-LOC E-LOC S-LOC: E ends a segment, S is one of a single token
+``bilou``    B-LOC L-LOC U-LOC: the same in other letters
+``ioe2``     I-LOC E-LOC E-LOC: every segment ends with E
+``ioe1``     I-LOC E-LOC I-LOC: E only where a segment touches one of its own type behind it
 ===========  ==========================================================================================
 
-Types may be missing: then labels are B, I, O (E, S).
+Types may be missing: then labels are B, I, O (E, S, L, U).
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SCHEMES = ("bio", "iob1", "bioes")
+SCHEMES = ("bio", "iob1", "bioes", "bilou", "ioe2", "ioe1")
+PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE"}
+AS_BIOES = {"L": "E", "U": "S"}  # what the letters of BILOU are called there
 EDGE = ("O", "")  # outside the sentence nothing goes on
 Span = tuple[int, int, str]  # first token, behind the last, type
 
@@ -56,6 +61,11 @@ def _follows(scheme: str, before: tuple[str, str], label: tuple[str, str]) -> bo
         return q != "B" or (p in "BI" and same)
     if scheme == "bio":
         return q != "I" or (p in "BI" and same)
+    if scheme == "ioe1":
+        return p != "E" or (q in "IE" and same)
+    if scheme == "ioe2":
+        return p != "I" or (q in "IE" and same)
+    p, q = AS_BIOES.get(p, p), AS_BIOES.get(q, q)
     if p in ("B", "I"):
         return q in ("I", "E") and same
     return q not in ("I", "E")
@@ -75,17 +85,19 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
     labels = {label for sequence in sequences for label in sequence if label is not None}
     if not all(isinstance(label, str) for label in labels):
         return None
+    kept = (scheme for scheme in _possible(labels) if all(violation(scheme, s) is None for s in sequences))
+    return next(kept, None)
+
+
+def _possible(labels: Collection[Any]) -> list[str]:
+    """The schemes that have all these labels. Where there is but I, IOB1 is meant: its segments never touch."""
     prefixes = {split(label)[0] for label in labels if label != "O"}
-    if not prefixes & {"B", "S"}:
-        return None
-    candidates: tuple[str, ...]
-    if prefixes <= {"B", "I"}:
-        candidates = ("bio", "iob1")
-    elif prefixes <= {"B", "I", "E", "S"}:
-        candidates = ("bioes",)
-    else:
-        return None
-    return next((scheme for scheme in candidates if all(violation(scheme, s) is None for s in sequences)), None)
+    if prefixes == {"I"} and all(split(label)[1] for label in labels if label != "O"):
+        return ["iob1"]
+    typed = any(split(label)[1] for label in labels)
+    if not prefixes & ({*"BEUSL"} if typed else {*"B"}):
+        return []
+    return [scheme for scheme in SCHEMES if prefixes <= {*PREFIXES[scheme]}]
 
 
 def nearest(sequences: Iterable[Sequence[Any]]) -> str | None:
@@ -98,11 +110,19 @@ def nearest(sequences: Iterable[Sequence[Any]]) -> str | None:
     """
     sequences = list(sequences)
     labels = {label for sequence in sequences for label in sequence if label is not None and label != "O"}
-    if not labels or not all(isinstance(label, str) and split(label)[0] in ("B", "I", "E", "S") for label in labels):
+    if not labels or not all(isinstance(label, str) for label in labels):
         return None
-    if any(split(label)[0] in ("E", "S") for label in labels):
-        return "bioes"
-    return min(("bio", "iob1"), key=lambda scheme: sum(violation(scheme, s) is not None for s in sequences))
+    return min(
+        _possible(labels),
+        key=lambda scheme: sum(violation(scheme, s) is not None for s in sequences),
+        default=None,
+    )
+
+
+def belongs(label: Any, scheme: str) -> bool:
+    """Whether a label is one of a scheme's."""
+    prefix, _ = split(label)
+    return prefix == "O" or prefix in (*PREFIXES[scheme],)
 
 
 def violation(scheme: str, labels: Sequence[Any]) -> int | None:
@@ -112,8 +132,7 @@ def violation(scheme: str, labels: Sequence[Any]) -> int | None:
         if label is None:
             known = False
             continue
-        prefix, _ = split(label)
-        if prefix not in ("B", "I", "O", "E", "S") or (prefix in "ES" and scheme != "bioes"):
+        if not belongs(label, scheme):
             return t
         if known and not follows(scheme, before, label):
             return t
@@ -166,7 +185,14 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
     ['I-NP']
     """
     known = dict.fromkeys(labels)
-    needs = {"bio": {"I": "B"}, "iob1": {"B": "I"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}}[scheme]
+    needs = {
+        "bio": {"I": "B"},
+        "iob1": {"B": "I"},
+        "bioes": {"I": "BE", "B": "IE", "E": "BI"},
+        "bilou": {"I": "BL", "B": "IL", "L": "BI"},
+        "ioe2": {"I": "E"},
+        "ioe1": {"E": "I"},
+    }[scheme]
     found = [_label(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
     return [label for label in dict.fromkeys(found) if label not in known]
 
@@ -302,13 +328,14 @@ def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
     begin, kind = -1, ""
     for t, label in enumerate([*labels, "O"]):
         prefix, now = split(label)
+        prefix = AS_BIOES.get(prefix, prefix) if scheme == "bilou" else prefix
         new = prefix in ("B", "S") or (prefix in ("I", "E") and (begin < 0 or now != kind))
         if begin >= 0 and (new or prefix == "O"):
             found.append((begin, t, kind))
             begin = -1
         if new:
             begin, kind = t, now
-        if prefix in ("E", "S") and scheme == "bioes":
+        if prefix in ("E", "S") and scheme not in ("bio", "iob1"):
             found.append((begin, t + 1, kind))
             begin = -1
     return found
@@ -328,18 +355,20 @@ def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
     >>> write([(0, 2, "LOC"), (2, 3, "LOC")], 4, "bioes")
     ['B-LOC', 'E-LOC', 'S-LOC', 'O']
     """
-    labels = ["O"] * n
-    last: Span | None = None
-    for begin, end, kind in sorted(segments):
+    labels, found = ["O"] * n, sorted(segments)
+    for (_, touched, other), (begin, end, kind) in zip([(0, -1, ""), *found], found, strict=False):
         for t in range(begin, end):
             labels[t] = _label("I", kind)
-        if scheme == "bioes":
-            labels[begin], labels[end - 1] = _label("B", kind), _label("E", kind)
-            if end - begin == 1:
-                labels[begin] = _label("S", kind)
-        elif scheme == "bio" or (last is not None and last[1] == begin and last[2] == kind):
+        touches = (touched, other) == (begin, kind)
+        if scheme in ("bioes", "bilou"):
+            last, single = "ES" if scheme == "bioes" else "LU"
+            labels[begin], labels[end - 1] = _label("B", kind), _label(last if end > begin + 1 else single, kind)
+        elif scheme == "bio" or (scheme == "iob1" and touches):
             labels[begin] = _label("B", kind)
-        last = begin, end, kind
+        elif scheme == "ioe1" and touches:
+            labels[begin - 1] = _label("E", kind)
+        if scheme == "ioe2":
+            labels[end - 1] = _label("E", kind)
     return labels
 
 

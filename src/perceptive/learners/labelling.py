@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import as_lists, check_length
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
-from perceptive.evaluation.conlleval import Evaluation, evaluate, filled
+from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.features import schemes
 from perceptive.learners.label_numbers import different_labels, numbered, only_labels
+from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
 Labels = list[Any]
 CURE = "repair the labels"
 FORCED = "forced, "
+MOST_REPAIRED = 0.1  # of the labels that are not O: where more break a scheme, it is another one, or none
 LOOSE = ", or turn the constraints off ({})"
 NO_CONSTRAINTS = [Parameter("constraints", None)]
 
@@ -45,12 +47,20 @@ class Labelling:
     recognised: bool = False
     settled: bool = False  # recognised in a whole training set: what breaks the scheme is refused
     longest: int | None = None  # tokens of the longest segment, where segments have features
+    repair: str = "warn"  # what is done with labels that break their scheme in a few places
+
+    @classmethod
+    def of(cls, p: SequenceParameters) -> Self:
+        """As parameters ask for it."""
+        wanted, encoding = "bio" if p.segments else p.constraints, None if p.encoding == "none" else p.encoding
+        return cls(wanted, p.segments, encoding, p.max_segment, longest=p.max_segment, repair=p.repair)
 
     def check(self, y: Sequence[Sequence[Any]]) -> None:
         """Raise where labels break the scheme that is wanted."""
         if self.wanted is None or self.wanted not in schemes.SCHEMES or self.encoding is not None:
             return
-        self._refuse(y, self.wanted)
+        if self.repair != "warn" or _repaired(y, self.wanted) is None:
+            self._refuse(y, self.wanted)
 
     def _refuse(self, y: Sequence[Sequence[Any]], scheme: str) -> None:
         for i, labels in enumerate(y):
@@ -69,8 +79,9 @@ class Labelling:
         Settles the scheme and the longest segment; ``known`` are the labels so far, and ``classes`` more of them.
         ``whole``: y is a whole training set.
         """
+        different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
-        y, more = self.encode(y, known)
+        y, more = self.encode(self._mended(y, whole), known)
         said = only_labels(different_labels(y))
         labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
@@ -92,8 +103,31 @@ class Labelling:
                     )
         return y, labels
 
+    def _mended(self, y: list[Any], whole: bool) -> list[Any]:
+        """Labels as conlleval reads them, where a few break the scheme that they are to keep to; says so, or raises."""
+        scheme = self.given or (self.scheme if self.settled else None)
+        if scheme is None and self.wanted in schemes.SCHEMES:
+            scheme = self.wanted
+        if scheme is None and self.wanted == "auto" and whole and not self.recognised:
+            scheme = schemes.nearest(y)
+        found = None if self.repair == "off" or scheme is None else _repaired(y, scheme)
+        if not found or scheme is None:
+            return y
+        if self.repair == "error":
+            self._refuse(y, scheme)
+        (i, t), *_ = places = [(i, schemes.violation(scheme, y[i]) or 0) for i in found]
+        more = f", and {len(places) - 1:,} more sentences have such labels" if len(places) > 1 else ""
+        said = literal(f"{misfit(y[i][t], scheme)}{more}; they are read as conlleval reads them. Repair them, or ")
+        said += literal("choose ") + "{}"
+        warnings.warn(ExampleWarning(said, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
+        return [found.get(i, labels) for i, labels in enumerate(y)]
+
     def look_up(self, y: list[Any], known: dict[Any, int]) -> list[Any]:
         """Labels to be looked at as they are within; raises where one is not known, or breaks the scheme."""
+        scheme = self.given or self.scheme
+        if self.repair == "warn" and scheme is not None:
+            mended = _repaired(y, scheme) or {}
+            y = [mended.get(i, labels) for i, labels in enumerate(y)]
         if self.given is not None:
             y, _ = self.encode(y, known)
         for i, labels in enumerate(y):
@@ -146,7 +180,9 @@ class Labelling:
             t = schemes.violation(self.given, labels)
             if t is not None:
                 broken = literal(misfit(labels[t], self.given))
-                raise ExampleError(broken + "; repair them, or leave out {}", i, t, parameters=["encoding"])
+                raise ExampleError(
+                    broken + "; repair them, or choose {}", i, t, parameters=[Parameter("encoding", None)]
+                )
         within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
         partial = [i for i, labels in enumerate(y) if None in labels]
         if not partial:
@@ -227,12 +263,7 @@ class Labelling:
 
     def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
         """Count as `conlleval` does, the segments of BIOES too; labels of the truth that are None are free."""
-        tokens = evaluate(truth, predicted)
-        if self.given is not None or self.scheme != "bioes":
-            return tokens
-        truth = [filled(labels, found) for labels, found in zip(truth, predicted, strict=True)]
-        truth, predicted = ([schemes.convert(labels, "bioes", "bio") for labels in y] for y in (truth, predicted))
-        return replace(evaluate(truth, predicted), tokens=tokens.tokens, right_tokens=tokens.right_tokens)
+        return evaluate(truth, predicted)
 
 
 def misfit(label: Any, scheme: str) -> str:
@@ -241,13 +272,22 @@ def misfit(label: Any, scheme: str) -> str:
 
 
 def recognised(y: Sequence[Sequence[Any]]) -> str | None:
-    """The scheme of labels; segments that never touch each other, in IOB1, have no B at all."""
-    found = schemes.recognise(y)
-    if found is not None or _undecided(y):
-        return found
-    labels = {label for mine in y for label in mine if label != "O"}
-    typed = all(isinstance(label, str) and label.startswith("I-") for label in labels)
-    return "iob1" if typed else None
+    """The scheme of labels; None where they say nothing of it."""
+    return None if _undecided(y) else schemes.recognise(y)
+
+
+def _repaired(y: Sequence[Sequence[Any]], scheme: str) -> dict[int, Labels] | None:
+    """The sentences whose labels break a scheme, as conlleval reads them; None where that changes too many labels."""
+    found: dict[int, Labels] = {}
+    changed = there = 0
+    for i, labels in enumerate(y):
+        there += sum(label is not None and label != "O" for label in labels)
+        if schemes.violation(scheme, labels) is not None:
+            if None in labels or not all(schemes.belongs(label, scheme) for label in labels):
+                return None
+            found[i] = schemes.convert(labels, scheme, scheme)
+            changed += sum(one != other for one, other in zip(labels, found[i], strict=True))
+    return found if changed <= MOST_REPAIRED * there else None
 
 
 def least_segments(labels: Sequence[Any]) -> Labels:

@@ -66,8 +66,7 @@ class SequenceLearner(SequenceRun):
         p = self.parameters
         self.labels: Labels = []
         self.index: dict[Any, int] = {}
-        wanted = "bio" if p.segments else p.constraints
-        self.labelling = Labelling(wanted, p.segments, p.encoding, p.max_segment, longest=p.max_segment)
+        self.labelling = Labelling.of(p)
         self.templates: Templates | None = None
         self.model: _core.SequenceModel | None = None
         self.first_epoch: tuple[int, int] | None = None
@@ -157,9 +156,9 @@ class SequenceLearner(SequenceRun):
         """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
         was, labelling = self.labelling, replace(self.labelling)
         templates, model = self.templates, self.model
+        within, labels = labelling.meet(y, self.labels, whole, classes)
         if templates is None or model is None:
             templates, model = self._opened(Templates.of(guess_preset(X, y)))
-        y, labels = labelling.meet(y, self.labels, whole, classes)
         new = [label for label in labels if label not in self.index]
         every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
         if not every:
@@ -167,7 +166,7 @@ class SequenceLearner(SequenceRun):
         check_labels_fit(len(every), templates)
         index = {label: i for i, label in enumerate(every)}
         parts = model, templates, labelling
-        dataset = self._encoded(parts, X, y, index, self.parameters.min_count if whole else 1)
+        dataset = self._encoded(parts, X, within, index, self.parameters.min_count if whole else 1)
         with self.lock.changing():
             self.templates, self.model, self.labelling = templates, model, labelling
             known = len(self.labels)

@@ -35,13 +35,15 @@ def check_labels_fit(n: int, templates: Templates | None) -> None:
 
 
 def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
-    """The templates that fit the tokens."""
+    """The templates that fit the tokens and labels: chunks cover most tokens, names few."""
     token = X[0][0]
     if isinstance(token, dict):
         return "@label[-1]"
-    if isinstance(token, list | tuple) and len(token) > 1:
-        return "chunking"
-    return "ner" if schemes.recognise(y) else "pos"
+    if schemes.nearest(y) is None:
+        return "pos"
+    outside = sum(label == "O" for labels in y for label in labels)
+    tags = isinstance(token, list | tuple) and len(token) > 1
+    return "chunking" if tags and 2 * outside < sum(map(len, y)) else "ner"
 
 
 def new_model(templates: Templates, parameters: SequenceParameters) -> _core.SequenceModel:
