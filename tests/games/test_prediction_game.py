@@ -81,6 +81,7 @@ def test_halving_on_every_class(everything, minimax):
     halving, optimal = Halving(), Optimal()
     for V in range(1, 1 << 16):
         assert everything.mistake_bound(halving, V) == worst[V]
+    for V in range(1, 1 << 16, 101):
         assert everything.mistake_bound(optimal, V) == minimax[V]
     for V in range(1, 1 << 16, 333):  # a game of its own
         rows = [row for i, row in enumerate(CONCEPTS) if V >> i & 1]

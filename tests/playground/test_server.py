@@ -57,6 +57,15 @@ def test_only_the_loopback(server):
     assert server.server_address[0] == "127.0.0.1"
 
 
+def test_a_browser_that_goes_away_is_no_error(server, capfd):
+    for error, told in [(BrokenPipeError(), ""), (ConnectionResetError(), ""), (KeyError("odd"), "KeyError: 'odd'")]:
+        try:
+            raise error
+        except Exception:
+            server.handle_error(None, ("127.0.0.1", 1))
+        assert told in capfd.readouterr().err if told else not capfd.readouterr().err
+
+
 def test_the_next_port_is_taken():
     with Server(0) as first, Server(first.port) as second:
         assert second.port > first.port

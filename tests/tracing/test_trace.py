@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import perceptive
@@ -135,6 +135,7 @@ def separable(draw):
     return X, np.where(X @ u > 0, 1, -1), u
 
 
+@settings(max_examples=40)
 @given(separable(), st.integers(1, 3))
 def test_the_lemmas_hold_in_every_row(game, epochs):
     X, y, u = game

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -46,6 +47,11 @@ class Server(ThreadingHTTPServer):
                 if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                     raise
         raise OSError(f"the ports {port} … {port + PORTS - 1} are all in use; give another with --port")
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that has gone before its answer came; the rest is told as usual."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def port(self) -> int:
