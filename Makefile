@@ -27,7 +27,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-defaults coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
+.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -57,7 +57,7 @@ lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-defaults ## all benchmarks against their rivals
+bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults ## all benchmarks against their rivals
 
 bench-linear: $(CORE) $(BENCH) ## the linear learners against their rivals
 	$(BIN)/python benchmarks/linear.py
@@ -76,6 +76,9 @@ bench-order: $(CORE) $(BENCH) ## what the order of files does to a model; needs 
 
 bench-defaults: $(CORE) $(BENCH) ## which options win on texts, tables and svmlight files; some sets need PERCEPTIVE_DATA
 	$(BIN)/python benchmarks/defaults.py
+
+bench-parallel: $(CORE) $(BENCH) $(TEST) ## shards, batches and a cluster beside serial learning: wall time, so on a calm machine
+	$(BIN)/python benchmarks/parallel.py
 
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py

@@ -42,4 +42,53 @@ void in_parallel(i64 tasks, int threads, const Make& make) {
     if (failure) std::rethrow_exception(failure);
 }
 
+// The same for many small sets of tasks in a row: the threads stay between two sets, and look out for the next.
+class Team {
+  public:
+    // work(thread, task), for threads 0 … n − 1; it must not throw.
+    template <class Work>
+    Team(int threads, const Work& work) {
+        for (int t = 1; t < threads; ++t) {
+            try {
+                others_.emplace_back([this, t, &work] {
+                    for (i64 seen = 0;;) {
+                        while (round_.load(std::memory_order_acquire) == seen) wait();
+                        ++seen;
+                        if (over_) return;
+                        for (i64 task; (task = next_.fetch_add(1)) < tasks_;) work(t, task);
+                        left_.fetch_sub(1, std::memory_order_release);
+                    }
+                });
+            } catch (...) {  // no more threads to be had
+                break;
+            }
+        }
+    }
+    Team(const Team&) = delete;
+
+    ~Team() {
+        over_ = true;
+        round_.fetch_add(1, std::memory_order_release);
+        for (std::thread& other : others_) other.join();
+    }
+
+    template <class Work>
+    void run(i64 tasks, const Work& work) {
+        tasks_ = tasks;
+        next_ = 0;
+        left_ = static_cast<i64>(others_.size());
+        round_.fetch_add(1, std::memory_order_release);
+        for (i64 task; (task = next_.fetch_add(1)) < tasks_;) work(0, task);
+        while (left_.load(std::memory_order_acquire) > 0) wait();
+    }
+
+  private:
+    static void wait() { std::this_thread::yield(); }
+
+    std::vector<std::thread> others_;
+    std::atomic<i64> round_{0}, next_{0}, left_{0};
+    i64 tasks_ = 0;
+    bool over_ = false;
+};
+
 }  // namespace perceptive

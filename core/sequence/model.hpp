@@ -254,8 +254,10 @@ class SequenceModel {
     // The rows that the features of some sentences have by now.
     void find_rows(const Sentences& data, SentenceRows& in) const {
         const auto find = [](const FeatureSet& features, const FeatureKind& kind, std::vector<std::int32_t>& row) {
-            for (std::size_t f = 0; f < row.size(); ++f)
+            for (std::size_t f = 0; f < row.size(); ++f) {
+                if (f + 16 < row.size() && row[f + 16] < 0) kind.rows.prefetch(features.key[f + 16]);
                 if (row[f] < 0) row[f] = kind.rows.find(features.key[f]);
+            }
         };
         find(data.state, state, in.state);
         find(data.edge, edge, in.edge);

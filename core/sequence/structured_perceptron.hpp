@@ -12,8 +12,8 @@
 // The average is lazy as in linear.hpp: Σ_t v_t = clock·v − sum.
 #pragma once
 
-#include <atomic>
 #include <deque>
+#include <exception>
 #include <vector>
 
 #include "parallel.hpp"
@@ -30,30 +30,29 @@ class StructuredPerceptron {
         std::vector<float> edge = model.masked_edges(model.w);
         answers_.resize(static_cast<std::size_t>(options.batch));
         differences_.resize(answers_.size());
-        for (i64 begin = 0; begin < count; begin += options.batch) {
+        const int threads = static_cast<int>(std::min<i64>(options.threads, options.batch));
+        while (static_cast<int>(searches_.size()) < threads) searches_.emplace_back(model);
+        i64 begin = 0;
+        std::vector<std::exception_ptr> failure(answers_.size());
+        const auto find = [&](int thread, i64 j) {
+            try {
+                searches_[thread].find(data, rows, order[begin + j], options, edge.data(), answers_[j]);
+            } catch (...) {
+                failure[j] = std::current_exception();
+            }
+        };
+        Team team(threads, find);
+        for (; begin < count; begin += options.batch) {
             const i64 size = std::min(options.batch, count - begin);
-            answer(data, rows, order + begin, size, options, edge.data());
+            team.run(size, find);  // who finds which competitor does not matter
+            for (i64 j = 0; j < size; ++j)
+                if (failure[j]) std::rethrow_exception(failure[j]);
             learn(data, rows, order + begin, size, options, edge);
         }
     }
 
   private:
     using SentenceRound = Round<true, WeightJournal>;
-
-    // Find the competitors of some sentences; who finds which does not matter.
-    void answer(const Sentences& data, const SentenceRows& rows, const i64* order, i64 size,
-                const SequenceOptions& options, const float* edge) {
-        if (size == 1 || options.threads == 1) {
-            for (i64 j = 0; j < size; ++j) search_.find(data, rows, order[j], options, edge, answers_[j]);
-            return;
-        }
-        while (static_cast<int>(searches_.size()) < options.threads) searches_.emplace_back(model);
-        std::atomic<std::size_t> taken{0};
-        in_parallel(size, options.threads, [&] {
-            CompetitorSearch& search = searches_[taken.fetch_add(1)];
-            return [&](i64 j) { search.find(data, rows, order[j], options, edge, answers_[j]); };
-        });
-    }
 
     // Count the answers to some sentences, and learn from them.
     void learn(const Sentences& data, SentenceRows& rows, const i64* order, i64 size, const SequenceOptions& options,
@@ -268,8 +267,7 @@ class StructuredPerceptron {
     }
 
     SequenceModel& model;
-    CompetitorSearch search_{model};
-    std::deque<CompetitorSearch> searches_;  // of other threads
+    std::deque<CompetitorSearch> searches_;  // of each thread
     std::vector<Answer> answers_;            // of the sentences of a batch
     std::vector<FeatureDifference> differences_;
     std::vector<double> m_;

@@ -11,12 +11,13 @@ void bind_sequence_mixing(nb::module_& m) {
     nb::class_<SequenceMixture>(m, "SequenceMixture", "What shards made of a sequence model.")
         .def(
             "__init__",
-            [](SequenceMixture* self, Tagger& model, Tagger& replica, bool by_updates) {
+            [](SequenceMixture* self, Tagger& model, Tagger& replica, const SentenceRows& rows, bool by_updates) {
                 model.ask(nullptr, [&](const SequenceModel& from, const LabelWeights&) {
-                    new (self) SequenceMixture(from, replica.model(), by_updates);
+                    new (self) SequenceMixture(from, replica.model(), rows, by_updates);
                 });
             },
-            "model"_a, "replica"_a, "by_updates"_a, "A replica as it has become; it has learned all that it is to.")
+            "model"_a, "replica"_a, "rows"_a, "by_updates"_a,
+            "A replica as it has become, which has played the sentences of these rows.")
         .def(
             "add",
             [](SequenceMixture& self, const SequenceMixture& other) {
@@ -26,8 +27,10 @@ void bind_sequence_mixing(nb::module_& m) {
             "other"_a, "Let others join.")
         .def(
             "apply",
-            [](const SequenceMixture& self, Tagger& model) { model.edit([&](SequenceModel& to) { self.apply(to); }); },
-            "model"_a, "Move the model that they started from.")
+            [](const SequenceMixture& self, Tagger& model, SentenceRows& rows) {
+                model.edit([&](SequenceModel& to) { self.apply(to, rows); });
+            },
+            "model"_a, "rows"_a, "Move the model that they started from, and tell the sentences of rows that are new.")
         .def_ro("run", &SequenceMixture::run, "Of all shards.");
     m.def(
         "replica_of",

@@ -60,12 +60,16 @@ class SentenceDataset(Dataset):
 
     def meet(self) -> None:
         """Find the rows of weights that features have got in other datasets, or where others have learned."""
-        _core.find_rows(self.learner.core, self.sentences, self.rows)
+        learner = self.learner
+        if learner.played_rows is not self.rows:  # else playing and mixing have kept them up to date
+            _core.find_rows(learner.core, self.sentences, self.rows)
+            learner.played_rows = self.rows
 
     def replica(self, learner: Any, *, defer: bool = True) -> SentenceDataset:
         """The same sentences, to be played by a replica of the learner, which has rows of its own."""
         twin = copy.copy(self)
         twin.learner, twin.rows = learner, self.rows.copy()
+        learner.played_rows = twin.rows
         return twin
 
     @property

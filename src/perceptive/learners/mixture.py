@@ -15,6 +15,8 @@ which is 1 where nothing was learned: step = Σ ω_i ρ_i (v_i − v), gain = Σ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from perceptive.state import Arrays
 if TYPE_CHECKING:
     from perceptive.learners.weight_vector import WeightVector
 
+BLOCK = 1 << 15  # weights
+PARTS = {"z": "step", "sum": "spread", "sigma": "gain"}  # what a replica's weights become
 COUNTED = ("rounds", "mistakes", "updates", "touched", "criterion", "clock", "radius2")  # of shards
 MIXED = ("mixed_rounds", "mixed_updates", "weighted_updates", "heaviest")  # of a run that was mixed: see core/round.hpp
 
@@ -61,6 +65,7 @@ class VectorMixture:
             _departure(before, after, self.run.clock, self.weight)
             for before, after in zip(_weights(start), _weights(end), strict=True)
         ]
+        self._spare = start.spare
 
     def add(self, other: VectorMixture) -> None:
         """Let other shards join."""
@@ -71,6 +76,7 @@ class VectorMixture:
         self.weight += other.weight
         self.heaviest = max(self.heaviest, other.heaviest)
         self.weighted_updates += other.weighted_updates
+        self._spare.extend(other.parts[0].values())
 
     def apply(self, vector: WeightVector) -> None:
         """Move the vector that the shards started from."""
@@ -82,12 +88,13 @@ class VectorMixture:
             _move(weights, parts, self.weight, run.clock)
             run.norm2 += float(np.vdot(weights["z"], weights["z"]))
         run.norm2_error = run.norm2
+        vector.spare.extend(self.parts[0].values())
 
     def __copy__(self) -> VectorMixture:
         twin = object.__new__(VectorMixture)
         twin.__dict__.update(self.__dict__)
         twin.parts = [{name: array.copy() for name, array in parts.items()} for parts in self.parts]
-        twin.run = _core.Progress()
+        twin.run, twin._spare = _core.Progress(), []
         twin.run.add(self.run)
         return twin
 
@@ -95,7 +102,7 @@ class VectorMixture:
         """For a way through a network: weights that no shard has touched are left out where they are many."""
         weights, biases = self.parts
         run = {name: getattr(self.run, name) for name in COUNTED}
-        return {**self.__dict__, "run": run, "parts": (_sparse(weights), weights["step"].shape, biases)}
+        return {**self.__dict__, "_spare": [], "run": run, "parts": (_sparse(weights), weights["step"].shape, biases)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         (at, packed), shape, biases = state["parts"]
@@ -129,19 +136,31 @@ def _weights(vector: WeightVector) -> tuple[Arrays, Arrays]:
     return arrays, {name: vector.biases[f"{name}_bias"] for name in arrays}
 
 
+def _blocks(weights: Arrays) -> Iterator[slice]:
+    """Some rows at a time: what is made in between stays in the processor's cache."""
+    n, each = len(weights["z"]), max(1, weights["z"][:1].size)
+    step = max(1, BLOCK // each)
+    return (slice(begin, begin + step) for begin in range(0, n, step))
+
+
 def _departure(before: Arrays, after: Arrays, clock: float, weight: float) -> Arrays:
-    """Step, spread and gain of some weights."""
+    """Step, spread and gain of some weights, in the memory of the replica that has come to ``after``."""
     kind = before["z"].dtype.type
-    parts: dict[str, NDArray[Any]] = {"step": after["z"] - before["z"]}
-    if "sum" in after:
-        parts["spread"] = parts["step"] * kind(clock)
-        parts["spread"] -= after["sum"]
-    if "sigma" in after:
-        ratio = before["sigma"] / after["sigma"]
-        parts["step"] *= ratio
-        parts["gain"] = (ratio - kind(1)) * kind(weight)
-    if weight != 1.0:
-        parts["step"] *= kind(weight)
+    parts = {PARTS[name]: array for name, array in after.items()}
+    for some in _blocks(after):
+        z = after["z"][some]
+        z -= before["z"][some]
+        if "sum" in after:
+            spread = after["sum"][some]
+            np.subtract(z * kind(clock), spread, out=spread)
+        if "sigma" in after:
+            gain = after["sigma"][some]
+            np.divide(before["sigma"][some], gain, out=gain)
+            z *= gain
+            gain -= kind(1)
+            gain *= kind(weight)
+        if weight != 1.0:
+            z *= kind(weight)
     return parts
 
 
@@ -149,26 +168,40 @@ def _move(weights: Arrays, parts: Arrays, weight: float, clock: float) -> None:
     """v ← v + Δ; with it sum ← sum + clock·Δ − spread, where Σ_t v_t = clock·v − sum."""
     if not weight:
         return
-    z = weights["z"]
-    kind = z.dtype.type
-    total: Any = kind(weight)
-    if "gain" in parts:
-        total = parts["gain"] + kind(weight)
-        weights["sigma"] *= kind(weight) / total
-    before = z.copy() if "spread" in parts else z
-    z += parts["step"] / total
-    if "spread" in parts:
-        weights["sum"] += (z - before) * kind(clock) - parts["spread"]
+    kind = weights["z"].dtype.type
+    for some in _blocks(weights):
+        z, total = weights["z"][some], kind(weight)
+        if "gain" in parts:
+            total = parts["gain"][some] + kind(weight)
+            weights["sigma"][some] *= kind(weight) / total
+        before = z.copy()
+        z += parts["step"][some] / total
+        if "spread" in parts:
+            weights["sum"][some] += (z - before) * kind(clock) - parts["spread"][some]
 
 
 def replica_of(vector: WeightVector) -> WeightVector:
-    """The same v at the start of a run of its own."""
+    """The same v at the start of a run of its own, in memory that earlier replicas have left."""
     vector.settle()
     shape = vector.n_features, None if vector.binary else vector.n_classes
     twin = type(vector)(*shape, vector.parameters, dtype=vector.dtype.name)
-    for name in ("z", "sigma"):
-        if name in vector.arrays:
-            twin.arrays[name][:] = vector.arrays[name][: vector.n_features, : vector.stride]
-        twin.biases[f"{name}_bias"][:] = vector.biases[f"{name}_bias"]
+    used = slice(vector.n_features), slice(vector.stride)
+    for name in twin.arrays:
+        array = _taken(vector.spare, twin.arrays[name])
+        array[:] = 0 if name == "sum" else vector.arrays[name][used]
+        twin.arrays[name] = array
+    for name in ("z_bias", "sigma_bias"):
+        twin.biases[name][:] = vector.biases[name]
+    twin.bind_again()
     twin.run.norm2 = vector.run.norm2
     return twin
+
+
+def _taken(spare: list[NDArray[Any]], like: NDArray[Any]) -> NDArray[Any]:
+    """An array of this shape and type, used before where there is one: fresh memory costs a fault for every page."""
+    with suppress(IndexError):  # another thread may take the last one
+        while spare:
+            array = spare.pop()
+            if array.shape == like.shape and array.dtype == like.dtype:
+                return array
+    return like

@@ -25,7 +25,7 @@ from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import check_labels_fit, guess_preset, new_model, tell_labels, warn_of_labels
-from perceptive.learners.sequence_run import SequenceRun
+from perceptive.learners.sequence_run import OF_THE_CORE, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.learners.weight_names import weight_name
@@ -154,8 +154,7 @@ class SequenceLearner(SequenceRun):
 
     def _met(self, X: list[Any], y: list[Any], whole: bool, classes: Iterable[Any]) -> SentenceDataset:
         """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
-        was, labelling = self.labelling, replace(self.labelling)
-        templates, model = self.templates, self.model
+        was, labelling, templates, model = self.labelling, replace(self.labelling), self.templates, self.model
         within, labels = labelling.meet(y, self.labels, whole, classes)
         if templates is None or model is None:
             templates, model = self._opened(Templates.of(guess_preset(X, y)))
@@ -208,11 +207,12 @@ class SequenceLearner(SequenceRun):
 
     def play(self, sentences: _core.Sentences, rows: _core.SentenceRows, order: NDArray[np.int64]) -> None:
         """Learn from sentences in the order given."""
-        p, threads = self.parameters, self.threads
-        rule = p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam
+        p = self.parameters
+        how = p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam, p.batch, self.threads
         with self.lock.learning(), self.lock.changing():
             self._vectors.clear()
-            self.core.play(sentences, rows, order, *rule, p.batch, threads)
+            self.played_rows = rows if rows is self.played_rows else None
+            self.core.play(sentences, rows, order, *how)
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
         """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
@@ -353,7 +353,7 @@ class SequenceLearner(SequenceRun):
             except RuntimeError:  # a cast of the core's
                 raise ValueError("an array is of another type than it should be") from None
             with self.lock.changing():
-                self.model = model
+                self.model, self.played_rows = model, None
                 self._vectors.clear()
 
     def state(self) -> State:
@@ -369,9 +369,8 @@ class SequenceLearner(SequenceRun):
         return learner
 
     def _parts(self) -> dict[str, Any]:
-        mine = {name: value for name, value in super()._parts().items() if name not in ("model", "_vectors")}
-        learned = None if self.model is None or not self.labels else self.snapshot()
-        return {"mine": mine, "learned": learned}
+        mine = {name: value for name, value in super()._parts().items() if name not in OF_THE_CORE}
+        return {"mine": mine, "learned": None if self.model is None or not self.labels else self.snapshot()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__dict__.update(pickled["mine"])

@@ -11,6 +11,8 @@ from perceptive.learners.mixture import weighted
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
 
+OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
+
 
 class SequenceRun(Counters):
     """A guarded learner whose model in the core counts for itself."""
@@ -18,6 +20,7 @@ class SequenceRun(Counters):
     parameters: SequenceParameters
     model: _core.SequenceModel | None
     _vectors: Vectors
+    played_rows: _core.SentenceRows | None = None  # of the sentences that were played last, up to date
 
     @property
     def core(self) -> _core.SequenceModel:
@@ -52,13 +55,15 @@ class SequenceRun(Counters):
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, _core.SequenceMixture]:
         """What a replica has become; see `Learner`."""
-        return {0: _core.SequenceMixture(self.core, replica.core, by_updates)}
+        assert replica.played_rows is not None
+        return {0: _core.SequenceMixture(self.core, replica.core, replica.played_rows, by_updates)}
 
     def mix(self, mixture: dict[Any, _core.SequenceMixture]) -> None:
         """Move by what replicas have learned."""
         with self.lock.learning(), self.lock.changing():
+            assert self.played_rows is not None
             self._vectors.clear()
-            mixture[0].apply(self.core)
+            mixture[0].apply(self.core, self.played_rows)
 
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)

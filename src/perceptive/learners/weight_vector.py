@@ -68,6 +68,7 @@ class WeightVector:
         self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
         self._of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
         self.settled = True  # whether it is up to date
+        self.spare: list[NDArray[Any]] = []  # memory for replicas
         self._allocate(n_features, self.stride)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
         self.journal: Any = self._journal_type(p.max_voters or 0) if p.keeps_journal else None
@@ -120,6 +121,10 @@ class WeightVector:
         self.core = core
         self._vectors: dict[str, Vector] = {}
         self.finished = False
+
+    def bind_again(self) -> None:
+        """The arrays are others."""
+        self._bind(self.run, self.n_features)
 
     def forget_vectors(self) -> None:
         """Learning goes on: the vectors that were kept are no longer those of the run."""
@@ -203,6 +208,7 @@ class WeightVector:
         self.settle()
         self.core.begin_rows(None, None)
         self._waiting, self._of_rows = None, (0, None, None)
+        self.spare.clear()
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:
