@@ -11,7 +11,7 @@ import { el } from "./dom.js";
 
 const TABS = [gameTab, streamTab, kernelTab, rankingTab, viterbiTab, predictionTab];
 const list = document.getElementById("tabs"), panel = document.getElementById("panel"), notice = document.getElementById("notice");
-let open = null, written = null;
+let open = null, written = null, address = location.hash;   // what is to be in the address, and what was last seen there
 
 const say = (words) => { notice.textContent = words; };
 
@@ -48,11 +48,16 @@ function save(tab, state) {
   const rest = writeState(tab.fields, state);
   written = `#tab=${tab.id}${rest ? `&${rest}` : ""}`;
   clearTimeout(save.later);
-  save.later = setTimeout(() => { if (location.hash !== written) history.replaceState(null, "", written); }, 150);   // browsers allow few a second
+  save.later = setTimeout(() => { if (location.hash === address) write(); }, 150);   // browsers allow few a second; a link that was followed meanwhile stays
+}
+
+function write() {
+  history.replaceState(null, "", written);
+  address = location.hash;
 }
 
 function fromAddress() {
-  let hash = location.hash;
+  let hash = address = location.hash;
   try { decodeURIComponent(hash); } catch { hash = ""; say("This link cannot be read; the page begins anew."); }
   const id = new URLSearchParams(hash.slice(1)).get("tab");
   show(id || TABS[0].id, hash);
@@ -73,10 +78,10 @@ document.getElementById("theme").addEventListener("click", () => {
   open.view.draw();
 });
 document.getElementById("share").addEventListener("click", async () => {
-  history.replaceState(null, "", written);
+  write();
   try { await navigator.clipboard.writeText(location.href); say("The link to this position is copied."); } catch { say(`The link to this position: ${location.href}`); }
 });
-addEventListener("hashchange", () => { if (location.hash !== written) fromAddress(); });
+addEventListener("hashchange", () => { if (location.hash !== address) fromAddress(); });
 addEventListener("resize", () => open.view.draw());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => open.view.draw());
 fromAddress();
