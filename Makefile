@@ -13,7 +13,8 @@ BIN := $(VENV)/bin
 # The first interpreter that is new enough; `make PYTHON=… test` chooses another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
     $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Modules are compiled when they are imported, and few of those that are installed ever are.
+PIP := PIP_NO_COMPILE=1 $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 CORE_FILES := $(sort $(shell find core -type f 2>/dev/null))
 CORE_CODE := $(filter %.hpp %.cpp,$(CORE_FILES)) $(wildcard fuzz/*.hpp fuzz/*.cpp)
@@ -27,7 +28,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults coverage docs sanitized sanitize races fuzz fuzz-brief fuzz-models games kill-matrix clean
+.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -41,11 +42,12 @@ browser:
 	    && { echo "installing chromium, for the tests of the page …"; apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null; } \
 	    || echo "the tests of the page need Chromium, and skip without it: sudo apt-get install chromium"
 
-test: $(CORE) $(TEST) browser ## everything that must pass: lint, tests and doctests, the core under sanitizers, the parsers on mutated input
-	@$(MAKE) --no-print-directory -j2 lint sanitized
+# All that is compiled comes first; then what takes both cores runs alone, and what takes one beside another.
+test: $(CORE) $(TEST) browser ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
+	@$(MAKE) --no-print-directory -j2 lint sanitized traced fuzzers
 	$(BIN)/python -m pytest -n auto
-	@$(MAKE) --no-print-directory -j2 fuzz-brief
 	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory -j2 races fuzz-brief
 
 memory: $(CORE) $(TEST) ## the memory of training on ten million rows (ROWS=), beside that on a hundred thousand
 	PERCEPTIVE_ROWS=$(ROWS) $(BIN)/python -m pytest -q -s tests/cli/test_memory.py
@@ -83,19 +85,26 @@ bench-parallel: $(CORE) $(BENCH) $(TEST) ## shards, batches and a cluster beside
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py
 
+# $(call instrumented,races,RACES) makes build/races/site, a copy of the package around a core built with -DPERCEPTIVE_RACES=ON. The
+# base interpreter runs it, without its own packages (-S) and with the venv's on PYTHONPATH: .pth files are not read from there, so the
+# editable install's finder never comes in.
+define instrumented
+	@mkdir -p build
+	@CXX=g++ $(BIN)/cmake -S . -B build/$(1)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_$(2)=ON \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > build/$(1).log 2>&1 \
+	    && $(BIN)/cmake --build build/$(1)/cmake >> build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+	@rm -rf build/$(1)/site && mkdir -p build/$(1)/site && cp -Rp src/perceptive build/$(1)/site/
+	@rm -f build/$(1)/site/perceptive/_core*.so && cp build/$(1)/cmake/_core*.so build/$(1)/site/perceptive/
+endef
+
 # Lines of src that the tests run, and lines of core that a build with gcov counters sees them run.
 COVERAGE := build/coverage
 coverage: $(CORE) $(TEST) ## line coverage of src and core, into build/coverage.txt
 	@$(PIP) install coverage gcovr
-	@mkdir -p build
-	@CXX=g++ $(BIN)/cmake -S . -B $(COVERAGE)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_COVERAGE=ON \
-	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(COVERAGE).log 2>&1 \
-	    && $(BIN)/cmake --build $(COVERAGE)/cmake >> $(COVERAGE).log 2>&1 || { cat $(COVERAGE).log; exit 1; }
-	@rm -rf $(COVERAGE)/site && mkdir -p $(COVERAGE)/site && cp -R src/perceptive $(COVERAGE)/site/
-	@rm -f $(COVERAGE)/site/perceptive/_core*.so && cp $(COVERAGE)/cmake/_core*.so $(COVERAGE)/site/perceptive/
+	$(call instrumented,coverage,COVERAGE)
 	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
 	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export PYTHONPATH=$(abspath $(COVERAGE)/site):$$packages PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1; \
+	export PYTHONPATH=$(abspath $(COVERAGE)/site):$$packages PYTHONNOUSERSITE=1; \
 	export COVERAGE_FILE=$(abspath $(COVERAGE))/data; \
 	$$base -S -m coverage run --source=perceptive -m pytest -p no:cacheprovider -q tests; \
 	$$base -S -m coverage report --format=total | sed 's/^/src: lines run, percent: /' | tee $(COVERAGE).txt; \
@@ -106,45 +115,35 @@ docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, its pi
 	$(BIN)/python docs/gallery.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 
-# A copy of the package around a sanitized core. The base interpreter runs it, without its own packages (-S) and with the
-# venv's on PYTHONPATH: .pth files are not read from there, so the editable install's finder never comes in.
 # Tests of what reads bytes and strings run with an allocator that guards the smallest ones (PYTHONMALLOC), which takes twice the time.
 SANITIZE := build/sanitize
 STRINGS := tests/streams tests/features tests/models
 sanitized: $(CORE) $(TEST)
-	@mkdir -p build
-	@CXX=g++ $(BIN)/cmake -S . -B $(SANITIZE)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_SANITIZE=ON \
-	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(SANITIZE).log 2>&1 \
-	    && $(BIN)/cmake --build $(SANITIZE)/cmake >> $(SANITIZE).log 2>&1 || { cat $(SANITIZE).log; exit 1; }
-	@rm -rf $(SANITIZE)/site && mkdir -p $(SANITIZE)/site
-	@cp -R src/perceptive $(SANITIZE)/site/ && rm -f $(SANITIZE)/site/perceptive/_core*.so && cp $(SANITIZE)/cmake/_core*.so $(SANITIZE)/site/perceptive/
+	$(call instrumented,sanitize,SANITIZE)
 
 sanitize: sanitized ## the tests marked core, against a core built with ASan and UBSan
 	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
 	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export PYTHONPATH=$(abspath $(SANITIZE)/site):$$packages PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1; \
-	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
+	export PYTHONPATH=$(abspath $(SANITIZE)/site):$$packages PYTHONNOUSERSITE=1; \
+	export PERCEPTIVE_INPUTS=2000 ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
-	sanitized() { $$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow" -k "not scikit_learn" \
+	sanitized() { $$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow and not once" -k "not scikit_learn" \
 	    --hypothesis-profile=brief -q "$$@"; }; \
 	PYTHONMALLOC=malloc sanitized $(STRINGS); \
 	sanitized tests --ignore=tests/golden $(addprefix --ignore=,$(STRINGS))
 
-# The same around a core built with TSan. The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex,
-# which TSan sees. Addresses are not randomised (setarch -R): the runtime wants some of them for itself.
+# The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
+# randomised (setarch -R): the runtime wants some of them for itself.
 RACES := build/races
 SECONDS ?= 5
-races: $(CORE) $(TEST) ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
-	@mkdir -p build
-	@CXX=g++ $(BIN)/cmake -S . -B $(RACES)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_RACES=ON \
-	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > $(RACES).log 2>&1 \
-	    && $(BIN)/cmake --build $(RACES)/cmake >> $(RACES).log 2>&1 || { cat $(RACES).log; exit 1; }
-	@rm -rf $(RACES)/site && mkdir -p $(RACES)/site
-	@cp -R src/perceptive $(RACES)/site/ && rm -f $(RACES)/site/perceptive/_core*.so && cp $(RACES)/cmake/_core*.so $(RACES)/site/perceptive/
+traced: $(CORE) $(TEST)
+	$(call instrumented,races,RACES)
+
+races: traced ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
 	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
 	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export PYTHONPATH=$(abspath $(RACES)/site):$$packages PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1; \
+	export PYTHONPATH=$(abspath $(RACES)/site):$$packages PYTHONNOUSERSITE=1 OPENBLAS_NUM_THREADS=1; \
 	export TSAN_OPTIONS="halt_on_error=0 exitcode=66" PERCEPTIVE_STRESS=$(SECONDS); \
 	export LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	setarch -R $$base -S -c 'import perceptive._core as c; assert "races" in c.__file__, c.__file__; print("instrumented core:", c.__file__)'; \
@@ -171,7 +170,9 @@ build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 # The same parsers in any compiler's sanitizers, fed by fuzz/mutate.cpp for a few seconds each: CI's share of the work.
 FUZZ_SECONDS ?= 3
 FUZZ_SEED ?= 1
-fuzz-brief: $(addprefix build/fuzz/brief-,$(FUZZERS)) ## the parsers on mutated inputs for FUZZ_SECONDS each, without libFuzzer
+fuzzers: $(addprefix build/fuzz/brief-,$(FUZZERS))
+
+fuzz-brief: fuzzers ## the parsers on mutated inputs for FUZZ_SECONDS each, without libFuzzer
 	@for parser in $(FUZZERS); do build/fuzz/brief-$$parser $(FUZZ_SECONDS) $(FUZZ_SEED) fuzz/corpus/$$parser; done
 
 BRIEF := $(CXX) -std=c++17 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS -Icore

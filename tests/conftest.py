@@ -13,3 +13,7 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("brief", deadline=None, derandomize=True, max_examples=20)  # under the sanitizers
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeatable")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "once: drives the core as others do; not run again under the sanitizers")

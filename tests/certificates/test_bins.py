@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive.certificates import margins as collecting
 from perceptive.certificates.bins import RATIO, Bins, join
 from perceptive.certificates.margins import Collection
@@ -122,7 +123,7 @@ def shortfall(s, q, power, weights=1.0):
     return (weights * np.maximum(0, 1 - q * s) ** power).sum()
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(games())
 def test_bounds_of_bins_are_sound_and_lose_no_more_than_is_said(game):
     exact, coarse = both(game)
@@ -139,7 +140,7 @@ def test_bounds_of_bins_are_sound_and_lose_no_more_than_is_said(game):
         assert coarse.bound <= _largest_k(RATIO * exact.q, RATIO * D, *start) * (1 + 1e-6) + 1e-9
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(games())
 def test_at_the_gamma_that_is_chosen_bins_lose_nothing(game):
     problem, part, facts = game

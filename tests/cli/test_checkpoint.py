@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +13,6 @@ from command_line import perceptive, start, write_lists, write_rows, write_sente
 from perceptive import load_learner
 from perceptive.data import labelled_rows, list_dataset, sentences
 from perceptive.parameters import TrainingParameters
-from perceptive.streams.blocks import file_signature
 from perceptive.training.checkpoint import Checkpoint
 from perceptive.training.loop import Run
 
@@ -128,31 +128,62 @@ def test_a_checkpoint_of_other_options_is_refused(data):
     perceptive("train", data / "train.svm", "-o", data / "l.model", "--quiet", "--epochs", 1)
     Checkpoint(data / "c", {"data": "other"}).save(Run.of(load_learner(data / "l.model"), TrainingParameters()))
     done = perceptive("train", data / "train.svm", "-o", data / "m", "--checkpoint", data / "c", code=1)
-    assert "was made from other data or with other options, or its files were touched since; delete it" in done.stderr
+    assert "was made with other options and files and data; give what it was made with" in done.stderr
 
 
-def test_a_checkpoint_of_data_that_changed_unseen_is_refused(data, monkeypatch):
-    """A change between the places that are hashed, at the same size and time."""
-    line = "1 1:1 2:0.5 3:0.25\n"
-    (data / "large.svm").write_text((line + line.replace("1 1", "0 1", 1)) * 120_000)
-    train = ("train", "large.svm", "-o", "m", "--checkpoint", "c", "--every", "0s", "--quiet", "--epochs", 2)
+def interrupted_at_its_end(train, folder, monkeypatch):
+    """Leave the checkpoint of a run that was all but over."""
 
     def killed(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "remove", killed)
-        perceptive(*train, code=130, cwd=data)
+        perceptive(*train, code=130, cwd=folder)
+
+
+def test_a_checkpoint_of_data_that_changed_unseen_is_refused(data, monkeypatch):
+    """One byte, in the midst of a large file, at the same size and time."""
+    line = "1 1:1 2:0.5 3:0.25\n"
+    (data / "large.svm").write_text((line + line.replace("1 1", "0 1", 1)) * 120_000)
+    train = ("train", "large.svm", "-o", "m", "--checkpoint", "c", "--every", "0s", "--quiet", "--epochs", 2)
+    interrupted_at_its_end(train, data, monkeypatch)
     kept, status = (data / "c").read_bytes(), (data / "large.svm").stat()
-    before = file_signature(str(data / "large.svm"))
     with open(data / "large.svm", "r+b") as file:
         file.seek(len(line) * (status.st_size // len(line) // 7))
         file.write(b"5")
     os.utime(data / "large.svm", ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert file_signature(str(data / "large.svm")) == before
     done = perceptive(*train, code=1, cwd=data)
-    assert "or its files were touched since; delete it to start anew" in done.stderr
+    assert "c: was made with other files; give what it was made with, or delete it to start anew" in done.stderr
     assert (data / "c").read_bytes() == kept
+
+
+@pytest.mark.parametrize("beside", [(), ("--cache", "cache"), ("--holdout", "0.2"), ("--continue", "first.model")])
+def test_copies_of_the_same_content_are_resumed_from(data, monkeypatch, beside):
+    """A new mode, another time, another file of the same bytes: only they matter."""
+    perceptive("train", "train.svm", "-o", "first.model", "--quiet", cwd=data)
+    train = ("train", "train.svm", "-o", "m", "--checkpoint", "c", "--every", "0s", "--quiet", "--epochs", 2, *beside)
+    stopped = []
+
+    def once(self, run, dataset=None, save=Checkpoint.save):
+        save(self, run, dataset)
+        stopped.append(run.epoch)
+        if len(stopped) == 2:
+            raise KeyboardInterrupt
+
+    perceptive(*train[:3], "whole", *train[4:], cwd=data)
+    (data / "cache").unlink(missing_ok=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", once)
+        perceptive(*train, code=130, cwd=data)
+    for name in ("train.svm", "first.model"):
+        shutil.copy(data / name, data / "copy")
+        (data / "copy").replace(data / name)
+        (data / name).chmod(0o640)
+        os.utime(data / name, ns=(1, 1))
+    perceptive(*train, cwd=data)
+    assert (data / "m").read_bytes() == (data / "whole").read_bytes()
+    assert not (data / "c").exists()
 
 
 @pytest.mark.slow

@@ -59,12 +59,14 @@ def memory_of(folder, format, n, *options):
     ],
 )
 def test_memory_does_not_grow_with_the_rows(tmp_path, format, options):
-    """In one thread, as several would not have all the blocks that they may have of a small file."""
-    few, many = (memory_of(tmp_path, format, n, "--threads", "1", *options) for n in (FEW, MANY))
-    settles = 16e6  # bytes: few rows do not fill a window
-    assert many <= 1.1 * few + settles
+    """From where the windows are full and every stage has its block: that takes two hundred thousand such rows."""
+    filled = ["--memory", "4M", "--threads", "1"]
+    few, many = (memory_of(tmp_path, format, n, *filled, *options) for n in (2 * FEW, MANY))
+    assert many <= 1.1 * few
 
 
 @pytest.mark.slow
-def test_memory_is_bounded_with_threads_too(tmp_path):
-    assert memory_of(tmp_path, "svmlight", MANY, "--threads", "2") <= MOST
+@pytest.mark.parametrize("format", ["svmlight", "lists"])
+def test_memory_is_bounded(tmp_path, format):
+    """With all defaults, and a hold-out."""
+    assert memory_of(tmp_path, format, MANY, "--holdout", "0.1") <= MOST

@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
 
+from examples import examples
 from perceptive import KernelRanker, LinearRanker
 from perceptive.evaluation import metrics
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.core
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 3]), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_ndcg_and_map_are_scikit_learns(seed, k, ties):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 9, size=6)

@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import perceptive
+from examples import examples
 from perceptive import SequenceTagger, _core, certify
 from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
@@ -99,7 +100,7 @@ def close(trellis):
 
 
 @pytest.mark.parametrize("scheme", ["bio", "iob1"])
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_labels_that_are_none_are_free_under_an_encoding(scheme, data):
     """Whole runs against the twin, to whom what is said of a label is a set."""

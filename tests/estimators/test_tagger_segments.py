@@ -82,6 +82,7 @@ def test_segments_have_scores_and_a_certificate(rule):
     assert certify(tagger.learner_, X_test, y_test).hypothetical
 
 
+@pytest.mark.once
 def test_long_segments_take_time_in_proportion():
     """The segments that begin at one token share their work; sentences pay for the lengths they have room for."""
 

@@ -243,6 +243,7 @@ HALVES = np.where(np.arange(40) < 20, 1.0, 0.0)
         (POSITIVE, np.where(np.arange(40) % 2, 1.0, -1.0) * POSITIVE, None),  # the second negative
     ],
 )
+@pytest.mark.once
 def test_lemma_2(x, z, second):
     bits, n_seeds = 5, 6000
     terms = lemma_2(x, z, bits)
@@ -261,6 +262,7 @@ def test_without_signs_it_is_biased():
     assert products.mean() - POSITIVE @ POSITIVE > 40 * error
 
 
+@pytest.mark.once
 def test_theorem_3_does_not_hold_for_few_buckets():
     """For x = (1, …, 1)/√n, ‖φ(x)‖² tends to χ²_m/m: no exponential concentration as ‖x‖∞/‖x‖₂ goes to 0.
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
 
+from examples import examples
 from perceptive import HashedText, _core
 from perceptive.features.hashing import HashKernel
 from perceptive.features.text import TextFeatures
@@ -137,6 +138,7 @@ def test_every_character():
 
 
 @needs_same_unicode
+@pytest.mark.once
 def test_the_tables_are_those_of_their_maker():
     core = Path(__file__).parents[2] / "core" / "text"
     paths = [str(Path(__file__).parents[1] / "support"), os.environ.get("PYTHONPATH", "")]
@@ -206,7 +208,7 @@ def test_names_and_hashes_agree():
     assert len(row) == len(set(found))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.sampled_from(["the", "of", "and", "to", "a", "in"]) | st.text(max_size=4), max_size=400), OPTIONS)
 def test_long_texts_with_many_repeats(parts, options):
     text = " ".join(parts) * 3

@@ -11,9 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive.features.vocabulary import Vocabulary, encode
 
 pytestmark = pytest.mark.core
@@ -170,7 +171,7 @@ def test_a_name_that_is_not_utf8_is_found_out_when_asked_for():
     st.sampled_from([1, 2, 4, 8]).flatmap(lambda n: st.lists(st.integers(-2, 6), min_size=n, max_size=n)),
     st.lists(st.sampled_from(["", "a", "b", "ab", "bb"]), max_size=4),
 )
-@settings(max_examples=500)
+@examples(500)
 def test_arrays_changed_after_the_check_do_no_harm(offsets, table, wanted):
     """As a mapped file may be: any answer or ValueError will do, only no crash and no endless search."""
     names = [str(i) for i in range(len(offsets) - 1)]

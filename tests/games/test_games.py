@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive.games import PerceptronGame, Replay, cycle, hard_game, noisy_game, separable_game, separate
 
 SEEDS = st.integers(0, 10**6)
-quick = settings(max_examples=60)
+quick = examples(60)
 
 
 # ---------------------------------------------------------------- the perceptron game
@@ -91,7 +92,7 @@ WHOLE = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(WHOLE)
 def test_two_proofs_agree(examples):
     """The linear program and the perceptron, which know nothing of each other."""

@@ -286,6 +286,7 @@ def test_functions_that_give_no_number(value):
         Custom(lambda a, b: value).gram([1, 2])
 
 
+@pytest.mark.once
 def test_trees_with_too_many_parts():
     tree = "(S (A a) (A a))"
     for _ in range(11):

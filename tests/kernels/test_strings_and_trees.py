@@ -6,9 +6,10 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import KernelClassifier
 from perceptive.kernels import (
     AllSubsequences,
@@ -27,7 +28,7 @@ from perceptive.reference import trees as brute_trees
 pytestmark = pytest.mark.core
 
 
-checked = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+checked = examples(60, suppress_health_check=[HealthCheck.too_slow])
 
 
 # ---------------------------------------------------------------- strings

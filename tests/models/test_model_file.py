@@ -10,10 +10,11 @@ import zlib
 import numpy as np
 import pytest
 import safetensors.numpy
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from examples import examples
 from perceptive import model_file, packed_contents
 from perceptive.model_file import ModelFileError, read, write
 
@@ -256,7 +257,7 @@ def test_a_file_that_shrinks_while_it_is_read(path, monkeypatch):
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=300)
+@examples(300)
 def test_random_bytes(scratch, noise):
     for content in (
         noise,
@@ -269,7 +270,7 @@ def test_random_bytes(scratch, noise):
 
 
 @given(st.data())
-@settings(max_examples=300)
+@examples(300)
 def test_spliced_files(scratch, data):
     """Pieces of a sound file moved, doubled, dropped or overwritten."""
     whole = small(scratch)

@@ -4,11 +4,12 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import perceptive
+from examples import examples
 from perceptive import LinearClassifier, model_file
 from perceptive.learners import LinearLearner
 from perceptive.model_file import ModelFileError
@@ -165,7 +166,7 @@ def test_well_formed_files_that_lie_are_refused(lie, small):
 
 
 @pytest.mark.core
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_arrays_of_any_content_never_crash_the_core(data, tmp_path_factory):
     """Either the file is refused, or the model predicts, votes and learns without reading out of bounds."""

@@ -5,16 +5,17 @@ On integers every kernel value and score is exact, so that the two are held equa
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import KernelClassifier, LinearClassifier, reference
 from perceptive.kernels import Custom, Linear, Polynomial
 from perceptive.learners import KernelLearner, LinearLearner, dual_epochs
 
 pytestmark = pytest.mark.core
 
-checked = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+checked = examples(40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def quadratic(x, z):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import KernelRanker, LinearRanker, reference
 from perceptive.kernels import Custom, Gaussian, Linear, Polynomial, Spectrum, SubsetTree
 from perceptive.learners import KernelRankingLearner
@@ -13,7 +14,7 @@ from test_ranking_theorems import separable_game
 from test_ranking_twin import PAIRS, RULES, cut, games, play_twin
 
 pytestmark = pytest.mark.core
-checked = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+checked = examples(40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def dot(a, b):
@@ -284,7 +285,7 @@ def test_trees():
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pairs", PAIRS)
 @given(seed=st.integers(0, 10**6), noise=st.sampled_from([0.0, 0.3]), delta=st.sampled_from([0.0, 1.0]))
-@settings(max_examples=8)
+@examples(8)
 def test_no_run_exceeds_its_certificate(rule, pairs, seed, noise, delta):
     rng = np.random.default_rng(seed)
     lists, bests, _ = separable_game(rng, 25, 5)

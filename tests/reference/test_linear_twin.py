@@ -9,9 +9,10 @@ import random
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import reference
 from perceptive.learners import LinearLearner
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.core
 
 RULES = ["perceptron", "pa", "pa1", "pa2", "mira", "romma", "aggressive-romma", "arow"]
 WEIGHTED = ["perceptron", "pa1", "pa2", "arow"]
-checked = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+checked = examples(40, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -216,7 +217,7 @@ def test_votes_joint(game):
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("reduction", ["ovr", "ovr-reference", "ovo"])
-@settings(checked, max_examples=15)
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_reductions(reduction, rule, data):
     X, y, weights = data.draw(games(classes=4, generic="romma" in rule))

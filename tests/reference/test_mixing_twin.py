@@ -7,9 +7,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive.learners import LinearLearner, RankingLearner, SequenceLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.reference.binary import Binary
@@ -22,7 +23,7 @@ from perceptive.training.loop import InMemory, Run, hash_seed, train
 from perceptive.training.mixing import order_of
 
 pytestmark = pytest.mark.core
-quick = settings(max_examples=30)
+quick = examples(30)
 SEEDS, SHARDS, HOW = st.integers(0, 10**6), st.integers(2, 5), st.sampled_from(["uniform", "mistakes"])
 RULES = st.sampled_from(["perceptron", "pa", "pa1", "pa2"])
 EPOCHS, D, N = 3, 4, 17

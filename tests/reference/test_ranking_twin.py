@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import reference
 from perceptive.data.list_dataset import gains
 from perceptive.learners import LinearLearner, RankingLearner
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.core
 
 RULES = ["perceptron", "pa", "pa1", "pa2", "mira"]
 PAIRS = ["best", "worst", "all"]
-checked = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+checked = examples(60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite

@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive.learners import SequenceLearner
 from perceptive.reference.semi_markov import (
     all_segmentations,
@@ -73,7 +74,7 @@ def segment_learner(draw, n, order):
     return learner, words, x, lambda b, e, kind: lengths[e - b, kind] + texts[b, e, kind]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.data(), st.integers(1, 4), st.permutations(range(5)))
 def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
     learner, words, x, segment = segment_learner(data.draw, n, order)
@@ -82,7 +83,7 @@ def test_semi_markov_decoding_is_the_best_of_all_segmentations(data, n, order):
     assert learner.predict(words) == [learner.labels[y] for y in best]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data(), st.integers(1, 4), st.permutations(range(5)), st.integers(1, 9))
 def test_the_k_best_segmentations_are_the_first_of_all(data, n, order, k):
     learner, words, x, segment = segment_learner(data.draw, n, order)
@@ -101,7 +102,7 @@ def test_the_k_best_segmentations_are_the_first_of_all(data, n, order, k):
     assert found == [([learner.labels[y] for y in path], score) for path, score in obeying[:k]]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data(), st.integers(1, 4), st.permutations(range(5)))
 def test_max_marginals_of_segmentations(data, n, order):
     learner, words, x, segment = segment_learner(data.draw, n, order)
@@ -128,7 +129,7 @@ def segment_phi(words, path, labels):
     return names
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=3),
     st.sampled_from([("perceptron", {"margin": 1.5}, None), ("pa1", {"C": 0.3}, None), ("mira", {"C": 0.5}, "auto")]),
@@ -168,7 +169,7 @@ def test_rules_that_need_a_second_best_segmentation(data, options, draw):
                 assert (learner.updates > updates) == (loss > 0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
 def test_semi_markov_runs_equal_brute_force(data, draw):
     """The perceptron over segmentations, every Φ written out."""

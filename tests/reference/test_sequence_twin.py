@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import _core
 from perceptive.certificates import certify
 from perceptive.features import schemes
@@ -225,7 +226,7 @@ def near_tie(twin, x, y):
 
 
 @pytest.mark.parametrize(("rule", "parameters", "cost"), RULES)
-@settings(max_examples=25)
+@examples(25)
 @given(sentences, st.booleans(), st.booleans())
 def test_whole_runs_equal_the_twins(rule, parameters, cost, data, second_order, valued):
     template = "@label[-1]" + ("\n@label[-2]" if second_order else "")
@@ -254,7 +255,7 @@ def test_whole_runs_equal_the_twins(rule, parameters, cost, data, second_order, 
         assert learner.predict(x, "voted") == list(twin.vote(x))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(sentences, st.data())
 def test_labels_that_are_not_said_are_free(data, draw):
     learner = SequenceLearner([0, 1, 2], template="@label[-1]", constraints=None)
@@ -281,7 +282,7 @@ def test_the_quadratic_program_is_solved(deltas, C):
     assert step == pytest.approx(np.array(twin) @ np.array(deltas), abs=1e-6)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(
         st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=4), min_size=1, max_size=9

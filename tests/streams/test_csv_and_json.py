@@ -5,9 +5,10 @@ import io
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import _core
 from test_formats import (
     COLUMNS,
@@ -175,7 +176,7 @@ def test_json_and_its_twin_agree_on_any_bytes(text):
     agree(core_json, json_lines.parse, text)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(VALUES, st.data())
 def test_json_is_what_python_takes_for_it(value, data):
     text = mutated(data.draw, json.dumps({"a": value}).encode(), JUNK.replace(b"\n", b""))

@@ -75,6 +75,7 @@ def test_broken_lines_are_named_or_skipped(made, format):
 
 @pytest.mark.parametrize("format", FILES)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.once
 def test_standard_input(made, format, pack):
     program = """if True:
         from perceptive import streams

@@ -5,9 +5,10 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import _core, streams
 from twins import svmlight as twin
 
@@ -63,7 +64,7 @@ DECIMALS = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(DECIMALS)
 def test_decimals_are_those_of_python(text):
     if abs(float(text)) == float("inf"):

@@ -139,6 +139,7 @@ def test_zstd_missing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.once
 def test_standard_input(made, pack):
     program = "from perceptive import streams; X, y = streams.load('-'); print(X.shape, X.sum(), y.sum())"
     answer = subprocess.run([sys.executable, "-c", program], input=pack(made.read_bytes()), capture_output=True)

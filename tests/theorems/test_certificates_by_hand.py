@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import certify
 from perceptive.certificates import margins as collecting
 from perceptive.certificates.bins import RATIO
@@ -164,7 +165,7 @@ def runs(draw):
     return X, y, weight, start, p
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(runs())
 def test_every_certificate_holds_and_does_not_lie(run):
     X, y, weight, start, p = run
@@ -173,7 +174,7 @@ def test_every_certificate_holds_and_does_not_lie(run):
     check_by_hand(clf, X, y, weight)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(runs())
 def test_certificates_from_bins_hold_and_lose_little(run):
     """As where there are so many examples that their margins lie in bins; here all do."""

@@ -6,14 +6,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import LinearRanker, reference
 from perceptive.certificates import certify
 from perceptive.learners import RankingLearner, SequenceLearner
 
-checked = settings(max_examples=80)
+checked = examples(80)
 
 
 def separable_game(rng, rounds, length, d=4, gamma=0.2, positive=False):
@@ -122,7 +123,7 @@ def test_the_bound_does_not_depend_on_the_length_of_the_lists():
 @pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2", "mira"])
 @pytest.mark.parametrize("pairs", ["best", "worst", "all"])
 @given(seed=st.integers(0, 10**6), noise=st.sampled_from([0.0, 0.3]), delta=st.sampled_from([0.0, 1.0]))
-@settings(max_examples=25)
+@examples(25)
 def test_no_run_exceeds_its_certificate(rule, pairs, seed, noise, delta):
     rng = np.random.default_rng(seed)
     lists, bests, _ = separable_game(rng, 25, 5)
@@ -161,7 +162,7 @@ def test_the_delta_trick_converges_on_noise():
 
 @pytest.mark.core
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=20)
+@examples(20)
 def test_ranking_all_labelings_is_tagging_by_viterbi(seed):
     """§4: a labeling is a candidate. Over all 2ⁿ of them find_best is Viterbi, and learning gives the same weights.
 

@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from examples import examples
 from perceptive import LinearClassifier
 from perceptive.games import PerceptronGame, Replay, hard_game, noisy_game, separable_game
 from perceptive.learners.linear import ALL
 
-quick = settings(max_examples=40)
+quick = examples(40)
 SEEDS = st.integers(0, 10**6)
 ROUNDING = 1 + 1e-9
 

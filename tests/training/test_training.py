@@ -295,7 +295,7 @@ def test_a_checkpoint_of_something_else_is_refused(file, tmp_path):
     path = tmp_path / "a.checkpoint"
     assert Checkpoint(path, {"n": 1}).resume() is None
     Checkpoint(path, {"n": 1}).save(run)
-    with pytest.raises(ValueError, match="was made from other data or with other options"):
+    with pytest.raises(ValueError, match="was made with other n; give what it was made with, or delete it"):
         Checkpoint(path, {"n": 2}).resume()
     kind, meta, arrays = model_file.read(path)
     model_file.write(path, kind, {**meta, "version": 1}, arrays)

@@ -5,10 +5,11 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_training import made, state, trained
 
+from examples import examples
 from perceptive import streams
 from perceptive.streams import blocks
 from perceptive.streams.blocks import file_signature
@@ -118,7 +119,7 @@ def test_nothing_is_left_behind_when_parsing_fails(file, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["made.svm"]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.sampled_from([0, 1, 2.5, "a"]), st.sets(st.integers(0, 99), max_size=5)), max_size=20))
 def test_a_cache_gives_back_what_was_put_in(rows):
     from perceptive.streams.examples import Examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import sys
 import time
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
     from perceptive.models.registry import from_state, load_learner, save
 
     began = time.monotonic()
+    _give_back_memory()
     learner = load_learner(options.model) if options.model else None
     entry = _task_of(options, learner)
     check_paths(
@@ -159,21 +161,29 @@ def _refuse_unheeded(options: argparse.Namespace) -> None:
             raise UsageError(f"{option_of(name)} has no effect with --rule {rule}; it is for {others}")
 
 
+def _give_back_memory() -> None:
+    """Let the system have what is freed by the megabyte: glibc would keep the windows that were played, in pieces."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        m_mmap_threshold = -3
+        mallopt(m_mmap_threshold, 1 << 20)
+
+
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     """Who keeps checkpoints."""
     if not options.checkpoint:
         return None
-    from perceptive.streams.blocks import exact_signature, expand, file_signature, repeatable
+    from perceptive.streams.blocks import content_signature, expand, repeatable
     from perceptive.training.checkpoint import Checkpoint
 
     chosen = {name: value for name, value in vars(options).items() if name not in FREE}
     read = [*expand(options.data), *filter(None, (options.dev, options.base))]
     # a pipe has to be given again, from its start
-    files = [exact_signature(path) if repeatable(path) else path for path in read]
+    files = [content_signature(path) if repeatable(path) else path for path in read]
     made_from = {"options": chosen, "files": files, "model": None}
     replaced = None
     if options.model:
-        made_from["model"] = file_signature(options.model)
+        made_from["model"] = content_signature(options.model)
         replaced = "model" if same_file(options.model, options.output) else None
     every = 0.0 if options.cluster else options.every  # after each epoch: the cluster may be gone in the next
     return Checkpoint(options.checkpoint, made_from, every, replaced)

@@ -213,24 +213,30 @@ def is_packed(path: str) -> bool:
 
 
 def file_signature(path: str) -> Any:
-    """What tells a file from others: its name, size, time and content; what can be read only once equals nothing.
+    """What tells a file from others at a glance; what can be read only once equals nothing.
 
-    Of a file of more than 1 MiB the content is looked at in places, the start and the end among them.
+    That is its name, size and time, its content (of more than 1 MiB in places, the start and the end among them), and
+    what the system alone can set: its number, and a time that changes with every write, and also with a new mode.
     """
     if not repeatable(path):
         return os.urandom(8).hex()
     if is_url(path):
         return url_signature(path)
-    status = os.stat(path)
-    return [os.path.abspath(path), status.st_size, status.st_mtime_ns, _digest(path, status.st_size)]
+    found = os.stat(path)
+    glance = _digest(path, found.st_size)
+    return [os.path.abspath(path), found.st_size, found.st_mtime_ns, glance, found.st_ino, found.st_ctime_ns]
 
 
-def exact_signature(path: str) -> Any:
-    """`file_signature`, and what the system alone can set: it changes with every write, and also with a new mode."""
-    if not repeatable(path) or is_url(path):
-        return file_signature(path)
-    status = os.stat(path)
-    return [*file_signature(path), status.st_ino, status.st_ctime_ns]
+def content_signature(path: str) -> Any:
+    """The size and a hash of all bytes, however the file is called and whoever has copied it or touched it since.
+
+    What is behind a URL is not read for it: its signature is that of its server.
+    """
+    if is_url(path):
+        return url_signature(path)
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+        return [file.tell(), digest.hexdigest()]
 
 
 def _digest(path: str, size: int) -> str:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from perceptive import __version__
 from perceptive.errors import UsageError
 from perceptive.file_lock import FileLock
-from perceptive.streams.blocks import BLOCK, exact_signature
+from perceptive.streams.blocks import BLOCK, file_signature
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 from perceptive.whole_file import UnnamedFile, WholeFile
@@ -40,7 +40,7 @@ WEIGHTED, GROUPED = 1, 2  # what a block has beside
 def signature(files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
     """What a cache depends on: the files, their contents, sizes and times, and how they are read."""
     how = {"format": format.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
-    return {"files": list(map(exact_signature, files)), **how, **options}
+    return {"files": list(map(file_signature, files)), **how, **options}
 
 
 class Unwritten(Exception):

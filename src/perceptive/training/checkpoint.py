@@ -23,7 +23,7 @@ from perceptive.state import State, below
 from perceptive.training.loop import History, Run
 
 KIND = "Checkpoint"
-VERSION = 4
+VERSION = 5
 COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
 
 
@@ -152,11 +152,12 @@ class Checkpoint:
     def _resumed(self, meta: dict[str, Any], arrays: dict[str, Any], functions: Any) -> Run:
         check_checkpoint(meta)
         there, here = meta["made_from"], self.made_from
-        self.differs = self.replaced is not None and there[self.replaced] != here[self.replaced]
-        if there != (here if self.replaced is None else here | {self.replaced: there[self.replaced]}):
+        others = [name for name in {**here, **there} if there.get(name) != here.get(name)]
+        self.differs = self.replaced in others
+        if wrong := [name for name in others if name != self.replaced]:
             raise ModelFileError(
-                f"{self.path}: was made from other data or with other options, or its files were touched since; "
-                "delete it to start anew"
+                f"{self.path}: was made with other {' and '.join(wrong)}; "
+                "give what it was made with, or delete it to start anew"
             )
 
         def part(name: str) -> State | None:

@@ -31,12 +31,7 @@ from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import InMemory, Run, hash_seed
 from perceptive.training.split import Split
-from perceptive.training.windows import MEMORY, LongestRun, Unit, fits, windows
-
-
-def _with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
-    yield first
-    yield from others
+from perceptive.training.windows import MEMORY, LongestRun, Unit, fits, windows, with_first
 
 
 class FileSource:
@@ -150,7 +145,7 @@ class FileSource:
             return
         units = self._streamed()
         first = next(units, Unit(None, last=True))
-        self._begun, self.complete = _with_first(first, units), first.last
+        self._begun, self.complete = with_first(first, units), first.last
         self.labels = [] if first.ready is None else self.kind.labels(first.ready)
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
@@ -309,9 +304,15 @@ class FileSource:
         assert cache is not None
         for at, numbers in enumerate(chosen, 1):
             examples, buffer = cache.read(numbers, self.stream.dtype)
-            block = self.split.taught(self._narrowed(self.kind.from_cache(examples), learner), numbers)
+            block = self._narrowed(self.kind.from_cache(examples), learner)
+            taught = self.split.taught(block, numbers)
+            unit = Unit(self.kind.ready(taught, width) if len(taught) else None, buffer)
+            if len(taught) < len(block):  # and so copied: the next window may have the memory
+                self._release(unit)
+                unit = unit._replace(buffer=None)
             self._note_progress(at / len(chosen))
-            yield Unit(self.kind.ready(block, width) if len(block) else None, buffer)
+            del examples, buffer, block, taught
+            yield unit
 
     def _release(self, unit: Unit) -> None:
         if unit.buffer is not None and self._cache is not None:

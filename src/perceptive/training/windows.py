@@ -10,7 +10,7 @@ once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,12 @@ class Unit(NamedTuple):
     ready: Any  # as `Blocks.ready` gives them; None where there is nothing to be learned
     buffer: bytearray | None = None  # of the cache, that they lie in
     last: bool = False  # whether they are all that there is
+
+
+def with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
+    """Units of which the first has been looked at."""
+    yield first
+    yield from others
 
 
 def fits(sizes: Sequence[int], memory: int) -> bool:
