@@ -14,18 +14,22 @@ from perceptive.streams.file_format import FileFormat
 from perceptive.streams.parsing import parse
 
 REST, AT, IDF = "idf.rest", "idf.at", "idf"  # that of features which no text has; where the others are, and what
+CHUNK = 1 << 14  # features at a time, so that no copy is made of all
 MOST = 1 << 22  # that are packed: a small file must stay small in memory
 
 
-def idf_of(n: int, df: NDArray[np.int64]) -> NDArray[np.float32]:
+def idf_of(n: int, df: NDArray[np.int32]) -> NDArray[np.float32]:
     """idf[h] = ln((1 + n) / (1 + df[h])) + 1, where h is in df[h] of the n texts.
 
     Examples
     --------
-    >>> idf_of(3, np.array([3, 0])).round(3).tolist()
+    >>> idf_of(3, np.array([3, 0])).astype(float).round(3).tolist()
     [1.0, 2.386]
     """
-    return np.asarray(np.log((1.0 + n) / (1.0 + df)) + 1.0, np.float32)
+    found = np.empty(len(df), np.float32)
+    for i in range(0, len(df), CHUNK):
+        found[i : i + CHUNK] = np.log((1.0 + n) / (1.0 + df[i : i + CHUNK])) + 1.0
+    return found
 
 
 def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
@@ -39,7 +43,7 @@ def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArr
         Those of `parse`.
     """
     assert format.bits is not None
-    n, df = 0, np.zeros(1 << format.bits, np.int64)
+    n, df = 0, np.zeros(1 << format.bits, np.int32)
     raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=(), scale=None)
     for examples in parse(files, raw, np.dtype(np.float64), only_text=True, ahead=True, **options):
         n += len(examples)
@@ -53,7 +57,7 @@ def pack(idf: NDArray[np.float32]) -> Arrays:
     Examples
     --------
     >>> packed = pack(idf_of(3, np.array([3, 0, 0, 0])))
-    >>> packed["idf.at"].tolist(), unpack(packed, 4).round(3).tolist()
+    >>> packed["idf.at"].tolist(), unpack(packed, 4).astype(float).round(3).tolist()
     ([0], [1.0, 2.386, 2.386, 2.386])
     """
     rest = idf.max()
