@@ -215,7 +215,7 @@ def test_a_mistake_that_nobody_learns_from_is_no_convergence(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["training"]["converged"] is False
     assert LinearRanker().fit([[[0.0], [1.0]]], [1]).converged_
     zero = file_of(tmp_path, ["1 1:1", "-1 1:-1", "1", "-1"], "z.svm")
-    args = ["train", zero, "-o", str(tmp_path / "m"), "--bias", "0", "--epochs", "50", "--json"]
+    args = ["train", zero, "-o", str(tmp_path / "m"), "--rule", "perceptron", "--bias", "0", "--epochs", "50", "--json"]
     assert main(args) == 0
     told = json.loads(capsys.readouterr().out)["training"]
     assert (told["converged"], told["updates"][-1]) == (False, 0)
