@@ -60,7 +60,19 @@ for x, y in stream.iter_libsvm(sys.argv[1], target_type=int):
 
 def train(path: Path, model: Path, *options: str) -> Command:
     """Our command."""
-    return (*PERCEPTIVE, "train", str(path), "-o", str(model), "--quiet", *options)
+    return (
+        *PERCEPTIVE,
+        "train",
+        str(path),
+        "-o",
+        str(model),
+        "--quiet",
+        "--rule",
+        "perceptron",
+        "--bias",
+        "1",
+        *options,
+    )
 
 
 def seconds(times: Processes) -> list[str]:
