@@ -79,7 +79,7 @@ def test_what_cannot_be_mixed(rows):
     X, y = rows
     with pytest.raises(ParameterError, match="shards=2 does not go with hypothesis='voted': all v_k of all shards"):
         LinearClassifier(shards=2, hypothesis="voted").fit(X, y)
-    with pytest.raises(ParameterError, match="shards=2 does not go with a kernel: the theorem bounds the mean"):
+    with pytest.raises(ParameterError, match="shards=2 does not go with kernel: the theorem bounds the mean"):
         KernelClassifier(shards=2).fit(X[:20], y[:20])
     with pytest.raises(ParameterError, match=r"shards=2 does not go with delta=0.5: possible, but not implemented"):
         LinearClassifier(shards=2, delta=0.5).fit(X, y)

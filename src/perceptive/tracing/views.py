@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive.data.dataset import Dataset
 from perceptive.data.labelled_rows import ALL
+from perceptive.errors import ParameterError
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
 from perceptive.learners.ranking import RankingLearner
@@ -109,7 +110,7 @@ class Rows(View):
         if initial is not None:
             v, shape = numbers(initial, "initial"), (self.K, self.rows.shape[1])
             if v.size != math.prod(shape):
-                raise ValueError(f"initial has {v.size} numbers; give {' × '.join(map(str, shape))}")
+                raise ParameterError(f"{{}} has {v.size} numbers; give {' × '.join(map(str, shape))}", "initial")
             start = np.zeros((rows.shape[1], learner.vectors[ALL].stride))
             start[:, : self.K] = v.reshape(shape)[:, : rows.shape[1]].T
             learner.start({ALL: (start, v.reshape(shape)[:, -1].copy() if bias else np.zeros(self.K))})

@@ -35,7 +35,7 @@ def check_mixing(learner: Any, shards: int) -> None:
         value = getattr(p, name, None) if name else None
         reason = why_not_mixed(representation, name, value)
         if reason is not None:
-            what = "a kernel" if name is None else Parameter(name, value)
+            what = Parameter("kernel") if name is None else Parameter(name, value)
             raise ParameterError(f"{{}} does not go with {{}}: {reason}", Parameter("shards", shards), what)
 
 

@@ -10,6 +10,7 @@ export function readState(fields, hash) {
     const value = readField(field, given.get(name));
     if (value === undefined) refused.push(name); else state[name] = value;
   }
+  for (const name of given.keys()) if (name !== "tab" && !(name in fields)) refused.push(`“${name.slice(0, 20)}”`);
   return { state, refused };
 }
 
