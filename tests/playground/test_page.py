@@ -257,6 +257,8 @@ ABSURD = [
     ("#tab=prediction&n=8&said=5;5;5", "n"),
     ("#%E0%A4%A", ""),
     ("#&&&===;;;", ""),
+    ("#garbage", "garbage"),
+    ("#tab=game&colour=red", "colour"),
 ]
 
 
