@@ -1,10 +1,11 @@
 """Taggers on the command line."""
 
 import json
+import subprocess
 
 import pytest
 
-from command_line import CHUNKS, perceptive
+from command_line import CHUNKS, perceptive, start
 from perceptive import SequenceTagger, certify, load_learner, save
 from perceptive.learners import SequenceLearner
 from perceptive.streams import conll
@@ -275,3 +276,69 @@ def test_labels_that_would_break_lines_are_refused(tmp_path):
     assert "the label 'x\\ny' would break the lines of the output; ask for --json" in done.stderr
     told = json.loads(perceptive("tag", tmp_path / "m", tmp_path / "s.conll", "--json").stdout)
     assert told["labels"] == ["x\ny", "z"]
+
+
+TREEBANK = """\
+# text = dogs bark
+1\tdogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\tSpaceAfter=No
+1.1\tx\t_\t_\t_\t_\t_\t_\t_\t_
+2-2\tbark\t_\t_\t_\t_\t_\t_\t_\t_
+2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_a_treebank_goes_in_and_comes_out(tmp_path):
+    train, model = tmp_path / "train.conllu", tmp_path / "a.model"
+    train.write_text(TREEBANK * 5)
+    chosen = ("--columns", "form,upos", "--label-column", "upos")
+    perceptive("train", train, "--task", "tag", *chosen, "-o", model, "--quiet")
+    assert (load_learner(model).columns, load_learner(model).label_column) == (("form", "upos"), "upos")
+    bare = tmp_path / "bare.conllu"
+    bare.write_text(TREEBANK.replace("NOUN", "_").replace("VERB", "_"))
+    assert perceptive("tag", model, bare).stdout == TREEBANK
+    lemmas = perceptive("tag", model, "-", "--columns", "lemma", "--json", input=TREEBANK).stdout
+    assert json.loads(lemmas)["tokens"] == ["dog", "bark"]
+    assert "misc.Margin" not in perceptive("tag", model, bare, "--kbest", 1).stdout
+    assert "|SpaceAfter=No" in perceptive("tag", model, bare, "--margin").stdout
+    assert perceptive("eval", model, train, "--label-column", "xpos").stdout.startswith("processed 10 tokens")
+    assert json.loads(perceptive("tag", model, bare, "--json").stdout)["tokens"] == ["dogs", "bark"]
+    assert perceptive("tag", model, "-", input="dogs\nbark\n").stdout == "dogs NOUN\nbark VERB\n\n"  # and plain columns
+    done = perceptive("tag", model, bare, "--columns", "word", code=2)
+    assert "--columns word: CoNLL-U has the columns id, form, lemma" in done.stderr
+
+
+def test_marks_of_documents_comments_and_encodings_go_through(tmp_path):
+    train, model = tmp_path / "train.txt", tmp_path / "a.model"
+    text = "-DOCSTART- -X- O\n\n# not a token at all\nzoë NNP B-PER\nsleeps VBZ O\n\n"
+    train.write_bytes((text * 5).replace("\n", "\r\n").encode("latin-1"))
+    latin = ("--input-encoding", "latin-1")
+    learn = ("train", train, "--task", "tag", "-o", model)
+    assert "train.txt:4: not UTF-8" in perceptive(*learn, code=1).stderr
+    told = json.loads(perceptive(*learn, *latin, "--columns", "0,2", "--label-column", 2, "--json").stdout)
+    assert told["data"]["tokens"] == 10
+    bare = text.replace("VBZ O", "VBZ").replace("B-PER", "").replace("NNP ", "NNP")
+    tagged = "-DOCSTART- -X- O O\n\n# not a token at all\nzoë NNP B-PER\nsleeps VBZ O\n\n"
+    assert perceptive("tag", model, "-", *latin, input=bare.encode("latin-1")).stdout == tagged
+    assert perceptive("eval", model, train, *latin).stdout.startswith("processed 10 tokens with 5 phrases; found: 5")
+    explained = perceptive("explain", model, train, *latin, "--json").stdout.splitlines()[0]
+    assert json.loads(explained)["tokens"] == ["zoë", "sleeps"]
+    done = perceptive("tag", model, train, "--input-encoding", "utf-16", code=2)
+    assert "--input-encoding: 'utf-16' is not an encoding that has ASCII in it" in done.stderr
+
+
+def test_standard_input_is_tagged_as_it_comes(chunks):
+    """As a process: the first sentence is answered before the second is asked."""
+    model = chunks / "a.model"
+    perceptive("train", chunks / "train.conll", "--task", "tag", "-o", model, "--quiet", "--epochs", 2)
+    tagging = start("tag", model, "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for _ in range(2):
+            tagging.stdin.write("the DT\ncat NN\n\n")
+            tagging.stdin.flush()
+            assert [tagging.stdout.readline() for _ in range(3)] == ["the DT B-NP\n", "cat NN I-NP\n", "\n"]
+        rest, _ = tagging.communicate("barks VBZ\n", timeout=60)
+        assert rest == "barks VBZ B-VP\n\n"
+    finally:
+        tagging.kill()
+    assert tagging.returncode == 0

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from perceptive.cli.tasks import Entry
 from perceptive.cli.tasks.rows import check_text
+from perceptive.cli.tasks.sentences import files_of
 from perceptive.features.presets import PARAMETERS
 from perceptive.learners.sequence_model import guess_preset
-from perceptive.streams import conll
 from perceptive.streams.blocks import expand, repeatable
-from perceptive.streams.conll import Place
 from perceptive.streams.file_format import ALIASES, FileFormat
 from perceptive.streams.guessing import guess
 from perceptive.streams.tables import names_in
@@ -57,11 +55,8 @@ def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
     """What the preset of a tagger brings; where none is named, the one that fits the first sentences."""
     name = options.template
     if name in (None, "auto") and all(map(repeatable, expand(options.data))):
-        places: list[Place] = []
-        column = -1 if options.label_column is None else options.label_column
-        rows = islice(conll.sentences(options.data, places), FIRST)
-        found = [conll.split_labels(one, column, place) for one, place in zip(rows, places, strict=False)]
-        name = guess_preset(*zip(*found, strict=True)) if found else None
+        X, y, *_ = files_of(options, None).read(options.data, FIRST)
+        name = guess_preset(X, y) if X else None
     brings = PARAMETERS.get(name, {})
     bound = options.segments or options.constraints == "none"  # labels are written as they are given
     return {"template": name, **{k: v for k, v in brings.items() if k != "encoding" or not bound}}

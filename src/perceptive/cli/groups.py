@@ -242,14 +242,25 @@ CLUSTER = Group(
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
 TAGGER = parameters("tagging (--task tag)", SequenceParameters)
-LABEL_COLUMN = Group(
+SENTENCES = Group(
     "tagging (--task tag)",
     {
         "label_column": {
-            "type": int,
-            "metavar": "N",
-            "help": "that holds the label, from 0 (default: -1, the last); the model remembers it",
-        }
+            "metavar": "COLUMN",
+            "help": "that holds the label: a number from 0 (default: -1, the last), or a name of CoNLL-U (default: "
+            "upos); the model remembers it",
+        },
+        "columns": {
+            "type": words,
+            "metavar": "C,…",
+            "help": "of a token: numbers, or names of CoNLL-U such as form,lemma,feats.Case (default: all but the "
+            "label; of CoNLL-U the form); the model remembers them",
+        },
+        "input_encoding": {
+            "default": "utf-8",
+            "metavar": "NAME",
+            "help": "of the files, such as latin-1 (default: utf-8)",
+        },
     },
 )
 STOPPING = Group(

@@ -91,11 +91,14 @@ def _write(options: argparse.Namespace, opened: Callable[[], Opened]) -> Log:
     """Write what is made of files."""
     from perceptive.cli.console import tell_log, watched
     from perceptive.cli.paths import output
+    from perceptive.streams.blocks import STDIN
 
     with output(options.output, [options.model, *options.data], sys.stdout.buffer) as file:
         found = opened()
         for lines in watched(found, options.output is not None):
             file.write(lines)
+            if STDIN in options.data:  # whoever waits for it gets it at once
+                file.flush()
     tell_log(found.log)
     return found.log
 
@@ -162,7 +165,7 @@ COMMANDS = {
             "tag", _predict,
             "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns "
             "come out as they went in, the label behind them, separated by tabs if those of the first file are, else "
-            "by spaces. With --kbest each sentence comes k times, under a line with rank and score; with --margin a "
+            "by spaces; CoNLL-U comes out with the label in its column. With --kbest each sentence comes k times, under a line with rank and score; with --margin a "
             "last column says what the best path through another label would lose. A column of labels is passed over: "
             "that of training, where there are as many columns, or --label-column.",
             [
@@ -170,6 +173,7 @@ COMMANDS = {
                 'perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans',
                 "cat new.conll | perceptive tag chunk.model - --kbest 5 --margin",
                 "perceptive tag rerank.model new.conll > tagged.conll",
+                "perceptive tag upos.model new.conllu > tagged.conllu",
             ],
             "files in columns", "*", "a model file, of train --task tag or rerank",
         ),

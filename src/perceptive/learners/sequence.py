@@ -71,8 +71,9 @@ class SequenceLearner(SequenceRun):
         self.model: _core.SequenceModel | None = None
         self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None
-        self.label_column: int | None = None  # of files in columns, and how many columns there were
+        self.label_column: int | str | None = None  # of files in columns, and how many columns there were
         self.n_columns: int | None = None
+        self.columns: tuple[str, ...] = ()  # those of a token, where they were chosen
         self._vectors = Vectors(p)
         own = callable(p.template) and not isinstance(p.template, Template)
         self.features: Features | None = p.template if own else None  # a function of the user's

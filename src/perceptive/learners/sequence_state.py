@@ -46,6 +46,7 @@ def state_of(learner: SequenceLearner) -> State:
         "labels": check_labels(list(map(plain, learner.labels))),
         **learner.labelling.state(),
         "label_column": learner.label_column,
+        "columns": list(learner.columns),
         "n_columns": learner.n_columns,
         "fingerprint": str(fingerprint),
         "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
@@ -69,6 +70,7 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
     in_scheme = meta["scheme"] is not None or meta["given"] is not None
     if in_scheme and not all(isinstance(label, str) for label in meta["labels"]):
         raise ValueError("the labels of a scheme must be texts")
+    learner.columns = tuple(meta.get("columns", ()))
     learner.label_column, learner.n_columns = _columns_from(meta)
     learner.meet_labels(meta["labels"])
     if len(learner.labels) != len(meta["labels"]):
@@ -88,9 +90,10 @@ def _templates_from(state: State) -> Templates:
     return templates
 
 
-def _columns_from(meta: Meta) -> tuple[int | None, int | None]:
+def _columns_from(meta: Meta) -> tuple[int | str | None, int | None]:
     """The column of labels and how many columns there are; files of before they were remembered have neither."""
     column, n = meta.get("label_column"), meta.get("n_columns")
-    if (column is None) != (n is None) or (n is not None and not -n <= column < n):
+    chosen = isinstance(column, str) or meta.get("columns")  # a name, or the number of a column of the file
+    if (column is None) != (n is None) or (n is not None and not chosen and not -n <= column < n):
         raise ValueError(f"label_column is {column}, of {n} columns")
     return column, n

@@ -282,7 +282,8 @@ SEQUENCE: Record = {
     "recognised": FLAG,
     "settled": Optional(FLAG),
     "longest": Optional(Maybe(whole(1, maximum=2**16 - 1))),
-    "label_column": Optional(Maybe(whole(-MOST_COLUMNS))),
+    "label_column": Optional(Chosen(lambda value: text if isinstance(value, str) else Maybe(whole(-MOST_COLUMNS)))),
+    "columns": Optional(TEXTS),
     "n_columns": Optional(Maybe(whole(1))),
 }
 CANDIDATES = whole(2)

@@ -272,12 +272,15 @@ def _plain(path: str) -> Iterator[Any]:
             yield raw
 
 
-def peek(path: str, size: int = 1 << 16) -> bytes:
-    """The first bytes of a file, unpacked; those of standard input and of pipes stay there to be read."""
+def peek(path: str, size: int = 1 << 16, enough: Callable[[bytes], bool] = lambda start: b"\n" in start) -> bytes:
+    """The first bytes of a file, unpacked; those of standard input and of pipes stay there to be read.
+
+    Of these only as much is waited for as is ``enough``, by default a line.
+    """
     if repeatable(path):
         with _plain(path) as file:
             return bytes(file.read(size))
-    return _unpacked(path, _once(path).peek_line(size), size)
+    return _unpacked(path, _once(path).peek_some(size, enough), size)
 
 
 def _look_ahead(path: str, size: int) -> bytes:
@@ -304,7 +307,7 @@ def check_json_lines(path: str) -> None:
 
 
 class _Once(io.BufferedIOBase):
-    """A stream that can be read only once, of which the first line can be seen before."""
+    """A stream that can be read only once, whose start can be seen before."""
 
     def __init__(self, raw: Any) -> None:
         self._raw, self._seen = raw, b""
@@ -323,8 +326,8 @@ class _Once(io.BufferedIOBase):
     def peek(self, size: int = 0) -> bytes:
         return self._look(lambda seen: len(seen) >= size)
 
-    def peek_line(self, size: int) -> bytes:
-        return self._look(lambda seen: b"\n" in seen or len(seen) >= size)
+    def peek_some(self, size: int, enough: Callable[[bytes], bool]) -> bytes:
+        return self._look(lambda seen: len(seen) >= size or enough(seen))
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or size < 0:

@@ -1,36 +1,60 @@
 r"""Sentences in columns, as in the CoNLL shared tasks: a token to a line, an empty line between sentences.
 
+Columns are separated by tabs where the first token's line has one, else by spaces and tabs; other white space is text.
+Files whose names end in ``.conllu``, or that begin as CoNLL-U does, are read as such (`perceptive.streams.conllu`).
+
+Two kinds of lines are no tokens. ``-DOCSTART-`` in the first column begins a document. A line that begins with ``#`` is
+a comment if it stands before the first token of a sentence and has more or fewer columns than tokens have, or such a
+line behind it. Where all sentences at the start of the file, two or more, begin with ``#``, their first lines are
+comments whatever columns they have, and so are those behind them that say ``# name = value``. Any other ``#`` is a
+token: ``# # B-NP``, ``#hashtag O``.
+
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "chunks.txt")
->>> _ = path.write_text("Confidence NN B-NP\nin IN B-PP\n\nYes UH O\n")
+>>> _ = path.write_text("-DOCSTART- -X- O\n\n# what follows is English\nConfidence NN B-NP\nin IN B-PP\n\nYes UH O\n")
 >>> read(path)
 ([[('Confidence', 'NN'), ('in', 'IN')], [('Yes', 'UH')]], [['B-NP', 'B-PP'], ['O']])
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from perceptive.streams.blocks import Paths, blocks, expand, shown
+from perceptive.streams.blocks import MARK, Paths, expand, peek, shown
+from perceptive.streams.columns import REMEMBERED, Columns
+from perceptive.streams.conllu import is_conllu, read_conllu
+from perceptive.streams.guessing import by_name
+from perceptive.streams.sentence import Place, Row, Sentence
+from perceptive.streams.text_lines import UTF8, check_encoding, text_lines
 
-Token = tuple[str, ...]
-Place = tuple[str, int]  # file and line
-REMEMBERED = 100_000  # different lines that are read once only: most lines of a language come again
+DOCSTART = "-DOCSTART-"
+NAMED = re.compile(r"#\s*[^\s=]+\s*=(?:\s|$)")  # a comment that gives a value a name
 
 
 def read(
-    paths: Paths, label: int | None = -1, places: list[Place] | None = None
-) -> tuple[list[list[Token]], list[list[str]]]:
+    paths: Paths,
+    label: int | str | None = -1,
+    places: list[Place] | None = None,
+    columns: Sequence[str] = (),
+    encoding: str = UTF8,
+) -> tuple[list[list[Row]], list[list[str]]]:
     """Read files in columns into sentences and their labels.
 
     Parameters
     ----------
     paths : path, glob, "-" or a sequence of these
         gzip and zstd are known by the first bytes.
-    label : int or None
-        The column that holds the label; None if there is none, and every column belongs to the token.
+    label : int, str or None
+        The column that holds the label, by number, or by name in CoNLL-U; None if there is none, and every column
+        belongs to the token.
     places : list, optional
-        Is filled with file and line of each sentence's first token; the others are on the lines that follow.
+        Is filled with the `Place` of each sentence: file, and the line of each token.
+    columns : sequence of str, optional
+        Those of a token: see `perceptive.streams.columns.Columns`.
+    encoding : str
+        Of the files.
 
     Returns
     -------
@@ -43,105 +67,160 @@ def read(
         Where a line has more or fewer columns than the first one of its file, where there is no such label column, and
         where a label is missing: with file and line.
     """
-    X: list[list[Token]] = []
+    X: list[list[Row]] = []
     y: list[list[str]] = []
-    places = [] if places is None else places
-    tokens: dict[Token, Token] = {}  # equal rows share their token
-    for rows in sentences(paths, places):
+    chosen = Columns(tuple(columns), -1 if label is None else label)
+    tokens: dict[Row, Row] = {}  # equal rows share their token
+    for sentence in sentences(paths, encoding):
+        if places is not None:
+            places.append(sentence.place)
         if label is None:
-            X.append(rows)
+            X.append(chosen.tokens(sentence, label=False))
             continue
-        sentence, labels = split_labels(rows, label, places[-1], tokens)
-        X.append(sentence)
+        x, labels = chosen.split(sentence, tokens)
+        X.append(x)
         y.append(labels)
     return X, y
 
 
-def split_labels(
-    rows: list[Token], label: int, place: Place, tokens: dict[Token, Token] | None = None
-) -> tuple[list[Token], list[str]]:
-    """A sentence without the column of its labels, and the labels; equal rows share their token in ``tokens``."""
-    tokens = {} if tokens is None else tokens
-    at = label_at(rows, label, place)
-    for row in rows:
-        if row not in tokens:
-            tokens[row] = row[:at] + row[at + 1 :]
-    sentence, labels = [tokens[row] for row in rows], [row[at] for row in rows]
-    if "" in labels:
-        raise ValueError(f"{place[0]}:{place[1] + labels.index('')}: the label is missing; say it in column {label}")
-    if len(tokens) > REMEMBERED:
-        tokens.clear()
-    return sentence, labels
-
-
-def label_at(rows: list[Token], label: int, place: Place) -> int:
-    """The column of a sentence's labels, counted from 0; raises if there is none, or no other."""
-    n = len(rows[0])
-    if not -n <= label < n or n == 1:
-        there = "is one only; give tokens and labels" if n == 1 else f"are {n}, numbered from 0; name another"
-        raise ValueError(f"{place[0]}:{place[1]}: column {label} cannot hold the label: there {there}")
-    return label % n
-
-
-def sentences(
-    paths: Paths, places: list[Place] | None = None, separators: list[str] | None = None, live: bool = False
-) -> Iterator[list[Token]]:
-    """The sentences of files one by one, all columns of each token; ``places`` as in `read`.
-
-    Columns are separated by tabs where the first line has one, else by spaces and tabs; other white space is text.
-    ``separators`` is filled with a tab or a space for each sentence, whichever it is. With ``live`` sentences are given
-    as soon as they are there.
-    """
-    places = [] if places is None else places
-    separators = [] if separators is None else separators
+def sentences(paths: Paths, encoding: str = UTF8, live: bool = False) -> Iterator[Sentence]:
+    """The sentences of files one by one; with ``live`` as soon as they are there."""
     for path in expand(paths):
-        width, tabs, first = 0, False, 0
-        rows: list[Token] = []
-        number = 0
-        known: dict[str, Token] = {}
-        begin = 0  # line of the sentence's first token
-        for block in blocks(path, live=live):
-            raw = bytes(block.text)
-            block.release()
-            try:
-                text = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                at = number + 1 + raw[: error.start].count(b"\n")
-                raise ValueError(f"{shown(path)}:{at}: not UTF-8 ({error.reason}); convert the file") from None
-            for line in text.split("\n") if not text.endswith("\n") else text[:-1].split("\n"):
-                number += 1
-                row = known.get(line, ())
-                if row:
-                    begin = begin if rows else number
-                    rows.append(row)
-                    continue
-                if not line.strip(" \t\r"):
-                    if rows:
-                        places.append((shown(path), begin))
-                        separators.append("\t" if tabs else " ")
-                        yield rows
-                        rows = []
-                    continue
-                if not width:
-                    tabs = "\t" in line
-                row = _row(line.rstrip("\r"), tabs)
-                if not width:
-                    width, first = len(row), number
-                if len(row) != width:
-                    raise ValueError(
-                        f"{shown(path)}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
-                        f"where line {first} has {width}; give every token the same columns"
-                    )
-                if len(known) > REMEMBERED:
-                    known.clear()
-                known[line] = row
+        for some in read_columns(path, encoding, live):
+            yield from some
+
+
+def read_columns(
+    path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
+) -> Iterator[list[Sentence]]:
+    """The sentences of a file, block by block; ``format`` is "conll" or "conllu" where it is not to be guessed."""
+    check_encoding(encoding)
+    lines = _first_lines(path, encoding)
+    if format is None:
+        format = "conllu" if by_name(path) == "conllu" or is_conllu(lines) else "conll"
+    if format == "conllu":
+        return read_conllu(path, encoding, live)
+    return _read(path, _Look.at(lines), encoding, live)
+
+
+def _first_lines(path: str, encoding: str) -> list[str]:
+    """Those at the start of a file, with a token among them; those of a pipe stay there to be read."""
+
+    def enough(start: bytes) -> bool:
+        *whole, _ = start.split(b"\n")
+        return any(line.strip() and not line.startswith(b"#") for line in whole)
+
+    *whole, last = peek(path, enough=enough).removeprefix(MARK).decode(encoding, errors="replace").split("\n")
+    return whole or [last]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the first lines of a file tell of all.
+
+    Attributes
+    ----------
+    tabs : bool
+        Whether columns are separated by tabs alone.
+    width : int
+        Columns of a token; 0 where there is none.
+    first : int
+        The line of the first.
+    commented : bool
+        Whether every sentence begins with a comment.
+    """
+
+    tabs: bool = False
+    width: int = 0
+    first: int = 0
+    commented: bool = False
+
+    @classmethod
+    def at(cls, lines: Sequence[str]) -> _Look:
+        there = [(number, line.rstrip("\r")) for number, line in enumerate(lines, 1) if line.strip(" \t\r")]
+        tokens = [(number, line) for number, line in there if not line.startswith("#") and not begins_document(line)]
+        if not (tokens or there):
+            return cls()
+        number, line = (tokens or there)[0]
+        pairs = zip(["", *lines], lines, strict=False)
+        starts = [here for before, here in pairs if here.strip() and not before.strip() and not begins_document(here)]
+        commented = len(starts) > 1 and all(here.startswith("#") for here in starts)
+        tabs = "\t" in line
+        return cls(tabs, len(_row(line, tabs)), number, commented)
+
+    def is_comment(self, line: str, first: bool) -> bool:
+        """Whether a line before a sentence's first token, which begins with ``#``, is none; ``first``: of all."""
+        if self.commented and (first or NAMED.match(line)):
+            return True
+        return len(_row(line, self.tabs)) != self.width
+
+
+def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Sentence]]:
+    rows: list[Row] = []
+    others: list[tuple[int, str]] = []
+    known: dict[str, Row] = {}
+    doubtful: list[str] = []  # lines of tokens that begin with a number sign
+    begin = 0  # line of the sentence's first token
+    fresh = True  # whether the line before was empty
+
+    def done() -> Sentence:
+        place = Place(shown(path), range(begin, begin + len(rows)))
+        return Sentence(rows, place, "\t" if look.tabs else " ", others)
+
+    for first, lines in text_lines(path, encoding, live):
+        found: list[Sentence] = []
+        for number, line in enumerate(lines, first):
+            row = known.get(line)
+            if row is not None:
                 begin = begin if rows else number
                 rows.append(row)
-        if rows:
-            places.append((shown(path), begin))
-            separators.append("\t" if tabs else " ")
-            yield rows
+                continue
+            if not line.strip(" \t\r"):
+                if rows:
+                    found.append(done())
+                    rows, others, doubtful = [], [], []
+                elif others:
+                    others.append((0, ""))
+                fresh = True
+                continue
+            line, whole = line.rstrip("\r"), line
+            if begins_document(line):
+                if rows:
+                    found.append(done())
+                    rows, others, doubtful = [], [], []
+                others.append((0, line))
+                fresh = True
+                continue
+            if line.startswith("#") and len(doubtful) == len(rows) and look.is_comment(line, fresh):
+                others += [(0, one) for one in (*doubtful, line)]  # comments come before tokens
+                rows, doubtful, fresh = [], [], False
+                continue
+            if not look.width:  # nothing but empty lines was seen before
+                look = replace(_Look.at([line]), first=number)
+            row = _row(line, look.tabs)
+            if len(row) != look.width:
+                yield found  # what precedes it is sound
+                raise ValueError(
+                    f"{shown(path)}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
+                    f"where line {look.first} has {look.width}; give every token the same columns"
+                )
+            if line.startswith("#"):
+                doubtful.append(line)
+            else:
+                if len(known) > REMEMBERED:
+                    known.clear()
+                known[whole] = row
+            begin = begin if rows else number
+            rows.append(row)
+        yield found
+    if rows:
+        yield [done()]
 
 
-def _row(line: str, tabs: bool) -> Token:
+def begins_document(line: str) -> bool:
+    """Whether a line marks the begin of a document."""
+    return line.startswith(DOCSTART) and line[len(DOCSTART) :][:1] in ("", " ", "\t", "\r")
+
+
+def _row(line: str, tabs: bool) -> Row:
     return tuple(line.split("\t") if tabs else filter(None, line.replace("\t", " ").split(" ")))

@@ -104,7 +104,7 @@ class FileFormat:
     text: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.name == "conll":
+        if self.name in ("conll", "conllu"):
             raise ParameterError(
                 "files of tokens in columns are for taggers; choose {}, or use streams.conll", Parameter("task", "tag")
             )

@@ -24,6 +24,7 @@ ENDINGS = {
     "arrow": "arrow",
     "feather": "arrow",
     "conll": "conll",
+    "conllu": "conllu",
 }
 ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
 SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)

@@ -231,7 +231,8 @@ def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
 _KEPT = (g.CONTINUE, g.CHECKPOINT, g.CERTIFY)
 _EVAL = (g.FILES, g.HYPOTHESIS)
 _RANK = {"rank": (g.FILES, g.SCORES, g.HYPOTHESIS), "eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS,)}
-_TAG = {"tag": (g.PATHS, g.LABEL_COLUMN, g.HYPOTHESIS), "eval": (g.LABEL_COLUMN, g.HYPOTHESIS)}
+_FORMAT = g.FILES.only("format")
+_TAG = {"tag": (g.PATHS, g.SENTENCES, _FORMAT, g.HYPOTHESIS), "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS)}
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
@@ -283,19 +284,19 @@ TASKS = [
         "tag", "tag", "SequenceLearner", "tagger",
         {
             "train": (
-                g.TAGGER, g.LABEL_COLUMN, g.STOPPING, g.TRAINING, _THREADS, *_KEPT, g.FOLLOW, g.TUNE,
+                g.TAGGER, g.SENTENCES, _FORMAT, g.STOPPING, g.TRAINING, _THREADS, *_KEPT, g.FOLLOW, g.TUNE,
                 g.PRUNE.only("prune"),
             ),
             **_TAG,
-            "explain": (g.PARTS, g.LABEL_COLUMN, g.HYPOTHESIS),
-            "certify": (g.LABEL_COLUMN,),
+            "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
+            "certify": (g.SENTENCES, _FORMAT),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },
     ),
     Entry(
         "rerank", "rerank", "RerankingLearner", "reranker",
         {
-            "train": (g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.LABEL_COLUMN, g.CHECKPOINT),
+            "train": (g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.SENTENCES, _FORMAT, g.CHECKPOINT),
             **_TAG,
             "inspect": (g.HYPOTHESIS,),
         },

@@ -10,7 +10,8 @@ from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
 from perceptive.cli.tasks.rows import count
-from perceptive.cli.tasks.tag import Tag, label_column, located, read
+from perceptive.cli.tasks.sentences import files_of, located, read
+from perceptive.cli.tasks.tag import Tag
 from perceptive.errors import UsageError
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
@@ -35,7 +36,7 @@ class Rerank(Tag):
         base = load_learner(options.base)
         if of_learner(base).name != "tag":
             raise UsageError(f"{options.base}: is not a tagger; give one of train --task tag")
-        X, y, places = read(options.data, label_column(options, base))
+        X, y, places, _ = read(options.data, files_of(options, base))
         epochs = options.base_epochs or max(1, round(base.rounds / len(X)))
         if learner is None:
             own = {"folds": options.folds, "target": options.target, "k": options.candidates}

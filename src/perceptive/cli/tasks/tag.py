@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import sys
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,23 +13,19 @@ import numpy as np
 from perceptive.cli import pruning
 from perceptive.cli.console import table
 from perceptive.cli.labels import breaks_line
-from perceptive.cli.options import as_option, given, given_to_learner, option_of
+from perceptive.cli.options import given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
-from perceptive.cli.tasks.tagged import explained, tagged, tokens_of
+from perceptive.cli.tasks.sentences import batches, files_of, located, read, remember, tokens_of
+from perceptive.cli.tasks.tagged import explained, tagged
 from perceptive.data.dataset import Dataset
-from perceptive.errors import ExampleError, ExampleWarning, UsageError
-from perceptive.features.tokens import tokenise
+from perceptive.errors import UsageError
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import SequenceParameters, TrainingParameters
-from perceptive.streams import conll
 from perceptive.streams.blocks import expand
-from perceptive.streams.conll import Place
 from perceptive.streams.parsing import Log
 from perceptive.training.loop import InMemory
-
-BATCH = 512  # sentences that are tagged at a time
 
 
 class Tag:
@@ -51,21 +44,21 @@ class Tag:
         if resumed:  # a file holds the lines of templates; they were asked for by another name, perhaps
             learner.parameters = replace(learner.parameters, template=options.template or SequenceParameters.template)
         pruning.check(options, learner)  # before many sentences are read
-        column = label_column(options, learner)
-        X, y, places = read(options.data, column)
+        files = files_of(options, learner)
+        X, y, places, columns = read(options.data, files)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)))
         if options.dev:
-            X_held, y_held, held_places = read([options.dev], column)
+            X_held, y_held, held_places, _ = read([options.dev], files)
         else:
-            files = np.cumsum([a != b for (a, _), (b, _) in itertools.pairwise([places[0], *places])])
-            held = held_out(training.validation_fraction, learner.parameters.random_state, files, unit="sentences")
+            which = np.cumsum([a.path != b.path for a, b in itertools.pairwise([places[0], *places])])
+            held = held_out(training.validation_fraction, learner.parameters.random_state, which, unit="sentences")
             X_held, y_held, held_places = _take(held, X, y, places)
             X, y, places = _take(~held, X, y, places)
         with located(places):
             dataset = learner.dataset(X, y, epochs=training.epochs, resumed=resumed)
         with located(held_places):
             learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
-        learner.label_column, learner.n_columns = column, 1 + len(X[0][0])
+        remember(learner, columns, X[0])
 
         def held_out_score() -> float:
             return score(learner, y_held, learner.predict_many(X_held))
@@ -88,17 +81,15 @@ class Tag:
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Sentences as they arrive: each ends with an empty line."""
         tagger = self._begun(options, learner)
-        column = label_column(options, tagger)
+        files = files_of(options, tagger)
 
         def datasets() -> Iterator[Dataset]:
-            places: list[Place] = []
-            for rows in conll.sentences(options.data, places, live=True):
-                x, y = conll.split_labels(rows, column, places[-1])
-                with located(places[-1:]):
+            for sentence in itertools.chain.from_iterable(files.blocks(options.data, live=True)):
+                x, y = files.columns.split(sentence)
+                with located([sentence.place]):
                     dataset = tagger.dataset([x], [y])
-                tagger.label_column, tagger.n_columns = column, 1 + len(x[0])
+                remember(tagger, files.columns.settled(sentence), x)
                 yield dataset
-                places.clear()
 
         return tagger, datasets()
 
@@ -119,11 +110,12 @@ class Tag:
 
         def parts() -> Iterator[tuple[int, bytes]]:
             separator = ""
-            for batch, places, first in _batches(options):
+            for batch in batches(options, learner):
                 # one for the whole output, so that it can be read again
-                separator = separator or ("\t" if any(" " in str(label) for label in learner.classes) else first)
-                with located(places):
-                    lines = "".join(tagged(options, learner, batch, places, separator))
+                spaced = any(" " in str(label) for label in learner.classes)
+                separator = separator or ("\t" if spaced else batch[0].separator)
+                with located([sentence.place for sentence in batch]):
+                    lines = "".join(tagged(options, learner, batch, separator))
                 yield len(batch), lines.encode()
 
         return Opened(expand(options.data) if options.data else [], Log(), parts())
@@ -135,9 +127,9 @@ class Tag:
         options.text = None
 
         def parts() -> Iterator[tuple[int, bytes]]:
-            for batch, places, _ in _batches(options):
-                with located(places):
-                    X = [tokens_of(options, learner, x, place) for x, place in zip(batch, places, strict=True)]
+            for batch in batches(options, learner):
+                with located([sentence.place for sentence in batch]):
+                    X = [tokens_of(options, learner, sentence) for sentence in batch]
                     found = explain_tokens(learner, X, options.top, options.hypothesis)
                 texts = [explained(x, one, options.json) for x, one in zip(X, found, strict=True)]
                 yield len(batch), "".join(texts).encode()
@@ -146,7 +138,7 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts."""
-        X, y, places = read(options.data, label_column(options, learner))
+        X, y, places, _ = read(options.data, files_of(options, learner))
         with located(places):
             predicted = learner.predict_many(X, options.hypothesis)
         result, names = learner.compare(y, predicted), ("precision", "recall", "f1")
@@ -161,7 +153,7 @@ class Tag:
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Sentences with their labels."""
-        X, y, places = read(options.data, label_column(options, learner))
+        X, y, places, _ = read(options.data, files_of(options, learner))
 
         def parts() -> Iterator[tuple[int, Dataset]]:
             with located(places):
@@ -208,22 +200,6 @@ def _of_class(learner: Any, wanted: str | None, everything: list[Any]) -> list[A
     return [one for one in everything if not within.isdisjoint(one[1].split(" → "))]
 
 
-def label_column(options: argparse.Namespace, learner: Any) -> int:
-    """The column of the labels: as told, else as the model has learned, else the last."""
-    if options.label_column is not None:
-        return int(options.label_column)
-    return -1 if learner.label_column is None else int(learner.label_column)
-
-
-def read(paths: list[str], column: int) -> tuple[list[Any], list[Any], list[Place]]:
-    """The sentences of files, their labels, and where they stand."""
-    places: list[Place] = []
-    X, y = conll.read(paths, column, places)
-    if not X:
-        raise ValueError(f"{', '.join(paths)}: there are no sentences; check the files")
-    return X, y, places
-
-
 def _take(chosen: Any, *lists: list[Any]) -> tuple[list[Any], ...]:
     return tuple([one for one, wanted in zip(of, chosen, strict=True) if wanted] for of in lists)
 
@@ -232,39 +208,3 @@ def score(learner: Any, truth: list[Any], predicted: list[Any]) -> float:
     """F of segments, or accuracy of tokens where labels are of no scheme; between 0 and 1."""
     result = learner.compare(truth, predicted)
     return float(result.accuracy if learner.scheme is None else result.f1) / 100.0
-
-
-@contextmanager
-def located(places: list[Place]) -> Iterator[None]:
-    """Let errors and warnings name file and line instead of the number of a sentence."""
-
-    def place(i: int, t: int | None) -> str:
-        path, line = places[i]
-        return f"{path}:{line + (t or 0)}"
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except ExampleError as error:
-            raise ValueError(error.worded(place, as_option)) from None
-    for warning in caught:
-        about = warning.message
-        message = about.worded(place, as_option) if isinstance(about, ExampleWarning) else str(about)
-        print(f"warning: {message}", file=sys.stderr)
-
-
-def _batches(options: argparse.Namespace) -> Iterator[tuple[list[list[Any]], list[Place], str]]:
-    """Sentences, where they stand, and what separates the columns of the first."""
-    if options.text is not None:
-        tokens = tokenise(options.text)
-        if tokens:
-            yield [[(token,) for token in tokens]], [("--text", 1)], " "
-        return
-    places: list[Place] = []
-    separators: list[str] = []
-    stream = conll.sentences(options.data, places, separators)
-    while batch := list(itertools.islice(stream, BATCH)):
-        yield batch, places, separators[0]
-        places.clear()
-        separators.clear()

@@ -7,32 +7,37 @@ from collections.abc import Iterator
 from typing import Any
 
 from perceptive.cli.options import as_json
+from perceptive.cli.tasks.sentences import files_of, tokens_of
 from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
-from perceptive.streams.conll import Place, label_at
+from perceptive.streams import conllu
+from perceptive.streams.conll import begins_document
+from perceptive.streams.sentence import Sentence
 
 
-def tagged(
-    options: argparse.Namespace, learner: Any, batch: list[list[Any]], places: list[Place], separator: str
-) -> Iterator[str]:
+def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], separator: str) -> Iterator[str]:
     """The lines of some sentences."""
-    seen = [tokens_of(options, learner, sentence, place) for sentence, place in zip(batch, places, strict=True)]
+    seen = [tokens_of(options, learner, sentence) for sentence in batch]
     if options.kbest:
         paths = learner.k_best(seen, options.kbest, options.hypothesis)
     else:
         paths = [[(labels, None)] for labels in learner.predict_many(seen, options.hypothesis)]
     margins = learner.margins(seen, options.hypothesis) if options.margin else [None] * len(batch)
-    for sentence, place, tokens, found, margin in zip(batch, places, seen, paths, margins, strict=True):
+    for sentence, tokens, found, margin in zip(batch, seen, paths, margins, strict=True):
         for rank, (labels, score) in enumerate(found):
             of_best = margin.tolist() if margin is not None and rank == 0 else None
             if options.json:
                 yield as_json(_json(options, learner, tokens, labels, score, of_best)) + "\n"
             elif options.spans:
-                rows = ("\t".join(map(str, span)) + "\n" for span in _spans(options, learner, tokens, labels))
-                yield "".join(rows) + "\n"
+                found_spans = _spans(options, learner, tokens, labels)
+                yield "".join("\t".join(map(str, span)) + "\n" for span in found_spans) + "\n"
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
-                yield head + _columns(sentence, labels, of_best, separator, place) + "\n"
+                if sentence.universal:
+                    rows = _universal(options, learner, sentence, labels, of_best)
+                else:
+                    rows = _columns(sentence, labels, of_best, separator)
+                yield head + "".join(row + "\n" for row in _with_others(sentence, rows, separator)) + "\n"
 
 
 def explained(sentence: list[Any], found: list[Any], json: bool) -> str:
@@ -44,36 +49,41 @@ def explained(sentence: list[Any], found: list[Any], json: bool) -> str:
     return "".join(f"{word}: {told}\n" for word, told in zip(words, found, strict=True)) + "\n"
 
 
-def tokens_of(options: argparse.Namespace, learner: Any, sentence: list[Any], place: Place) -> list[Any]:
-    """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
-    n, column = len(sentence[0]), options.label_column
-    if options.text is not None:
-        return sentence
-    if column is None:
-        column, there = learner.label_column, learner.n_columns
-        if column in (None, -1) or n == there - 1:
-            return sentence
-        if n != there:
-            raise ValueError(
-                f"{place[0]}:{place[1]}: {n} columns, but the model has learned from {there}, with labels in column "
-                f"{column}; give {there - 1} or {there}, or say which to pass over by --label-column"
-            )
-    at = label_at(sentence, column, place)
-    return [(*row[:at], *row[at + 1 :]) for row in sentence]
-
-
-def _columns(sentence: list[Any], labels: list[Any], margin: list[float] | None, separator: str, place: Place) -> str:
+def _columns(sentence: Sentence, labels: list[Any], margin: list[float] | None, separator: str) -> list[str]:
+    """The columns as they came, and the label behind them."""
     if separator == " ":
-        for t, row in enumerate(sentence):
+        for t, row in enumerate(sentence.rows):
             if any(" " in cell or not cell for cell in row):
                 raise ValueError(
-                    f"{place[0]}:{place[1] + t}: a column is empty or has spaces in it, and those of the files before "
+                    f"{sentence.place.of(t)}: a column is empty or has spaces in it, and those of the files before "
                     "are separated by spaces; tag this file by itself"
                 )
     extra = [[str(label)] for label in labels]
     if margin is not None:
         extra = [[*cells, f"{m:.6g}"] for cells, m in zip(extra, margin, strict=True)]
-    return "".join(separator.join([*row, *more]) + "\n" for row, more in zip(sentence, extra, strict=True))
+    return [separator.join([*row, *more]) for row, more in zip(sentence.rows, extra, strict=True)]
+
+
+def _universal(
+    options: argparse.Namespace, learner: Any, sentence: Sentence, labels: list[Any], margin: list[float] | None
+) -> list[str]:
+    """CoNLL-U again, with the label in its column, and the margin among the rest."""
+    name = str(files_of(options, learner).columns.of(sentence).label)
+    rows = [conllu.changed(row, name, str(label)) for row, label in zip(sentence.rows, labels, strict=True)]
+    if margin is not None:
+        rows = [conllu.changed(row, "misc.Margin", f"{m:.6g}") for row, m in zip(rows, margin, strict=True)]
+    return ["\t".join(row) for row in rows]
+
+
+def _with_others(sentence: Sentence, rows: list[str], separator: str) -> Iterator[str]:
+    """Lines of tokens, and between them those that are none; the mark of a document gets a label, as tokens do."""
+    others = list(reversed(sentence.others))
+    for t in range(len(rows) + 1):
+        while others and others[-1][0] <= t:
+            line = others.pop()[1]
+            yield f"{line}{separator}O" if begins_document(line) else line
+        if t < len(rows):
+            yield rows[t]
 
 
 def _spans(

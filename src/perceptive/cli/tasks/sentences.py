@@ -1,0 +1,98 @@
+"""Files of sentences on the command line: how they are read, and where errors are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from perceptive.cli.options import as_option
+from perceptive.data.sentence_files import Annotated, SentenceFiles
+from perceptive.errors import ExampleError, ExampleWarning, UsageError
+from perceptive.features.tokens import tokenise
+from perceptive.streams.blocks import STDIN
+from perceptive.streams.columns import LAST, Columns
+from perceptive.streams.sentence import Place, Row, Sentence
+from perceptive.streams.text_lines import check_encoding
+
+BATCH = 512  # sentences that are tagged at a time
+
+
+def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
+    """How files are read: as told, else as the model has learned, else as their format has it."""
+    learned = learner is not None and learner.label_column is not None
+    columns = Columns(learner.columns, learner.label_column, learned=True) if learned else Columns()
+    if options.columns is not None or options.label_column is not None:
+        told = columns.label if options.label_column is None else options.label_column
+        columns = Columns(columns.chosen if options.columns is None else options.columns, told)
+    try:
+        encoding = check_encoding(options.input_encoding)
+    except ValueError as error:
+        raise UsageError(f"--input-encoding: {error}") from None
+    return SentenceFiles(columns, encoding, options.format)
+
+
+def read(paths: list[str], files: SentenceFiles) -> Annotated:
+    """The sentences of files, their labels, and where they stand."""
+    found = files.read(paths)
+    if not found.X:
+        raise ValueError(f"{', '.join(paths)}: there are no sentences; check the files")
+    return found
+
+
+def remember(learner: Any, columns: Columns, sentence: Sequence[Any]) -> None:
+    """Let a tagger know how its files are read."""
+    learner.label_column, learner.columns, learner.n_columns = columns.label, columns.chosen, 1 + len(sentence[0])
+
+
+def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence]]:
+    """The sentences of files, or of a text, some at a time; of standard input as they come."""
+    if options.text is not None:
+        tokens = tokenise(options.text)
+        if tokens:
+            yield [Sentence([(token,) for token in tokens], Place("--text", [1] * len(tokens)))]
+        return
+    for path in options.data:
+        for block in files_of(options, learner).blocks(path, live=path == STDIN):
+            for begin in range(0, len(block), BATCH):
+                yield block[begin : begin + BATCH]
+
+
+def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> list[Row]:
+    """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
+    if options.text is not None:
+        return sentence.rows
+    columns = files_of(options, learner).columns.of(sentence)
+    if sentence.universal or columns.chosen or options.label_column is not None:
+        return columns.tokens(sentence)
+    n, there = len(sentence.rows[0]), learner.n_columns
+    if learner.label_column is None or columns.label == LAST or n == there - 1:
+        return sentence.rows
+    if n != there:
+        raise ValueError(
+            f"{sentence.place.of()}: {n} columns, but the model has learned from {there}, with labels in column "
+            f"{columns.label}; give {there - 1} or {there}, or say which to pass over by --label-column"
+        )
+    return columns.tokens(sentence)
+
+
+@contextmanager
+def located(places: Sequence[Place]) -> Iterator[None]:
+    """Let errors and warnings name file and line instead of the number of a sentence."""
+
+    def place(i: int, t: int | None) -> str:
+        return places[i].of(t)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except ExampleError as error:
+            raise ValueError(error.worded(place, as_option)) from None
+    for warning in caught:
+        about = warning.message
+        message = about.worded(place, as_option) if isinstance(about, ExampleWarning) else str(about)
+        print(f"warning: {message}", file=sys.stderr)

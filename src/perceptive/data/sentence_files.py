@@ -1,0 +1,118 @@
+r"""`SentenceFiles`: how files of sentences are read, whatever their format; `read`, the same for Python.
+
+==============  ==========================================================================
+format          what it is
+==============  ==========================================================================
+``conll``       columns: a token to a line (`perceptive.streams.conll`)
+``conllu``      the ten columns of Universal Dependencies (`perceptive.streams.conllu`)
+==============  ==========================================================================
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp(), "hi.conllu")
+>>> _ = path.write_text("# text = Hi\n1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n\n")
+>>> read(path)
+([[('Hi',)]], [['INTJ']])
+>>> read(path, columns=["form", "lemma"], label="xpos")
+([[('Hi', 'hi')]], [['UH']])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from perceptive.errors import Parameter, ParameterError
+from perceptive.streams.blocks import Paths, expand
+from perceptive.streams.columns import LAST, Columns
+from perceptive.streams.conll import read_columns
+from perceptive.streams.sentence import Place, Row, Sentence
+from perceptive.streams.text_lines import UTF8
+
+FORMATS = ("conll", "conllu")
+Labels = list[str]
+
+
+class Annotated(NamedTuple):
+    """Sentences and their labels, where they stand, and the columns that they were read from."""
+
+    X: list[list[Row]]
+    y: list[Labels]
+    places: list[Place]
+    columns: Columns
+
+
+@dataclass(frozen=True)
+class SentenceFiles:
+    """How files of sentences are read.
+
+    Parameters
+    ----------
+    columns : Columns
+        Which of them belong to a token, and which is the label.
+    encoding : str
+        Of the files.
+    format : str or None
+        One of `FORMATS`; None where the name of a file, or its first lines, are to tell.
+    """
+
+    columns: Columns = Columns()
+    encoding: str = UTF8
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in (*FORMATS, None):
+            raise ParameterError(f"{{}}: it must be one of {', '.join(FORMATS)}", Parameter("format", self.format))
+
+    def blocks(self, paths: Paths, live: bool = False) -> Iterator[list[Sentence]]:
+        """The sentences of files, some at a time; with ``live`` as soon as they are there."""
+        for path in expand(paths):
+            yield from read_columns(path, self.encoding, live, self.format)
+
+    def read(self, paths: Paths, most: int | None = None) -> Annotated:
+        """All sentences with their labels, or the first so many."""
+        X: list[list[Row]] = []
+        y: list[Labels] = []
+        places: list[Place] = []
+        tokens: dict[Row, Row] = {}  # equal rows share their token
+        columns = self.columns
+        for some in self.blocks(paths):
+            for sentence in some[: None if most is None else most - len(X)]:
+                x, labels = self.columns.split(sentence, tokens)
+                columns = columns if X else columns.settled(sentence)
+                X.append(x)
+                y.append(labels)
+                places.append(sentence.place)
+            if most is not None and len(X) >= most:
+                break
+        return Annotated(X, y, places, columns)
+
+
+def read(
+    paths: Paths,
+    *,
+    columns: Sequence[str] = (),
+    label: int | str = LAST,
+    encoding: str = UTF8,
+    format: str | None = None,
+) -> tuple[list[list[Row]], list[Labels]]:
+    """Read files of sentences into tokens and labels, for `SequenceTagger.fit`.
+
+    Parameters
+    ----------
+    paths : path, glob, "-" or a sequence of these
+    columns : sequence of str
+        Those of a token, by number, or by name in CoNLL-U.
+    label : int or str
+        The column of the label.
+    encoding : str
+        Of the files.
+    format : str, optional
+        Where the name of a file and its first lines do not tell.
+
+    Returns
+    -------
+    X : list of sentences, each a list of tokens, each a tuple of columns
+    y : list of label sequences
+    """
+    return SentenceFiles(Columns(tuple(columns), label), encoding, format).read(paths)[:2]

@@ -1,0 +1,141 @@
+"""`Columns`: which columns of a file belong to a token, and which one is its label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from perceptive.errors import Parameter, ParameterError, literal
+from perceptive.streams import conllu
+from perceptive.streams.sentence import Row, Sentence
+
+REMEMBERED = 100_000  # different rows that are taken apart once only: most lines of a language come again
+LAST = -1
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read.
+
+    Parameters
+    ----------
+    chosen : tuple of str
+        Names of CoNLL-U, or numbers from 0 on; the label may be among them. () is every column but the label, and the
+        form in CoNLL-U.
+    label : int or str
+        The column of the label, by name or number; negative numbers count from the last. In CoNLL-U −1 is ``upos``.
+    learned : bool
+        Whether a model has learned from them: those of another kind of file, which has no such columns, say nothing.
+
+    Examples
+    --------
+    >>> from perceptive.streams.sentence import Place
+    >>> sentence = Sentence([("Rome", "NNP", "I-NP", "I-LOC")], Place("a.conll", [1]))
+    >>> Columns(("0", "1")).split(sentence)
+    ([('Rome', 'NNP')], ['I-LOC'])
+    """
+
+    chosen: tuple[str, ...] = ()
+    label: int | str = LAST
+    learned: bool = False
+
+    def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str]]:
+        """The tokens of a sentence, and their labels; equal rows share their token in ``known``."""
+        mine = self.of(sentence)
+        if sentence.universal:
+            return mine._named(sentence), [conllu.cell(row, str(mine.label)) for row in sentence.rows]
+        at = label_at(sentence, int(mine.label))
+        kept = mine._numbers(sentence, at) if mine.chosen else [i for i in range(len(sentence.rows[0])) if i != at]
+        known = {} if known is None else known
+        for row in sentence.rows:
+            if row not in known:
+                known[row] = tuple([row[i] for i in kept])
+        tokens, labels = [known[row] for row in sentence.rows], [row[at] for row in sentence.rows]
+        if "" in labels:
+            raise ValueError(f"{sentence.place.of(labels.index(''))}: the label is missing; say it in column {at}")
+        if len(known) > REMEMBERED:
+            known.clear()
+        return tokens, labels
+
+    def tokens(self, sentence: Sentence, label: bool = True) -> list[Row]:
+        """The tokens alone; ``label``: whether there is a column of labels to leave out."""
+        mine = self.of(sentence)
+        if sentence.universal:
+            return mine._named(sentence)
+        if mine.chosen:
+            wanted = mine._numbers(sentence, int(mine.label))
+            return [tuple([row[i] for i in wanted]) for row in sentence.rows]
+        if not label:
+            return sentence.rows
+        at = label_at(sentence, int(mine.label))
+        return [row[:at] + row[at + 1 :] for row in sentence.rows]
+
+    def of(self, sentence: Sentence) -> Columns:
+        """As they are called in the file of a sentence: names in CoNLL-U, else numbers."""
+        if not self.chosen and self.label == LAST and not sentence.universal:
+            return self
+        if self.learned and sentence.universal != any(not is_number(str(name)) for name in (*self.chosen, self.label)):
+            return Columns().of(sentence)
+        if sentence.universal:
+            label = conllu.LABEL if self.label == LAST else _name("label_column", self.label)
+            return replace(self, chosen=tuple(_name("columns", name) for name in self.chosen), label=label)
+        return replace(self, label=_number(sentence, "label_column", self.label))
+
+    def settled(self, sentence: Sentence) -> Columns:
+        """What a model is to remember of them that has learned from such a file."""
+        mine = self.of(sentence)
+        if sentence.universal or not mine.chosen:
+            return mine
+        at = label_at(sentence, int(mine.label))
+        return replace(mine, chosen=tuple(map(str, mine._numbers(sentence, at))), label=at)
+
+    def _named(self, sentence: Sentence) -> list[Row]:
+        names = [name for name in self.chosen if name != self.label] or ["form"]
+        return [tuple([conllu.cell(row, name) for name in names]) for row in sentence.rows]
+
+    def _numbers(self, sentence: Sentence, label: int) -> list[int]:
+        """The columns of a token among those chosen: all but the label's."""
+        n, found = len(sentence.rows[0]), []
+        for name in self.chosen:
+            at = _number(sentence, "columns", name)
+            if at != label and not -n <= at < n:
+                raise ValueError(f"{sentence.place.of()}: there is no column {at}: there are {n}, numbered from 0")
+            found.append(at if at == label else at % n)
+        return [at for at in found if at != label]
+
+
+def label_at(sentence: Sentence, label: int) -> int:
+    """The column of a sentence's labels, counted from 0; raises if there is none, or no other."""
+    n = len(sentence.rows[0])
+    if not -n <= label < n or n == 1:
+        there = "is one only; give tokens and labels" if n == 1 else f"are {n}, numbered from 0; name another"
+        raise ValueError(f"{sentence.place.of()}: column {label} cannot hold the label: there {there}")
+    return label % n
+
+
+def is_number(name: str) -> bool:
+    """Whether a column is said by its number.
+
+    Examples
+    --------
+    >>> is_number("-1"), is_number("upos")
+    (True, False)
+    """
+    return name.removeprefix("-").isdecimal() and len(name) < 10
+
+
+def _name(option: str, column: int | str) -> str:
+    """The name of a column of CoNLL-U."""
+    name = str(column)
+    number = int(name) if is_number(name) else len(conllu.NAMES)
+    known = -len(conllu.NAMES) <= number < len(conllu.NAMES)
+    return conllu.check_name(conllu.NAMES[number] if known else name, option)
+
+
+def _number(sentence: Sentence, option: str, column: int | str) -> int:
+    """The number of a column of a file that has no names for them."""
+    if not is_number(str(column)):
+        raise ParameterError(
+            "{}: " + literal(f"{sentence.place.path} does not name its columns; say numbers, from 0 on"),
+            Parameter(option, column),
+        )
+    return int(column)

@@ -1,0 +1,49 @@
+"""`Sentence`: what a file says of one, token by token, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Row = tuple[str, ...]
+
+
+class Place(NamedTuple):
+    """Where the tokens of a sentence stand.
+
+    Examples
+    --------
+    >>> Place("train.conll", range(5, 8)).of(2)
+    'train.conll:7'
+    """
+
+    path: str
+    lines: Sequence[int]  # of each token
+
+    def of(self, t: int | None = None) -> str:
+        """File and line of a token; by default of the first."""
+        return f"{self.path}:{self.lines[t or 0]}"
+
+
+@dataclass(slots=True)
+class Sentence:
+    """The tokens of a sentence, each with all columns that the file has.
+
+    Attributes
+    ----------
+    rows : list of tuples of str
+    place : Place
+    separator : str
+        Of the columns: a tab or a space.
+    others : list of (int, str)
+        Lines that are no tokens, each with the number of the token that it stands before.
+    universal : bool
+        Whether the columns are those of CoNLL-U.
+    """
+
+    rows: list[Row]
+    place: Place
+    separator: str = " "
+    others: list[tuple[int, str]] = field(default_factory=list)
+    universal: bool = False
