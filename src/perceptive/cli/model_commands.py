@@ -165,10 +165,10 @@ COMMANDS = {
             "tag", _predict,
             "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns "
             "come out as they went in, the label behind them, separated by tabs if those of the first file are, else "
-            "by spaces; CoNLL-U comes out with the label in its column. With --kbest each sentence comes k times, under "
-            "a line with rank and score; with --margin a last column says what the best path through another label "
-            "would lose. A column of labels is passed over: that of training, where there are as many columns, or "
-            "--label-column.",
+            "by spaces; CoNLL-U comes out with the label in its column. With --kbest each sentence comes k times, "
+            "under a line with rank and score; with --margin a last column says what the best path through another "
+            "label would lose. A column of labels is passed over: that of training, where there are as many columns, "
+            "or --label-column.",
             [
                 "perceptive tag chunk.model new.conll > tagged.conll",
                 'perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans',
