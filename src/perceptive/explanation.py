@@ -87,11 +87,19 @@ class Explanation:
         names = [name for name, *_ in rows]
         others = [("bias", self.bias)] * bool(self.bias) + [("the rest", self.rest)] * bool(self.rest)
         width = max(map(len, [*names, *(name for name, _ in others), "feature"]))
-        lines = [f"{'' if self.label is None else self.label}  score {self.score:+.5g}".strip()]
+        lines = [f"{label_of(self)}  score {self.score:+.5g}".strip()]
         lines.append(f"  {'feature'.ljust(width)}  {'value':>10}  {'weight':>10}  {'adds':>10}")
         lines += [f"  {name.ljust(width)}  {x:>10.4g}  {w:>+10.4g}  {c:>+10.4g}" for name, x, w, c in rows]
         lines += [f"  {name.ljust(width)}  {'':>10}  {'':>10}  {c:>+10.4g}" for name, c in others]
         return "\n".join(lines)
+
+
+def label_of(explanation: Explanation) -> str:
+    """The label in words: nothing for a candidate, the labels of a sequence one after the other."""
+    label = explanation.label
+    if isinstance(label, list):
+        return " ".join(map(str, label))
+    return "" if label is None else str(label)
 
 
 def _called(part: Part) -> str:

@@ -188,6 +188,80 @@ def test_command(tmp_path):
     assert "score" in run("explain", tmp_path / "m", tmp_path / "s.conll").stdout
 
 
+def parts_of(told):
+    return told["bias"] + told["rest"] + sum(part["contribution"] for part in told["parts"])
+
+
+WORDS = [
+    {"candidates": [{"shop": "a", "price": 3.0}, {"shop": "b", "price": 1.0}], "best": 1, "qid": "bread"},
+    {"candidates": [{"shop": "b", "price": 4.0}, {"shop": "a", "price": 2.0}, {"shop": "c"}], "best": 1},
+]
+
+
+@pytest.mark.parametrize("options", [(), ("--kernel", "poly(2)")], ids=str)
+@pytest.mark.parametrize("format", ["svm", "jsonl"])
+def test_command_of_rankers(tmp_path, options, format):
+    data, model = tmp_path / f"lists.{format}", tmp_path / "m"
+    if format == "svm":
+        data.write_text("1 qid:4 1:3 2:1\n0 qid:4 1:1\n0 qid:9 2:2\n1 qid:9 1:2 3:1\n0 qid:9 2:3\n")
+    else:
+        data.write_text("".join(json.dumps(one) + "\n" for one in WORDS))
+    run("train", data, "--task", "rank", *options, "-o", model, "--quiet")
+    ranked = [json.loads(line) for line in run("rank", model, data, "--json").stdout.splitlines()]
+    lines = run("explain", model, data, "--json", "--top", 1).stdout.splitlines()
+    for told, order in zip(map(json.loads, lines), ranked, strict=True):
+        assert told["order"] == order["order"]
+        assert told.get("qid") == order.get("qid")
+        for one, score in zip(told["explanations"], order["scores"], strict=True):
+            assert one["score"] == pytest.approx(score, rel=1e-4, abs=1e-5) == parts_of(one)
+    text = run("explain", model, data).stdout
+    best = ranked[0]["order"][0]
+    assert text.startswith(f"query {'4' if format == 'svm' else 'bread'}, candidate {best}: score ")
+    assert ("list 2, candidate " if format == "jsonl" else "query 9, candidate ") in text
+    assert ("support " if options else "shop=b" if format == "jsonl" else "\n  1 ") in text
+
+
+def test_command_of_rankers_of_strings(tmp_path):
+    lines = [{"candidates": ["recieve", "receive"], "best": 1}, {"candidates": ["weird", "wierd"], "best": 0}]
+    data, model = tmp_path / "lists.jsonl", tmp_path / "m"
+    data.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    run("train", data, "--task", "rank", "--kernel", "spectrum(2)", "-o", model, "--quiet")
+    ranked = [json.loads(line) for line in run("rank", model, data, "--json").stdout.splitlines()]
+    told = [json.loads(line) for line in run("explain", model, data, "--json").stdout.splitlines()]
+    assert [one["order"] for one in told] == [one["order"] for one in ranked]
+    assert told[0]["explanations"][0]["score"] == pytest.approx(ranked[0]["scores"][0])
+
+
+def test_command_of_rerankers(tmp_path):
+    write_sentences(tmp_path / "s.conll")
+    run("train", tmp_path / "s.conll", "--task", "tag", "-o", tmp_path / "t", "--quiet", "--epochs", 2)
+    how = ("--task", "rerank", "--base", tmp_path / "t", "--folds", 2, "--candidates", 3)
+    run("train", tmp_path / "s.conll", *how, "-o", tmp_path / "m", "--quiet")
+    tagged = [
+        json.loads(line) for line in run("tag", tmp_path / "m", tmp_path / "s.conll", "--json").stdout.splitlines()
+    ]
+    told = run("explain", tmp_path / "m", tmp_path / "s.conll", "--json").stdout.splitlines()
+    for one, truth in zip(map(json.loads, told), tagged, strict=True):
+        assert (one["tokens"], one["label"]) == (truth["tokens"], truth["labels"])
+        assert parts_of(one) == pytest.approx(one["score"])
+    text = run("explain", tmp_path / "m", tmp_path / "s.conll").stdout
+    assert text.startswith(" ".join(tagged[0]["labels"]) + "  score ")
+
+
+def test_command_draws_bars(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    write_rows(tmp_path / "t.svm", n=30)
+    run("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--quiet")
+    told = run("explain", tmp_path / "m", tmp_path / "t.svm", "--plot", tmp_path / "why.svg", "--top", 2)
+    assert "shows the first 20 explanations" in told.stderr
+    assert told.stdout == ""
+    assert (tmp_path / "why.svg").read_text().startswith("<?xml")
+    wrong = run("explain", tmp_path / "m", tmp_path / "t.svm", "--plot", tmp_path / "why.svg", "--json", code=2)
+    assert "leave out --json" in wrong.stderr
+    wrong = run("explain", tmp_path / "m", tmp_path / "t.svm", "--plot", tmp_path / "why.txt", code=2)
+    assert "why.txt: no kind of picture; name it .pdf, .png, .svg" in wrong.stderr
+
+
 def test_plot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -314,7 +314,10 @@ CLASS_TABLE = Group(
 )
 PARTS = Group(
     "prediction",
-    {"top": {"type": whole(1), "default": 10, "metavar": "K", "help": "features to show for each (default: 10)"}},
+    {
+        "top": {"type": whole(1), "default": 10, "metavar": "K", "help": "features to show for each (default: 10)"},
+        "plot": {"metavar": "FILE", "help": "bars instead of text, into a picture (.png, .svg, .pdf): the first 20"},
+    },
 )
 PATHS = Group(
     "prediction",

@@ -15,6 +15,7 @@ from perceptive.cli.tasks import Entry, Opened, Task, of_model, options_of
 if TYPE_CHECKING:
     from perceptive.streams.parsing import Log
 
+PICTURES = (".pdf", ".png", ".svg")
 Use = Callable[[argparse.Namespace, Any, Entry, Task], None]  # of options, a learner and its task
 
 
@@ -84,7 +85,33 @@ def _predict(options: argparse.Namespace, learner: Any, entry: Entry, task: Task
 
 
 def _explain(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
-    _write(options, lambda: task.explain(learner, options))
+    if options.plot is not None:
+        _plot(options, task.explain(learner, options))
+        return
+
+    def opened() -> Opened:
+        found = task.explain(learner, options)
+        parts = ((n, "".join(one.json() if options.json else one.text() for one in told)) for n, told in found.parts)
+        return found._replace(parts=((n, text.encode()) for n, text in parts))
+
+    _write(options, opened)
+
+
+def _plot(options: argparse.Namespace, opened: Opened) -> None:
+    from perceptive.cli.console import tell_log, watched
+    from perceptive.cli.paths import output
+    from perceptive.cli.tasks.explained import MOST_BARS, draw
+    from perceptive.errors import UsageError
+
+    if options.json or options.output is not None:
+        raise UsageError("--plot writes bars instead of text; leave out --json and --output")
+    if not options.plot.endswith(PICTURES):
+        raise UsageError(f"--plot {options.plot}: no kind of picture; name it {', '.join(PICTURES)}")
+    with output(options.plot, [options.model, *options.data], sys.stdout.buffer) as file:
+        more = draw((one for told in watched(opened, True) for one in told), file, options.plot[-3:])
+    tell_log(opened.log)
+    if more:
+        print(f"{options.plot}: shows the first {MOST_BARS} explanations", file=sys.stderr)
 
 
 def _write(options: argparse.Namespace, opened: Callable[[], Opened]) -> Log:
@@ -181,11 +208,13 @@ COMMANDS = {
         Command(
             "explain", _explain,
             "What made each prediction: the features of the example, and what each adds to the score of its label; for "
-            "kernels the supports, for taggers the features of each token.",
+            "kernels the supports, for taggers the features of each token, for rankers those of each candidate, the "
+            "best first, for rerankers those of the label sequence that was chosen.",
             [
                 "perceptive explain spam.model inbox.txt --unlabelled --top 5",
                 "perceptive explain cut.model new.csv --class Ideal",
                 "perceptive explain chunk.model test.conll --json",
+                "head -1 new.csv > one.csv; perceptive explain cut.model one.csv --plot why.png",
             ],
             "examples to explain: files",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perceptive.explanation import Explanation
+from perceptive.explanation import Explanation, label_of
 from perceptive.plots.pyplot import pyplot
 
 
@@ -35,6 +35,7 @@ def plot_explanation(explanation: Explanation, *, top: int = 15, ax: Any = None)
     ax.set_yticks(range(len(bars)), [name for name, _ in bars])
     ax.invert_yaxis()
     ax.axvline(0.0, color="0.3", linewidth=0.8)
-    ax.set_title(f"{explanation.label}: score {explanation.score:+.4g}")
+    head = "" if explanation.label is None else f"{label_of(explanation)}: "
+    ax.set_title(f"{head}score {explanation.score:+.4g}")
     ax.set_xlabel("adds to the score")
     return ax

@@ -43,9 +43,10 @@ def read_row_lists(files: Sequence[str], log: Log, skip: bool, parser: Any, sing
 
     def parse(candidates: list[Any], sizes: NDArray[np.int64]) -> Examples:
         text = b"\n".join(json.dumps(one).encode() for one in candidates)
-        *arrays, _, _, complaints, _ = parser.parse(text, single, True)
+        *arrays, _, _, complaints, names = parser.parse(text, single, True)
         if complaints:
             raise ValueError(complaints[0][-1])
+        log.note_names(names)
         return Examples(*arrays)
 
     return _read(files, log, skip, parse, "objects", live)

@@ -104,7 +104,7 @@ def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
         from perceptive.streams.json_lists import read_row_lists
 
         stream.log.__init__()  # type: ignore[misc]
-        parser = replace(stream.format, label=NO_LABEL).parser(idf=stream.idf)
+        parser = replace(stream.format, label=NO_LABEL).parser(stream.remember_names, idf=stream.idf)
         return read_row_lists(stream.files, stream.log, stream.skip, parser, stream.dtype == np.float32, live)
     if stream.format.name != "svmlight":
         raise ValueError(
@@ -147,23 +147,24 @@ def _query_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
 def _query_blocks(stream: Stream, path: str, live: bool) -> Iterator[Examples]:
     """The lines of a file; broken ones that are skipped stand as candidates of weight 0."""
     single, log = stream.dtype == np.float32, stream.log
-    parser = stream.format.parser(limit=MAX_FEATURES, idf=stream.idf, queries=True)
+    parser = stream.format.parser(stream.remember_names, MAX_FEATURES, stream.idf, queries=True)
 
     def work(block: Block) -> tuple[Any, ...]:
         try:
-            *arrays, lines, skipped, complaints, _ = parser.parse(block.text, single, stream.skip)
+            *arrays, lines, skipped, complaints, names = parser.parse(block.text, single, stream.skip)
             examples, strays = Examples(*arrays), (False, False)
             if stream.skip and complaints:
                 known = [int(one[0]) for one in complaints] if len(complaints) == skipped else None
                 examples, strays = _with_broken(bytes(block.text), parser, single, known)
-            return examples, strays, lines, complaints, block.offset, len(block.text)
+            return examples, strays, lines, complaints, names, block.offset, len(block.text)
         finally:
             block.release()
 
     line, last, stray = 0, None, False
-    for examples, strays, lines, complaints, offset, size in in_order(
+    for examples, strays, lines, complaints, names, offset, size in in_order(
         work, blocks(path, live=live), 1 if live else stream.threads
     ):
+        log.note_names(names)
         said = located(path, line, offset, complaints)
         line += lines
         log.lines += lines

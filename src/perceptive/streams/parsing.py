@@ -49,6 +49,12 @@ class Log:
         """Note something odd, once."""
         self.remarks.setdefault(kind, said)
 
+    def note_names(self, names: _core.InvertedIndex | None) -> None:
+        """Note the names of more hashed features."""
+        if names is not None:
+            self.names = self.names or _core.InvertedIndex()
+            self.names.merge(names)
+
     def note_several(self, n: int, first: list[str]) -> None:
         """Note that so many more lines have several labels."""
         self.several += n
@@ -233,9 +239,7 @@ def parse(
             opened.line += lines
             log.lines += lines
             log.bytes += size
-            if names is not None:
-                log.names = log.names or _core.InvertedIndex()
-                log.names.merge(names)
+            log.note_names(names)
             yield parsed
             if said and not skip:
                 raise BrokenLine(said[0])

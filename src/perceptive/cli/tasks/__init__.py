@@ -141,7 +141,7 @@ class Task(Protocol):
         """The lines of predictions, as bytes."""
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the predictions, as bytes."""
+        """What made the predictions: `Explained`, in lists."""
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Compare predictions with the answers of files."""
@@ -230,9 +230,19 @@ def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
 
 _KEPT = (g.CONTINUE, g.CHECKPOINT, g.CERTIFY)
 _EVAL = (g.FILES, g.HYPOTHESIS)
-_RANK = {"rank": (g.FILES, g.SCORES, g.HYPOTHESIS), "eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS,)}
+_RANK = {
+    "rank": (g.FILES, g.SCORES, g.HYPOTHESIS),
+    "explain": (g.FILES, g.PARTS, g.HYPOTHESIS),
+    "eval": _EVAL,
+    "certify": (g.FILES,),
+    "inspect": (g.HYPOTHESIS,),
+}
 _FORMAT = g.FILES.only("format")
-_TAG = {"tag": (g.PATHS, g.SENTENCES, _FORMAT, g.HYPOTHESIS), "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS)}
+_TAG = {
+    "tag": (g.PATHS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
+    "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
+    "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS),
+}
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
@@ -288,7 +298,6 @@ TASKS = [
                 g.PRUNE.only("prune"),
             ),
             **_TAG,
-            "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
             "certify": (g.SENTENCES, _FORMAT),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.cli.console import pairs, table, watched
 from perceptive.cli.labels import in_line
-from perceptive.cli.options import as_json, given_to_learner, label
+from perceptive.cli.options import given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
+from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.predictions import Predictions, probabilities_of
 from perceptive.cli.tasks.rows import (
     FROM_DICTS,
@@ -152,11 +153,11 @@ class Classify:
         stream, width = stream_for(learner, options, names=True), learner.n_features or 0
         label = class_asked(learner, options)
 
-        def parts() -> Iterator[tuple[int, bytes]]:
+        def parts() -> Iterator[tuple[int, list[Explained]]]:
             for examples in stream.blocks():
                 name = file_names(stream.format, stream.log.names, learner.space.names)
                 found = explain_rows(learner, examples.narrow(width), name, label, options.top, options.hypothesis)
-                yield len(found), explained(options, found)
+                yield len(found), [Explained([told]) for told in found]
 
         return Opened(stream.files, stream.log, parts())
 
@@ -248,12 +249,6 @@ def class_asked(learner: Any, options: argparse.Namespace) -> Any:
     if not found:
         raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
     return found[0]
-
-
-def explained(options: argparse.Namespace, found: list[Any]) -> bytes:
-    """How explanations are written."""
-    texts = (as_json(one.to_dict()) if options.json else f"{one}\n" for one in found)
-    return "".join(f"{text}\n" for text in texts).encode()
 
 
 def scored_rows(

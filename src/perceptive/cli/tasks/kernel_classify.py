@@ -25,10 +25,10 @@ from perceptive.cli.tasks.classify import (
     Classify,
     Then,
     class_asked,
-    explained,
     labels_given,
     scored_rows,
 )
+from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
@@ -138,19 +138,19 @@ class KernelClassify(OfKernel, Classify):
         if learner.kernel.vectors:
             stream = stream_for(learner, options)
 
-            def rows() -> Iterator[tuple[int, bytes]]:
+            def rows() -> Iterator[tuple[int, list[Explained]]]:
                 for examples in stream.blocks():
                     found = explain_supports(learner, examples.narrow(width).X(width), *how)
-                    yield len(found), explained(options, found)
+                    yield len(found), [Explained([told]) for told in found]
 
             return Opened(stream.files, stream.log, rows())
         objects = Objects(options, labelled=False)
 
-        def parts() -> Iterator[tuple[int, bytes]]:
+        def parts() -> Iterator[tuple[int, list[Explained]]]:
             lines = iter(objects)
             while part := list(islice(lines, PART)):
                 kept, found = objects.sound(part, lambda X: explain_supports(learner, X, *how))
-                yield len(kept), explained(options, found or [])
+                yield len(kept), [Explained([told]) for told in found or []]
 
         return Opened(objects.files, objects.log, parts())
 

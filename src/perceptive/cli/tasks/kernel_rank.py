@@ -18,7 +18,7 @@ from perceptive.cli.tasks import Opened
 from perceptive.cli.tasks.kernel_classify import OfKernel, check_idf, check_width, kernel_for
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import object_files, try_objects
-from perceptive.cli.tasks.rank import NO_LISTS, Rank, Scores, ranking_parameters, refuse_cost, scored_lists
+from perceptive.cli.tasks.rank import NO_LISTS, Rank, Scores, explained_lists, ranking_parameters, refuse_cost
 from perceptive.cli.tasks.rows import count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
 from perceptive.data.list_dataset import has_preference
@@ -94,16 +94,22 @@ class KernelRank(OfKernel, Rank):
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Lists with the scores of their candidates."""
         learner.dual.check_hypothesis(options.hypothesis or learner.parameters.hypothesis)
-        if learner.takes_objects:
-            return _scored_objects(learner, options)
-        width = learner.n_features or 0
+        return _scored_objects(learner, options) if learner.takes_objects else super().scored(learner, options)
 
-        def score(part: Any) -> Scores:
-            X, sizes = part.examples.narrow(width).X(width), np.diff(part.starts)
-            scores: Scores = learner.scores(X, sizes, options.hypothesis)
-            return scores
+    def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
+        """The scores of the candidates of some lists of rows."""
+        scores: Scores = learner.scores(_known(learner, part), np.diff(part.starts), options.hypothesis)
+        return scores
 
-        return scored_lists(stream_for(learner, options), score)
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the order of each list: the supports of each candidate, the best first."""
+        from perceptive.explanation import explain_supports
+
+        def tell(part: Any) -> list[Any]:
+            X = part.examples if learner.takes_objects else _known(learner, part)
+            return explain_supports(learner, X, None, options.top, options.hypothesis)
+
+        return explained_lists(self.scored(learner, options), tell)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Lists that have answers."""
@@ -114,6 +120,12 @@ class KernelRank(OfKernel, Rank):
             yield len(lists.starts) - 1, _dataset(learner, lists.take(np.arange(len(lists.starts) - 1)), grow=False)
 
         return Opened(lists.files, lists.log, parts())
+
+
+def _known(learner: Any, part: Any) -> Any:
+    """The candidates of some lists of rows, in the columns that the model has."""
+    width = learner.n_features or 0
+    return part.examples.narrow(width).X(width)
 
 
 def _dataset(learner: Any, lists: tuple[Any, Scores, NDArray[np.int64]], **how: Any) -> Any:

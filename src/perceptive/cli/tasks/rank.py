@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from perceptive.cli.console import pairs, tell_log, watched
 from perceptive.cli.options import as_json, given_to_learner
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.classify import examined, weights_of
+from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import ListsJob
 from perceptive.cli.tasks.rows import (
     FROM_DICTS,
@@ -87,19 +89,32 @@ class Rank:
 
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Lists with the scores of their candidates."""
-        width = learner.n_features
+        return scored_lists(stream_for(learner, options), partial(self.score, learner, options))
 
-        def score(part: Any) -> Scores:
-            rows = known_rows(part.examples, width)
-            scores: Scores = learner.scores_of(rows, part.starts, options.hypothesis)
-            return scores
-
-        return scored_lists(stream_for(learner, options), score)
+    def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
+        """The scores of the candidates of some lists."""
+        rows = known_rows(part.examples, learner.n_features)
+        scores: Scores = learner.scores_of(rows, part.starts, options.hypothesis)
+        return scores
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each list: its candidates from best to worst."""
         opened = self.scored(learner, options)
         return opened._replace(parts=((len(part), _lines(part, scores, options)) for _, (part, scores) in opened.parts))
+
+    def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """What made the order of each list: the features of each candidate, the best first."""
+        from perceptive.explanation import explain_rows, file_names
+
+        stream = stream_for(learner, options, names=True)
+
+        def tell(part: Any) -> list[Any]:
+            name = file_names(stream.format, stream.log.names, learner.space.names)
+            rows = part.examples.narrow(learner.n_features)
+            return explain_rows(learner, rows, name, None, options.top, options.hypothesis)
+
+        opened = scored_lists(stream, partial(self.score, learner, options))
+        return explained_lists(opened, tell)
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Top-1, MRR, MAP and NDCG of the lists that have answers."""
@@ -159,6 +174,26 @@ def scored_lists(stream: Stream, score: Callable[[Any], Scores]) -> Opened:
             yield len(part), (part, score(part) if len(part) else np.empty(0))
 
     return Opened(stream.files, stream.log, parts())
+
+
+def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:
+    """Scored lists with the explanations of their candidates, the best first."""
+
+    def parts() -> Iterator[tuple[int, list[Explained]]]:
+        number = 0
+        for n, (part, scores) in opened.parts:
+            told, lists = tell(part) if len(part) else [], []
+            for t, name in enumerate(part.names):
+                number += 1
+                begin, end = part.starts[t], part.starts[t + 1]
+                order = np.argsort(-scores[begin:end], kind="stable").tolist()
+                title = f"list {number}" if name is None else f"query {name}"
+                beside = {"order": order} if name is None else {"qid": name, "order": order}
+                titles = [f"{title}, candidate {j}" for j in order]
+                lists.append(Explained([told[begin + j] for j in order], titles, beside))
+            yield n, lists
+
+    return opened._replace(parts=parts())
 
 
 def _lines(part: Any, scores: Scores, options: argparse.Namespace) -> bytes:

@@ -7,11 +7,13 @@ from typing import Any
 
 from perceptive.cli.tasks import of_learner
 from perceptive.cli.tasks.classify import weights_of
+from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
 from perceptive.cli.tasks.rows import count
 from perceptive.cli.tasks.sentences import files_of, located, read
 from perceptive.cli.tasks.tag import Tag
+from perceptive.cli.tasks.tagged import words_of
 from perceptive.errors import UsageError
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
@@ -49,6 +51,13 @@ class Rerank(Tag):
         files = expand(options.data)
         source = InMemory(dataset, training.shuffle)
         return MemoryJob(learner, source, "top-1", files, Log(), counts, lambda learner: dataset)
+
+    def explained(self, learner: Any, X: list[Any], options: argparse.Namespace) -> list[Explained]:
+        """What the ranker saw in the labels that it chose."""
+        from perceptive.explanation import explain_choice
+
+        told = [explain_choice(learner, x, options.top, options.hypothesis) for x in X]
+        return [Explained([one], beside={"tokens": words_of(x)}) for x, one in zip(X, told, strict=True)]
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features of the ranker, where it is linear."""

@@ -15,10 +15,11 @@ from perceptive.cli.console import table
 from perceptive.cli.labels import breaks_line
 from perceptive.cli.options import given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
+from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
 from perceptive.cli.tasks.sentences import batches, files_of, located, read, remember, tokens_of
-from perceptive.cli.tasks.tagged import explained, tagged
+from perceptive.cli.tasks.tagged import tagged, words_of
 from perceptive.data.dataset import Dataset
 from perceptive.errors import UsageError
 from perceptive.learners.sequence import SequenceLearner
@@ -121,20 +122,26 @@ class Tag:
         return Opened(expand(options.data) if options.data else [], Log(), parts())
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the label of each token."""
-        from perceptive.explanation import explain_tokens
-
+        """What made the labels of each sentence."""
         options.text = None
 
-        def parts() -> Iterator[tuple[int, bytes]]:
+        def parts() -> Iterator[tuple[int, list[Explained]]]:
             for batch in batches(options, learner):
                 with located([sentence.place for sentence in batch]):
                     X = [tokens_of(options, learner, sentence) for sentence in batch]
-                    found = explain_tokens(learner, X, options.top, options.hypothesis)
-                texts = [explained(x, one, options.json) for x, one in zip(X, found, strict=True)]
-                yield len(batch), "".join(texts).encode()
+                    yield len(batch), self.explained(learner, X, options)
 
         return Opened(expand(options.data), Log(), parts())
+
+    def explained(self, learner: Any, X: list[Any], options: argparse.Namespace) -> list[Explained]:
+        """What made the label of each token."""
+        from perceptive.explanation import explain_tokens
+
+        told = []
+        for x, found in zip(X, explain_tokens(learner, X, options.top, options.hypothesis), strict=True):
+            words = words_of(x)
+            told.append(Explained(found, words, {"tokens": words, "labels": [one.label for one in found]}))
+        return told
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts."""

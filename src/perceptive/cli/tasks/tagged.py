@@ -40,13 +40,9 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
                 yield head + "".join(row + "\n" for row in _with_others(sentence, rows, separator)) + "\n"
 
 
-def explained(sentence: list[Any], found: list[Any], json: bool) -> str:
-    """The explanations of the labels of a sentence, token by token."""
-    words = [row if isinstance(row, str) else row[0] for row in sentence]
-    if json:
-        explanations = [told.to_dict() for told in found]
-        return as_json({"tokens": words, "labels": [told.label for told in found], "explanations": explanations}) + "\n"
-    return "".join(f"{word}: {told}\n" for word, told in zip(words, found, strict=True)) + "\n"
+def words_of(sentence: list[Any]) -> list[str]:
+    """The first column."""
+    return [row if isinstance(row, str) else row[0] for row in sentence]
 
 
 def _columns(sentence: Sentence, labels: list[Any], margin: list[float] | None, separator: str) -> list[str]:
