@@ -322,7 +322,8 @@ PARTS = Group(
 PATHS = Group(
     "prediction",
     {
-        "text": {"metavar": "TEXT", "help": "a text instead of files, cut into tokens here"},
+        "text": {"metavar": "TEXT", "help": "a text instead of files, cut into sentences and tokens here"},
+        "raw": _flag("files are texts, a line a paragraph, cut into sentences and tokens here"),
         "kbest": {"type": whole(1), "metavar": "K", "help": "the k best label sequences, with their scores"},
         "margin": _flag("how sure each label is; with an encoding, labels of IOB1 as those of BIO"),
         "spans": _flag("segments instead of tokens: start, end, type, text"),

@@ -64,7 +64,8 @@ class Command:
             parser.add_argument("--top", type=whole(1), default=20, help=top)
         else:
             files = f"{self.data}, globs, or - for standard input"
-            parser.add_argument("data", nargs=self.several, metavar="DATA", help=files)
+            data = parser.add_argument("data", nargs="+", metavar="DATA", default=[], help=files)
+            data.required = self.several == "+"  # nargs="*" would take none where options stand before the files
         if self.use in (_predict, _explain):
             parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
         g.add_groups(parser, options_of(self.name))
@@ -192,18 +193,21 @@ COMMANDS = {
             "tag", _predict,
             "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns "
             "come out as they went in, the label behind them, separated by tabs if those of the first file are, else "
-            "by spaces; CoNLL-U comes out with the label in its column. With --kbest each sentence comes k times, "
-            "under a line with rank and score; with --margin a last column says what the best path through another "
-            "label would lose. A column of labels is passed over: that of training, where there are as many columns, "
-            "or --label-column.",
+            "by spaces; CoNLL-U comes out with the label in its column, texts with spans (doccano, Prodigy, spaCy, "
+            "brat) with the spans that were found, and --raw text as tokens in columns. What standard input has is "
+            "tagged as it comes. With --kbest each sentence comes k times, under a line with rank and score; with "
+            "--margin a last column says what the best path through another label would lose. A column of labels is "
+            "passed over: that of training, where there are as many columns, or --label-column.",
             [
                 "perceptive tag chunk.model new.conll > tagged.conll",
                 'perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans',
                 "cat new.conll | perceptive tag chunk.model - --kbest 5 --margin",
                 "perceptive tag rerank.model new.conll > tagged.conll",
                 "perceptive tag upos.model new.conllu > tagged.conllu",
+                "perceptive tag ner.model notes.jsonl > tagged.jsonl",
+                "tail -f news.txt | perceptive tag ner.model - --raw --spans",
             ],
-            "files in columns", "*", "a model file, of train --task tag or rerank",
+            "files of sentences or texts", "*", "a model file, of train --task tag or rerank",
         ),
         Command(
             "explain", _explain,

@@ -5,6 +5,11 @@ format          what it is
 ==============  ==========================================================================
 ``conll``       columns: a token to a line (`perceptive.streams.conll`)
 ``conllu``      the ten columns of Universal Dependencies (`perceptive.streams.conllu`)
+``doccano``     a JSON record to a line, text and spans (`perceptive.streams.documents`);
+``prodigy``     these two, and the next, are told apart line by line
+``spacy``
+``brat``        a text, and its spans in a file beside it (`perceptive.streams.brat`)
+``raw``         a text, every line of it a paragraph; never guessed
 ==============  ==========================================================================
 
 >>> import pathlib, tempfile
@@ -14,6 +19,10 @@ format          what it is
 ([[('Hi',)]], [['INTJ']])
 >>> read(path, columns=["form", "lemma"], label="xpos")
 ([[('Hi', 'hi')]], [['UH']])
+>>> path = path.with_name("notes.jsonl")
+>>> _ = path.write_text('{"text": "Ada left.", "label": [[0, 3, "PER"]]}\n')
+>>> read(path)
+([[('Ada',), ('left',), ('.',)]], [['B-PER', 'O', 'O']])
 """
 
 from __future__ import annotations
@@ -22,14 +31,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from perceptive.data.documents import Slips, bare_sentences, sentences_of
 from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import Paths, expand
+from perceptive.streams.brat import is_brat, read_brat
 from perceptive.streams.columns import LAST, Columns
-from perceptive.streams.conll import read_columns
+from perceptive.streams.conll import column_format, read_columns
+from perceptive.streams.documents import JSON_FORMATS, Document, is_json, read_json, read_raw
+from perceptive.streams.guessing import by_name
 from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import UTF8
 
-FORMATS = ("conll", "conllu")
+COLUMNS = ("conll", "conllu")
+DOCUMENTS = (*JSON_FORMATS, "brat", "raw")
+FORMATS = (*COLUMNS, *DOCUMENTS)
 Labels = list[str]
 
 
@@ -54,20 +69,50 @@ class SentenceFiles:
         Of the files.
     format : str or None
         One of `FORMATS`; None where the name of a file, or its first lines, are to tell.
+    repair : {"warn", "error", "off"}
+        What is done with spans that tokens cannot tell: see `perceptive.data.documents.sentences_of`.
     """
 
     columns: Columns = Columns()
     encoding: str = UTF8
     format: str | None = None
+    repair: str = "warn"
 
     def __post_init__(self) -> None:
         if self.format not in (*FORMATS, None):
             raise ParameterError(f"{{}}: it must be one of {', '.join(FORMATS)}", Parameter("format", self.format))
 
-    def blocks(self, paths: Paths, live: bool = False) -> Iterator[list[Sentence]]:
-        """The sentences of files, some at a time; with ``live`` as soon as they are there."""
+    def format_of(self, path: str) -> str:
+        """The format of a file; of the JSON ones doccano's stands for all."""
+        if self.format is not None:
+            return self.format
+        if is_brat(path):
+            return "brat"
+        return "doccano" if by_name(path) == "json" or is_json(path) else column_format(path, self.encoding)
+
+    def documents(self, path: str, live: bool = False) -> Iterator[list[Document]]:
+        """The texts of a file that has some, some at a time."""
+        format = self.format_of(path)
+        if format == "brat":
+            return read_brat(path, self.encoding)
+        return read_raw(path, self.encoding, live) if format == "raw" else read_json(path, self.encoding, live)
+
+    def blocks(self, paths: Paths, live: bool = False, labels: bool = True) -> Iterator[list[Sentence]]:
+        """The sentences of files, some at a time; with ``live`` as soon as they are there.
+
+        ``labels``: whether spans become labels, and no sentence ends within one.
+        """
+        slips = Slips()
         for path in expand(paths):
-            yield from read_columns(path, self.encoding, live, self.format)
+            if self.format_of(path) in COLUMNS:
+                yield from read_columns(path, self.encoding, live, self.format)
+                continue
+            for some in self.documents(path, live):
+                if labels:
+                    yield [x for document in some for x in sentences_of(document, self.repair, slips)]
+                else:
+                    yield [x for document in some for x in bare_sentences(document)]
+        slips.tell(self.repair)
 
     def read(self, paths: Paths, most: int | None = None) -> Annotated:
         """All sentences with their labels, or the first so many."""
@@ -95,6 +140,7 @@ def read(
     label: int | str = LAST,
     encoding: str = UTF8,
     format: str | None = None,
+    repair: str = "warn",
 ) -> tuple[list[list[Row]], list[Labels]]:
     """Read files of sentences into tokens and labels, for `SequenceTagger.fit`.
 
@@ -109,10 +155,12 @@ def read(
         Of the files.
     format : str, optional
         Where the name of a file and its first lines do not tell.
+    repair : {"warn", "error", "off"}
+        What is done with spans that tokens cannot tell.
 
     Returns
     -------
     X : list of sentences, each a list of tokens, each a tuple of columns
     y : list of label sequences
     """
-    return SentenceFiles(Columns(tuple(columns), label), encoding, format).read(paths)[:2]
+    return SentenceFiles(Columns(tuple(columns), label), encoding, format, repair).read(paths)[:2]

@@ -24,6 +24,7 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner, check_reranking
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
+from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.state import State, number_or_nan, plain
 
 
@@ -180,6 +181,10 @@ class Reranker(BaseEstimator):
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
         """The labels of each sentence: of the tagger's candidates, the one that the ranker puts on top."""
         return LabelSequences(self.learner_.predict_many(X, hypothesis))
+
+    def predict_spans(self, text: str, *, hypothesis: str | None = None) -> list[TextSpan]:
+        """The segments of a raw text, which is cut into sentences and tokens: label, start, end, text of each."""
+        return predict_spans(self.learner_, text, hypothesis)
 
     def candidates(self, X: Sequence[Any]) -> list[list[Candidate]]:
         """What the tagger proposes: for each sentence label sequences with scores, the best first."""

@@ -23,6 +23,7 @@ from perceptive.learners.calibration import probabilities
 from perceptive.learners.margins import below_best, temperature_of
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_state import is_preset, plain_template
+from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
@@ -153,6 +154,21 @@ class SequenceTagger(
     def predict_one(self, x: Sequence[Any]) -> list[Any]:
         """The labels of one sentence."""
         return self.predict([x])[0]
+
+    def predict_spans(self, text: str, *, hypothesis: str | None = None) -> list[TextSpan]:
+        """The segments of a raw text, which is cut into sentences and tokens: label, start, end, text of each.
+
+        Offsets count code points: ``text[start:end]`` is the text of a segment.
+
+        Examples
+        --------
+        >>> from perceptive import SequenceTagger
+        >>> tagger = SequenceTagger(template="ner").fit([["Ada", "left", "Rome"]], [["B-PER", "O", "B-LOC"]])
+        >>> tagger.predict_spans("Ada left.")
+        [TextSpan(label='PER', start=0, end=3, text='Ada')]
+        """
+        check_is_fitted(self, "learner_")
+        return predict_spans(self.learner_, text, hypothesis)
 
     def predict_kbest(
         self, X: Sequence[Any], k: int, *, forced: Sequence[Sequence[Any]] | None = None

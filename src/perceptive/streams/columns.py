@@ -40,6 +40,8 @@ class Columns:
 
     def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str]]:
         """The tokens of a sentence, and their labels; equal rows share their token in ``known``."""
+        if sentence.labels is not None:
+            return [(str(token),) for (token,) in sentence.rows], sentence.labels
         mine = self.of(sentence)
         if sentence.universal:
             return mine._named(sentence), [conllu.cell(row, str(mine.label)) for row in sentence.rows]
@@ -58,6 +60,8 @@ class Columns:
 
     def tokens(self, sentence: Sentence, label: bool = True) -> list[Row]:
         """The tokens alone; ``label``: whether there is a column of labels to leave out."""
+        if sentence.document is not None:
+            return sentence.rows
         mine = self.of(sentence)
         if sentence.universal:
             return mine._named(sentence)
@@ -82,6 +86,8 @@ class Columns:
 
     def settled(self, sentence: Sentence) -> Columns:
         """What a model is to remember of them that has learned from such a file."""
+        if sentence.document is not None:
+            return Columns()
         mine = self.of(sentence)
         if sentence.universal or not mine.chosen:
             return mine

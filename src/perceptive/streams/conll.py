@@ -94,13 +94,14 @@ def read_columns(
     path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
 ) -> Iterator[list[Sentence]]:
     """The sentences of a file, block by block; ``format`` is "conll" or "conllu" where it is not to be guessed."""
-    check_encoding(encoding)
-    lines = _first_lines(path, encoding)
-    if format is None:
-        format = "conllu" if by_name(path) == "conllu" or is_conllu(lines) else "conll"
-    if format == "conllu":
+    if (format or column_format(path, encoding)) == "conllu":
         return read_conllu(path, encoding, live)
-    return _read(path, _Look.at(lines), encoding, live)
+    return _read(path, _Look.at(_first_lines(path, encoding)), encoding, live)
+
+
+def column_format(path: str, encoding: str = UTF8) -> str:
+    """Whether a file in columns is "conllu", or "conll"."""
+    return "conllu" if by_name(path) == "conllu" or is_conllu(_first_lines(path, encoding)) else "conll"
 
 
 def _first_lines(path: str, encoding: str) -> list[str]:
@@ -110,6 +111,7 @@ def _first_lines(path: str, encoding: str) -> list[str]:
         *whole, _ = start.split(b"\n")
         return any(line.strip() and not line.startswith(b"#") for line in whole)
 
+    check_encoding(encoding)
     *whole, last = peek(path, enough=enough).removeprefix(MARK).decode(encoding, errors="replace").split("\n")
     return whole or [last]
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from perceptive.streams.documents import Document
+
 Row = tuple[str, ...]
 
 
@@ -40,6 +42,10 @@ class Sentence:
         Lines that are no tokens, each with the number of the token that it stands before.
     universal : bool
         Whether the columns are those of CoNLL-U.
+    labels : list of str or None
+        Where they are told by spans, and not by a column.
+    document : Document or None
+        The text that the tokens come from, where there is one.
     """
 
     rows: list[Row]
@@ -47,3 +53,5 @@ class Sentence:
     separator: str = " "
     others: list[tuple[int, str]] = field(default_factory=list)
     universal: bool = False
+    labels: list[str] | None = None
+    document: Document | None = None

@@ -42,16 +42,26 @@ def text_lines(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[
     for block in blocks(path, live=live):
         raw = bytes(block.text)
         block.release()
-        try:
-            text = raw.decode(encoding)
-        except UnicodeDecodeError as error:
-            at = number + raw[: error.start].count(b"\n")
-            called = encoding.upper().replace("_", "-")
-            raise ValueError(
-                f"{shown(path)}:{at}: not {called} ({error.reason}); convert the file, or say which encoding it has"
-            ) from None
-        lines = text.split("\n")
+        lines = _decoded(raw, path, number, encoding).split("\n")
         if not lines[-1]:
             lines.pop()
         yield number, lines
         number += len(lines)
+
+
+def whole_text(path: str, encoding: str = UTF8) -> str:
+    """A file as one text, its line ends as they are; without a byte order mark."""
+    check_encoding(encoding)
+    return _decoded(b"".join(bytes(block.text) for block in blocks(path)), path, 1, encoding)
+
+
+def _decoded(raw: bytes, path: str, line: int, encoding: str) -> str:
+    """Bytes that begin on a line of a file as text."""
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        at = line + raw[: error.start].count(b"\n")
+        called = encoding.upper().replace("_", "-")
+        raise ValueError(
+            f"{shown(path)}:{at}: not {called} ({error.reason}); convert the file, or say which encoding it has"
+        ) from None

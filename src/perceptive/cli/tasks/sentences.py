@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from perceptive.cli.options import as_option
+from perceptive.data.documents import bare_sentences
 from perceptive.data.sentence_files import Annotated, SentenceFiles
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
-from perceptive.features.tokens import tokenise
-from perceptive.streams.blocks import STDIN
+from perceptive.streams.blocks import STDIN, expand
 from perceptive.streams.columns import LAST, Columns
+from perceptive.streams.documents import Document
 from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import check_encoding
 
@@ -32,12 +33,14 @@ def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
         encoding = check_encoding(options.input_encoding)
     except ValueError as error:
         raise UsageError(f"--input-encoding: {error}") from None
-    return SentenceFiles(columns, encoding, options.format)
+    format = "raw" if getattr(options, "raw", False) else options.format
+    return SentenceFiles(columns, encoding, format, getattr(options, "repair", None) or "warn")
 
 
 def read(paths: list[str], files: SentenceFiles) -> Annotated:
     """The sentences of files, their labels, and where they stand."""
-    found = files.read(paths)
+    with located([]):
+        found = files.read(paths)
     if not found.X:
         raise ValueError(f"{', '.join(paths)}: there are no sentences; check the files")
     return found
@@ -50,20 +53,19 @@ def remember(learner: Any, columns: Columns, sentence: Sequence[Any]) -> None:
 
 def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence]]:
     """The sentences of files, or of a text, some at a time; of standard input as they come."""
-    if options.text is not None:
-        tokens = tokenise(options.text)
-        if tokens:
-            yield [Sentence([(token,) for token in tokens], Place("--text", [1] * len(tokens)))]
+    if getattr(options, "text", None) is not None:
+        if sentences := bare_sentences(Document(options.text, path="--text", format="raw")):
+            yield sentences
         return
-    for path in options.data:
-        for block in files_of(options, learner).blocks(path, live=path == STDIN):
+    for path in expand(options.data):
+        for block in files_of(options, learner).blocks(path, live=path == STDIN, labels=False):
             for begin in range(0, len(block), BATCH):
                 yield block[begin : begin + BATCH]
 
 
 def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> list[Row]:
     """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
-    if options.text is not None:
+    if sentence.document is not None:
         return sentence.rows
     columns = files_of(options, learner).columns.of(sentence)
     if sentence.universal or columns.chosen or options.label_column is not None:

@@ -20,6 +20,7 @@ from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
 from perceptive.cli.tasks.sentences import batches, files_of, located, read, remember, tokens_of
 from perceptive.cli.tasks.tagged import tagged, words_of
+from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.errors import UsageError
 from perceptive.learners.sequence import SequenceLearner
@@ -103,11 +104,18 @@ class Tag:
         """The columns as they came, with the labels behind them."""
         if bool(options.data) == (options.text is not None):
             raise UsageError("give files, or --text")
+        if options.raw and (options.text is not None or options.format):
+            raise UsageError("--raw is about files that are texts; leave out --text and --format")
         if options.spans and (options.kbest or options.margin):
             raise UsageError("--spans does not go with --kbest and --margin")
         broken = [label for label in learner.classes if breaks_line(label)]
         if broken and not options.json:
             raise UsageError(f"the label {broken[0]!r} would break the lines of the output; ask for --json")
+
+        files = files_of(options, learner)
+        paths = expand(options.data) if options.data else []
+        if not (options.spans or options.kbest or options.margin or options.json) and writes_documents(files, paths):
+            return Opened(paths, Log(), tagged_documents(options, learner, files, paths))
 
         def parts() -> Iterator[tuple[int, bytes]]:
             separator = ""
@@ -119,11 +127,10 @@ class Tag:
                     lines = "".join(tagged(options, learner, batch, separator))
                 yield len(batch), lines.encode()
 
-        return Opened(expand(options.data) if options.data else [], Log(), parts())
+        return Opened(paths, Log(), parts())
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
         """What made the labels of each sentence."""
-        options.text = None
 
         def parts() -> Iterator[tuple[int, list[Explained]]]:
             for batch in batches(options, learner):

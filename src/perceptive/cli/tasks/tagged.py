@@ -8,6 +8,7 @@ from typing import Any
 
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks.sentences import files_of, tokens_of
+from perceptive.data.documents import spans_of
 from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
 from perceptive.streams import conllu
@@ -27,9 +28,9 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
         for rank, (labels, score) in enumerate(found):
             of_best = margin.tolist() if margin is not None and rank == 0 else None
             if options.json:
-                yield as_json(_json(options, learner, tokens, labels, score, of_best)) + "\n"
+                yield as_json(_json(options, learner, sentence, tokens, labels, score, of_best)) + "\n"
             elif options.spans:
-                found_spans = _spans(options, learner, tokens, labels)
+                found_spans = _spans(learner, sentence, tokens, labels)
                 yield "".join("\t".join(map(str, span)) + "\n" for span in found_spans) + "\n"
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
@@ -82,30 +83,43 @@ def _with_others(sentence: Sentence, rows: list[str], separator: str) -> Iterato
             yield rows[t]
 
 
-def _spans(
-    options: argparse.Namespace, learner: Any, sentence: list[Any], labels: list[Any]
-) -> list[tuple[int, int, str, str]]:
-    """Start, end, type and text: places in the text where the tokens know theirs, else numbers of tokens."""
-    if learner.scheme is None:
-        raise UsageError("the labels of this model do not mark segments; leave out --spans")
-    found = []
-    for begin, end, kind in spans(labels, learner.given or learner.scheme):
-        words = [row[0] for row in sentence[begin:end]]
-        if options.text is None:
-            found.append((begin, end, kind, " ".join(words)))
-        else:
-            first, last = words[0].start, words[-1].end
-            found.append((first, last, kind, " ".join(options.text[first:last].split())))
-    return found
+def _spans(learner: Any, sentence: Sentence, tokens: list[Any], labels: list[Any]) -> list[tuple[int, int, str, str]]:
+    """Start, end, type and text: places in the text where the tokens come from one, else numbers of tokens."""
+    scheme = scheme_of(learner, "leave out --spans")
+    document = sentence.document
+    if document is None:
+        found = spans(labels, scheme)
+        return [(begin, end, kind, " ".join(row[0] for row in tokens[begin:end])) for begin, end, kind in found]
+    return [
+        (start + document.offset, end + document.offset, kind, " ".join(document.text[start:end].split()))
+        for start, end, kind in spans_of([token for (token,) in tokens], labels, scheme)
+    ]
+
+
+def scheme_of(learner: Any, cure: str) -> str:
+    """The scheme of a model's labels; raises where they mark no segments."""
+    scheme: str | None = learner.given or learner.scheme
+    if scheme is None:
+        raise UsageError(f"the labels of this model do not mark segments; {cure}")
+    return scheme
 
 
 def _json(
-    options: argparse.Namespace, learner: Any, sentence: list[Any], labels: list[Any], score: Any, margin: Any
+    options: argparse.Namespace,
+    learner: Any,
+    sentence: Sentence,
+    tokens: list[Any],
+    labels: list[Any],
+    score: Any,
+    margin: Any,
 ) -> dict[str, Any]:
-    told: dict[str, Any] = {"tokens": [row[0] for row in sentence], "labels": labels}
+    told: dict[str, Any] = {"tokens": [row[0] for row in tokens], "labels": labels}
+    if sentence.document is not None:
+        offset = sentence.document.offset
+        told["offsets"] = [[token.start + offset, token.end + offset] for (token,) in tokens]
     if options.spans:
         names = ("start", "end", "type", "text")
-        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(options, learner, sentence, labels)]
+        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(learner, sentence, tokens, labels)]
     if score is not None:
         told["score"] = score
     if margin is not None:

@@ -1,0 +1,55 @@
+"""What ``perceptive tag`` writes of texts with spans: the same format again, with the spans that it found."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from perceptive.cli.tasks.sentences import BATCH, located
+from perceptive.cli.tasks.tagged import scheme_of
+from perceptive.data.documents import bare_sentences, spans_of, with_spans
+from perceptive.data.sentence_files import SentenceFiles
+from perceptive.errors import UsageError
+from perceptive.streams.blocks import STDIN
+from perceptive.streams.brat import as_lines
+from perceptive.streams.documents import Document, as_line
+
+
+def writes_documents(files: SentenceFiles, paths: Sequence[str]) -> bool:
+    """Whether files are texts with spans; raises where some are, and are not to be written together."""
+    formats = {files.format_of(path) for path in paths}
+    of_texts = formats - {"conll", "conllu", "raw"}
+    if of_texts and len(formats) > 1:
+        raise UsageError(f"the files are of several formats ({', '.join(sorted(formats))}); tag them apart")
+    if "brat" in of_texts and len(paths) > 1:
+        raise UsageError("the spans of one text at a time are written for brat; tag files apart, or ask for --json")
+    return bool(of_texts)
+
+
+def tagged_documents(
+    options: argparse.Namespace, learner: Any, files: SentenceFiles, paths: Sequence[str]
+) -> Iterator[tuple[int, bytes]]:
+    """The texts of files with the spans that a tagger finds."""
+    scheme = scheme_of(learner, "ask for --json")
+    for path in paths:
+        for block in files.documents(path, live=path == STDIN):
+            for begin in range(0, len(block), BATCH):
+                found = _tagged(options, learner, scheme, block[begin : begin + BATCH])
+                lines = [as_lines(one) if one.format == "brat" else as_line(one, one.format) + "\n" for one in found]
+                yield len(found), "".join(lines).encode()
+
+
+def _tagged(options: argparse.Namespace, learner: Any, scheme: str, documents: Sequence[Document]) -> list[Document]:
+    sentences = [bare_sentences(document) for document in documents]
+    every = list(itertools.chain.from_iterable(sentences))
+    with located([sentence.place for sentence in every]):
+        labels = iter(learner.predict_many([sentence.rows for sentence in every], options.hypothesis))
+    return [
+        with_spans(
+            document,
+            [span for one in some for span in spans_of([token for (token,) in one.rows], next(labels), scheme)],
+        )
+        for document, some in zip(documents, sentences, strict=True)
+    ]

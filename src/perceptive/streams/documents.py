@@ -1,0 +1,221 @@
+r"""Texts with spans, a JSON record to a line: what doccano, Prodigy and spaCy write and read.
+
+===========  ==================================================================================================
+format       a line
+===========  ==================================================================================================
+``doccano``  ``{"text": "Ada left.", "label": [[0, 3, "PER"]]}``; also ``labels``, and ``entities`` of objects
+``prodigy``  ``{"text": "Ada left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "tokens": […]}``
+``spacy``    ``["Ada left.", {"entities": [[0, 3, "PER"]]}]``
+===========  ==================================================================================================
+
+Offsets count code points, as Python does. A record without spans is a text alone.
+
+>>> parse('{"text": "Ada left.", "label": [[0, 3, "PER"]]}', "notes.jsonl", 1).spans
+[Span(start=0, end=3, label='PER')]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from perceptive.streams.blocks import MARK, peek, shown
+from perceptive.streams.text_lines import UTF8, text_lines
+
+JSON_FORMATS = ("doccano", "prodigy", "spacy")
+KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy"}
+ENDS = (("start", "end"), ("start_offset", "end_offset"))
+ARRAY = "the file is one JSON array; write a record a line, as jq -c '.[]' does"
+SHORT = 40  # characters of a value that a message shows
+
+
+class Span(NamedTuple):
+    """A part of a text, and what it is."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(slots=True)
+class Document:
+    """A text, its spans, and where it stands.
+
+    Attributes
+    ----------
+    text : str
+    spans : list of Span or None
+        None where nothing is said of them.
+    path, line : str, int
+        The file, and the line that it begins on.
+    format : str
+        That it is written in.
+    tokens : list of (int, int) or None
+        Start and end of each, where the file says them.
+    record : dict
+        What else the file says.
+    offset : int
+        Where the text begins, counted from the begin of the file.
+    """
+
+    text: str
+    spans: list[Span] | None = None
+    path: str = ""
+    line: int = 1
+    format: str = "doccano"
+    tokens: list[tuple[int, int]] | None = None
+    record: dict[str, Any] = field(default_factory=dict)
+    offset: int = 0
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.path}:{self.line}"
+
+
+def is_json(path: str) -> bool:
+    """Whether a file begins with a record of a text."""
+    first = peek(path).removeprefix(MARK).lstrip().split(b"\n", 1)[0]
+    if first[:1] not in (b"{", b"["):
+        return False
+    try:
+        record = json.loads(first)
+    except (ValueError, RecursionError):
+        return first[:1] == b"{" and b'"text"' in first  # too long to be seen, or broken: the reader says so
+    return (isinstance(record, dict) and "text" in record) or _is_spacy(record)
+
+
+def _is_spacy(record: Any) -> bool:
+    return isinstance(record, list) and len(record) == 2 and isinstance(record[0], str) and isinstance(record[1], dict)
+
+
+def read_json(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[list[Document]]:
+    """The documents of a file, block by block."""
+    for first, lines in text_lines(path, encoding, live):
+        found: list[Document] = []
+        for number, line in enumerate(lines, first):
+            if not line.strip():
+                continue
+            try:
+                found.append(parse(line, shown(path), number))
+            except ValueError:
+                yield found  # what precedes it is sound
+                raise
+        yield found
+
+
+def read_raw(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[list[Document]]:
+    """The lines of a text, each a document that knows where it begins; empty ones say nothing."""
+    offset = 0
+    for first, lines in text_lines(path, encoding, live):
+        found: list[Document] = []
+        for number, line in enumerate(lines, first):
+            if line.strip():
+                found.append(Document(line, None, shown(path), number, "raw", offset=offset))
+            offset += len(line) + 1
+        yield found
+
+
+def parse(line: str, path: str, number: int) -> Document:
+    """The document of a line; raises ValueError with the place where it is none."""
+    place = f"{path}:{number}"
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        if line.strip() == "[":
+            raise ValueError(f"{place}: {ARRAY}") from None
+        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise ValueError(f"{place}: not JSON ({what}); write a record a line") from None
+    except RecursionError:
+        raise ValueError(f"{place}: nested too deeply; write a record with text and spans") from None
+    if _is_spacy(record):
+        document = Document(record[0], None, path, number, "spacy", record=record[1])
+        listed = record[1].get("entities")
+    elif isinstance(record, list) and record and all(map(_is_spacy, record)):
+        raise ValueError(f"{place}: {ARRAY}")
+    else:
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+            raise ValueError(f"{place}: there is no text; write an object with text and label, or [text, {{…}}]")
+        key = next((key for key in KEYS if key in record), "label")
+        document = Document(record["text"], None, path, number, KEYS[key], record=record)
+        listed = record.get(key)
+        if record.get("tokens") is not None:
+            document.tokens = _tokens(document, record["tokens"])
+    try:
+        document.text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{place}: character {error.start} is half of a surrogate pair; write both halves") from None
+    if listed is not None:
+        if not isinstance(listed, list):
+            raise ValueError(f"{place}: {_short(listed)} is no list of spans; write [[start, end, label], …]")
+        document.spans = [_span(document, one) for one in listed]
+    return document
+
+
+def _span(document: Document, one: Any) -> Span:
+    if isinstance(one, Mapping):
+        start, end = next(((one[a], one[b]) for a, b in ENDS if a in one and b in one), (None, None))
+        label = one.get("label")
+    elif isinstance(one, list) and len(one) == 3:
+        start, end, label = one
+    else:
+        raise ValueError(f"{document.place}: {_short(one)} is no span; write [start, end, label]")
+    return checked(document.place, document.text, start, end, label)
+
+
+def checked(place: str, text: str, start: Any, end: Any, label: Any) -> Span:
+    """A span that lies within its text and has a label; raises ValueError, naming the place, where it has not."""
+    said, n = f"{place}: the span {_short([start, end, label])}", len(text)
+    if type(start) is not int or type(end) is not int:
+        raise ValueError(f"{said} has no whole numbers as its ends; write [start, end, label]")
+    if not 0 <= start < end <= n:
+        raise ValueError(
+            f"{said} does not lie within the text, which has {n:,} characters; count code points from 0, neither bytes "
+            "nor UTF-16, and the end behind the last"
+        )
+    if not isinstance(label, str) or not label or any(c.isspace() and c != " " for c in label):
+        raise ValueError(f"{said} has no label in one line; name it")
+    return Span(start, end, label)
+
+
+def _tokens(document: Document, listed: Any) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for one in listed if isinstance(listed, list) else [listed]:
+        start, end = (one.get("start"), one.get("end")) if isinstance(one, dict) else (None, None)
+        before = found[-1][1] if found else 0
+        if type(start) is not int or type(end) is not int or not before <= start < end <= len(document.text):
+            raise ValueError(
+                f"{document.place}: {_short(one)} is no token of the text behind those before it; write start and end, "
+                "or leave out the tokens"
+            )
+        found.append((start, end))
+    return found
+
+
+def _short(value: Any) -> str:
+    said = json.dumps(value, ensure_ascii=False, default=str)
+    return said if len(said) <= SHORT else said[:SHORT] + "…"
+
+
+def as_line(document: Document, format: str) -> str:
+    """A document as a line of a format, with all else that its own record says where that is of the same kind.
+
+    Examples
+    --------
+    >>> as_line(Document("Ada left.", [Span(0, 3, "PER")]), "spacy")
+    '["Ada left.", {"entities": [[0, 3, "PER"]]}]'
+    """
+    spans = [list(span) for span in document.spans or ()]
+    same = document.record if (document.format == "spacy") == (format == "spacy") else {}
+    kept = {key: value for key, value in same.items() if key not in ("text", *KEYS)}
+    if format == "spacy":
+        return json.dumps([document.text, {**kept, "entities": spans}], ensure_ascii=False)
+    if format == "doccano":
+        return json.dumps({**kept, "text": document.text, "label": spans}, ensure_ascii=False)
+    places = enumerate(document.tokens or ())
+    tokens = [{"text": document.text[start:end], "start": start, "end": end, "id": i} for i, (start, end) in places]
+    listed = [span._asdict() for span in document.spans or ()]
+    of_tokens = {} if document.tokens is None else {"tokens": tokens}
+    return json.dumps({**kept, "text": document.text, **of_tokens, "spans": listed}, ensure_ascii=False)

@@ -1,0 +1,207 @@
+"""Texts with spans: doccano, Prodigy, spaCy and brat; how spans become labels, and the other way."""
+
+import json
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples import examples
+from perceptive import SequenceTagger
+from perceptive.data import sentence_files
+from perceptive.data.documents import bare_sentences, sentences_of, spans_of
+from perceptive.features.sentence_ends import split_sentences
+from perceptive.features.tokens import tokenise
+from perceptive.streams.documents import Document, Span, as_line, parse
+
+TEXT = "Zoë 😀 met Ada. She left."
+SPANS = [Span(0, 3, "PER"), Span(10, 13, "PER")]
+LINES = {
+    "doccano": {"text": TEXT, "label": [[0, 3, "PER"], [10, 13, "PER"]], "id": 7},
+    "prodigy": {
+        "text": TEXT,
+        "spans": [{"start": 0, "end": 3, "label": "PER"}, {"start": 10, "end": 13, "label": "PER"}],
+    },
+    "spacy": [TEXT, {"entities": [[0, 3, "PER"], [10, 13, "PER"]]}],
+}
+LABELS = [["B-PER", "O", "O", "B-PER", "O"], ["O", "O", "O"]]
+texts = st.text(st.sampled_from("aZé.!? \n\u0301\u200d👩🚀🇳🇱़क'-1,@:/"), max_size=30)
+
+
+@pytest.mark.parametrize("format", LINES)
+def test_formats_say_the_same(format, tmp_path):
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n" + json.dumps(LINES[format]) + "\r\n", encoding="utf-8-sig")
+    document = parse(json.dumps(LINES[format]), "a", 1)
+    assert (document.format, document.spans) == (format, SPANS)
+    assert json.loads(as_line(document, format)) == LINES[format]
+    for other in LINES:
+        assert parse(as_line(document, other), "a", 1).spans == SPANS
+    X, y = sentence_files.read(path)
+    assert X[1] == [("She",), ("left",), (".",)]
+    assert y == LABELS
+    (tmp_path / "unnamed").write_bytes(path.read_bytes())
+    assert sentence_files.read(tmp_path / "unnamed") == (X, y)
+
+
+def test_other_ways_to_write_spans():
+    of_objects = [{"id": 1, "start_offset": 0, "end_offset": 3, "label": "PER"}]
+    for record in (
+        {"text": "Zoë", "labels": [[0, 3, "PER"]]},
+        {"text": "Zoë", "entities": of_objects, "relations": []},
+    ):
+        assert parse(json.dumps(record), "a", 1).spans == [Span(0, 3, "PER")]
+    assert parse('{"text": "Zoë"}', "a", 1).spans is None
+
+
+def test_tokens_of_prodigy_are_kept():
+    tokens = [{"text": "New York", "start": 0, "end": 8, "id": 0}, {"text": "!", "start": 8, "end": 9, "id": 1}]
+    document = parse(json.dumps({"text": "New York!", "tokens": tokens, "spans": []}), "a", 1)
+    [sentence] = sentences_of(document)
+    assert sentence.rows == [("New York",), ("!",)]
+    assert json.loads(as_line(document, "prodigy"))["tokens"] == tokens
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"text": "a"', r"notes\.jsonl:2: not JSON \(Expecting ',' delimiter\); write a record a line"),
+        ("[" * 100_000, r"notes\.jsonl:2: (nested too deeply|not JSON)"),
+        ("[\n", "is one JSON array; write a record a line, as jq"),
+        ('[["a", {}], ["b", {}]]', "is one JSON array; write a record a line, as jq"),
+        ('{"label": []}', "there is no text; write an object with text and label"),
+        ('{"text": 3}', "there is no text"),
+        ("7", "there is no text"),
+        ('{"text": "a", "label": "spam"}', '"spam" is no list of spans; write'),
+        ('{"text": "a", "label": [[0, 1]]}', r"\[0, 1\] is no span; write \[start, end, label\]"),
+        ('{"text": "a", "label": [[0, 2, "X"]]}', r"does not lie within the text, which has 1 characters; count code"),
+        ('{"text": "a", "label": [[-1, 1, "X"]]}', "does not lie within the text"),
+        ('{"text": "a", "label": [[1, 1, "X"]]}', "does not lie within the text"),
+        ('{"text": "a", "label": [[0.0, 1, "X"]]}', "has no whole numbers as its ends"),
+        ('{"text": "a", "label": [[true, 1, "X"]]}', "has no whole numbers as its ends"),
+        ('{"text": "a", "label": [[0, 1, ""]]}', "has no label in one line; name it"),
+        ('{"text": "a", "label": [[0, 1, "A\\nB"]]}', "has no label in one line; name it"),
+        ('{"text": "a", "spans": [{"start": 0}]}', "has no whole numbers"),
+        ('{"text": "ab", "tokens": [{"start": 1, "end": 2}, {"start": 0, "end": 1}]}', "is no token of the text"),
+        ('{"text": "ab", "tokens": 3}', "3 is no token of the text"),
+        ('{"text": "a\\ud800"}', "character 1 is half of a surrogate pair"),
+        ('{"text": "a", "label": [[0, ' + "9" * 5000 + ', "X"]]}', r"notes\.jsonl:2: (not JSON|the span)"),
+    ],
+)
+def test_broken_lines_are_refused_with_their_place(line, message, tmp_path):
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"text": "fine"}\n' + line + "\n")
+    with pytest.raises(ValueError, match=message):
+        sentence_files.read(path)
+
+
+@pytest.mark.parametrize(
+    ("spans", "labels", "said"),
+    [
+        ([(1, 3, "X")], ["B-X", "O", "O"], "spans that do not begin and end where tokens do: 1, widened"),
+        ([(0, 4, "X")], ["B-X", "O", "O"], "where tokens do: 1, widened"),
+        ([(3, 4, "X")], ["O", "O", "O"], "where tokens do: 1, widened"),
+        (
+            [(0, 8, "X"), (4, 8, "Y")],
+            ["B-X", "I-X", "O"],
+            "spans that overlap one that begins before them, or is longer: 1, left out",
+        ),
+        ([(0, 3, "X"), (0, 8, "Y")], ["B-Y", "I-Y", "O"], "spans that overlap"),
+    ],
+)
+def test_spans_that_tokens_cannot_tell(spans, labels, said, tmp_path):
+    path = tmp_path / "notes.jsonl"
+    path.write_text(json.dumps({"text": "Zoë left!", "label": spans}) + "\n")
+    with pytest.warns(UserWarning, match=said) as told:
+        assert sentence_files.read(path)[1] == [labels]
+    assert str(path) + ":1 '" in str(told[0].message)
+    with pytest.raises(ValueError, match=r"notes\.jsonl:1: the span .*, or choose repair='warn'"):
+        sentence_files.read(path, repair="error")
+    with pytest.warns(UserWarning, match="left out"):
+        sentence_files.read(path, repair="off")
+
+
+def test_brat(tmp_path):
+    text, spans = tmp_path / "notes.txt", tmp_path / "notes.ann"
+    text.write_bytes("Zoë 😀 met\r\nAda.\r\nShe left.".encode())
+    two = "T1\tPER 0 3\tZoë\nT2\tPER 11 14\tAda\n"
+    spans.write_text(two + "R1\tmet Arg1:T1 Arg2:T2\n#1\tNote T1\thm\nT3\tX 6 9;11 14\tmet Ada\n")
+    with pytest.warns(UserWarning, match="spans that overlap"):
+        X, y = sentence_files.read(spans)
+    assert X == [[("Zoë",), ("😀",), ("met",), ("Ada",), (".",)], [("She",), ("left",), (".",)]]
+    assert y == [["B-PER", "O", "B-X", "I-X", "O"], ["O", "O", "O"]]
+    spans.write_text(two)
+    assert sentence_files.read(text) == sentence_files.read(spans)
+    for line, message in (
+        ("T1\tPER 0 3\tAda", r"notes\.ann:1: the span is 'Ada', but 'Zoë' stands there in the text"),
+        ("T1\tPER 0 300\tAda", r"notes\.ann:1: the span \[0, 300, \"PER\"\] does not lie within the text"),
+        ("T1 PER 0 3", r"notes\.ann:1: 'T1 PER 0 3' is no span; write T1, a tab"),
+        ("hello", "is no span"),
+    ):
+        spans.write_text(line + "\n")
+        with pytest.raises(ValueError, match=message):
+            sentence_files.read(text)
+    text.unlink()
+    with pytest.raises(ValueError, match=r"there is no .*notes\.txt with its text; put it there"):
+        sentence_files.read(spans)
+
+
+@examples(150)
+@given(texts)
+def test_offsets_are_exact(text):
+    """Whatever a text has in it: emoji, combining marks, line breaks."""
+    tokens = tokenise(text)
+    assert all(text[token.start : token.end] == token for token in tokens)
+    assert [token for some in split_sentences(text) for token in some] == tokens
+    spans = [Span(tokens[i].start, tokens[min(i + 1, len(tokens) - 1)].end, "X") for i in range(0, len(tokens), 3)]
+    document = Document(text, spans)
+    told = [
+        span
+        for sentence in sentences_of(document, "error")
+        for span in spans_of([token for (token,) in sentence.rows], sentence.labels, "bio")
+    ]
+    assert told == spans
+    for format in LINES:
+        again = parse(as_line(document, format), "a", 1)
+        assert (again.text, again.spans) == (text, spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("Ada left. She ran.", 2),
+        ("Dr. Ada left. J. Smith ran.", 2),
+        ("It cost 3.5 euros. really", 1),
+        ("“Why?” She ran.", 2),
+        ("He (Ada.) ran! Now", 2),
+        ("One\nTwo\r\n\r\nThree", 3),
+        ("你好。再见！好", 3),
+        ("", 0),
+        (" \n ", 0),
+    ],
+)
+def test_sentences_end(text, n):
+    assert len(split_sentences(text)) == n
+
+
+def test_a_tagger_finds_spans_in_a_text():
+    X, y = zip(*((s.rows, s.labels) for s in sentences_of(Document(TEXT, SPANS))), strict=True)
+    tagger = SequenceTagger(template="word").fit([*X] * 3, [*y] * 3)
+    text = "😀 Ada met\nZoë."
+    found = tagger.predict_spans(text)
+    assert [(span.label, span.text) for span in found] == [("PER", "Ada"), ("PER", "Zoë")]
+    assert all(text[span.start : span.end] == span.text for span in found)
+    assert tagger.predict_spans("") == []
+    with pytest.raises(TypeError, match="text is of type 'list'; give one string"):
+        tagger.predict_spans([text])
+    with pytest.raises(ValueError, match="do not mark segments"):
+        SequenceTagger(template="word").fit([["a"]], [["DT"]]).predict_spans("a")
+
+
+def test_sentences_without_labels_end_where_the_text_says():
+    document = Document("Ada left. She ran.", [Span(0, 13, "X")])
+    assert [len(one.rows) for one in bare_sentences(document)] == [3, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [len(one.rows) for one in sentences_of(document)] == [6]
