@@ -28,7 +28,7 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
-.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix clean
+.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix dist dist-check audit clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -84,6 +84,13 @@ bench-parallel: $(CORE) $(BENCH) $(TEST) ## shards, batches and a cluster beside
 
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py
+
+rivals: $(CORE) $(BENCH) ## one table over all tasks, beside every rival; needs PERCEPTIVE_DATA
+	$(BIN)/python benchmarks/every_rival.py --write
+
+PAPERS ?=
+papers: $(CORE) $(BENCH) $(TEST) ## tables and figures of the papers, into docs/papers (an hour); PAPERS= names some; needs PERCEPTIVE_DATA
+	cd benchmarks && $(abspath $(BIN))/python -m papers $(PAPERS)
 
 # $(call instrumented,races,RACES) makes build/races/site, a copy of the package around a core built with -DPERCEPTIVE_RACES=ON. The
 # base interpreter runs it, without its own packages (-S) and with the venv's on PYTHONPATH: .pth files are not read from there, so the
@@ -190,6 +197,25 @@ games: $(CORE) $(TEST) ## the chain and the bounds on GAMES (100000) random game
 KILLS ?= 200
 kill-matrix: $(CORE) $(TEST) ## KILLS runs killed at random moments (minutes), each resumed bit for bit
 	PYTHONPATH=tests/support $(BIN)/python tests/files/kill_matrix.py $(KILLS)
+
+# The time of the last commit stands in for that of the build, and paths of the build's folder are cut: the same commit gives the same bytes.
+DATED = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PYTHONHASHSEED=0
+dist: $(READY) ## sdist and wheel into dist/
+	@$(PIP) install build twine
+	@rm -rf dist
+	$(DATED) $(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+
+dist-check: dist ## the wheel in an empty venv, without a compiler; a second build gives the same bytes
+	@rm -rf build/dist && mkdir -p build/dist && mv dist build/dist/first
+	@$(MAKE) --no-print-directory dist
+	cd dist && sha256sum * | tee ../build/dist/sums && cd ../build/dist/first && sha256sum --check ../sums
+	@$(BIN)/python -m venv build/dist/venv && build/dist/venv/bin/pip --disable-pip-version-check --quiet install dist/*.whl
+	cd build/dist && CC=false CXX=false venv/bin/perceptive demo --quiet && venv/bin/perceptive --version
+
+audit: $(READY) ## known weaknesses of what the package depends on
+	@$(PIP) install pip-audit
+	$(BIN)/pip-audit --skip-editable .
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-"""The data sets: from the folder named by PERCEPTIVE_DATA, bundled with scikit-learn, or generated and cached."""
+"""The data sets: from a folder or a server of yours, bundled with scikit-learn, or generated and cached."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits, load_svmlight_file
 
-from perceptive.datasets import zipf_text
+from perceptive.datasets import fetch, zipf_text
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perceptive"
 MEAN_LENGTH = 67.0
@@ -121,15 +121,12 @@ def docstrings(package: str) -> list[str]:
 
 
 def part(name: str) -> Path | None:
-    """A file of the data folder, or None and a word about it."""
-    folder = os.environ.get("PERCEPTIVE_DATA")
-    if folder is None:
-        print(f"{name}: PERCEPTIVE_DATA is not set, so this set is left out")
-    elif not (Path(folder) / name).exists():
-        print(f"{name}: not in the folder that PERCEPTIVE_DATA names, so this set is left out")
-    else:
-        return Path(folder) / name
-    return None
+    """A file of the data sets, or None and a word about it."""
+    try:
+        return fetch(name)
+    except FileNotFoundError as error:
+        print(f"{error}; this set is left out")
+        return None
 
 
 def zipf_files(n_rows: int, n_features: int) -> tuple[Path, Path]:

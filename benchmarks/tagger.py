@@ -27,7 +27,7 @@ from perceptive.evaluation.conlleval import evaluate
 from perceptive.features import schemes
 from perceptive.streams import conll
 from report import Table, Target, show, write
-from rivals import crfsuite
+from rivals import crfsuite, token_features
 from tagger_speed import EPOCHS, Corpus, middle, same_template
 
 SEEDS = 5
@@ -148,10 +148,10 @@ def parts_of_speech(data: Path, seeds: int, quick: bool) -> tuple[list[Table], l
         X_test = [[(word,) for word in sentence] for sentence in test[0]]
         began = time.process_time()
         model = crfsuite.Crfsuite("ap", EPOCHS)
-        model.append(crfsuite.extract(X, crfsuite.parts_of_speech), train[1])
+        model.append(crfsuite.extract(X, token_features.parts_of_speech), train[1])
         model.train()
         took = time.process_time() - began
-        found = evaluate(test[1], model.predict(crfsuite.extract(X_test, crfsuite.parts_of_speech)))
+        found = evaluate(test[1], model.predict(crfsuite.extract(X_test, token_features.parts_of_speech)))
         table.rows.append(["python-crfsuite ap, simple word features", f"{found.accuracy:.2f}", f"{took:.1f}"])
         try:
             from rivals.nltk_tagger import Nltk
@@ -175,10 +175,10 @@ def entities(data: Path, seeds: int) -> tuple[list[Table], list[Target]]:
     f1 = [result.f1 for result in results]
     began = time.process_time()
     model = crfsuite.Crfsuite("ap", EPOCHS)
-    model.append(crfsuite.extract(train[0], crfsuite.names), train[1])
+    model.append(crfsuite.extract(train[0], token_features.names), train[1])
     model.train()
     took = time.process_time() - began
-    rival = evaluate(test[1], model.predict(crfsuite.extract(test[0], crfsuite.names))).f1
+    rival = evaluate(test[1], model.predict(crfsuite.extract(test[0], token_features.names))).f1
     table = Table(f"CoNLL-2002 Dutch entities, {seeds} seeds", ["", "F1 testb", "seconds"])
     table.rows.append([f"ner (words alone), {named(chosen)}", spread(f1), f"{mean(seconds):.1f}"])
     table.rows.append(["python-crfsuite ap, its tutorial's features (with tags)", f"{rival:.2f}", f"{took:.1f}"])

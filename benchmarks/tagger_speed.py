@@ -12,7 +12,7 @@ from perceptive.evaluation.conlleval import evaluate
 from perceptive.learners import SequenceLearner
 from perceptive.streams import conll
 from report import Table, Target
-from rivals import crfsuite
+from rivals import crfsuite, token_features
 from timing import interleave, ratio
 
 EPOCHS = 10
@@ -42,7 +42,7 @@ def same_template(train: Path, test: Corpus, repetitions: int) -> tuple[Table, l
         clock = Clock()
         X, y = conll.read(train)
         clock("read")
-        features = crfsuite.extract(X, crfsuite.chunking)
+        features = crfsuite.extract(X, token_features.chunking)
         clock("features")
         model = crfsuite.Crfsuite("ap", EPOCHS)
         model.append(features, y)
@@ -59,10 +59,10 @@ def same_template(train: Path, test: Corpus, repetitions: int) -> tuple[Table, l
     X, y = test
     predict = {
         "ours": lambda _: models["ours"].predict(X),
-        "crfsuite": lambda _: models["crfsuite"].predict(crfsuite.extract(X, crfsuite.chunking)),
+        "crfsuite": lambda _: models["crfsuite"].predict(crfsuite.extract(X, token_features.chunking)),
     }
     tagging = interleave(predict, max(5, repetitions))
-    made = crfsuite.extract(X, crfsuite.chunking)
+    made = crfsuite.extract(X, token_features.chunking)
     decode_only = interleave({"crfsuite": lambda _: models["crfsuite"].predict(made)}, 3)
     tokens = sum(map(len, X))
     table = Table(
