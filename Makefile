@@ -104,19 +104,24 @@ define instrumented
 	@rm -f build/$(1)/site/perceptive/_core*.so && cp build/$(1)/cmake/_core*.so build/$(1)/site/perceptive/
 endef
 
-# Lines of src that the tests run, and lines of core that a build with gcov counters sees them run.
+# Lines and branches of src that the tests run, and lines of core that a build with gcov counters sees them run. Every interpreter,
+# workers of xdist and subprocesses too, imports sitecustomize, which puts the editable install's finder out of the way.
 COVERAGE := build/coverage
-coverage: $(CORE) $(TEST) ## line coverage of src and core, into build/coverage.txt
+coverage: $(CORE) $(TEST) ## lines of src and core that the tests run, and branches of src, into build/coverage.txt
 	@$(PIP) install coverage gcovr
 	$(call instrumented,coverage,COVERAGE)
-	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
-	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export PYTHONPATH=$(abspath $(COVERAGE)/site):$$packages PYTHONNOUSERSITE=1; \
-	export COVERAGE_FILE=$(abspath $(COVERAGE))/data; \
-	$$base -S -m coverage run --source=perceptive -m pytest -p no:cacheprovider -q tests; \
-	$$base -S -m coverage report --format=total | sed 's/^/src: lines run, percent: /' | tee $(COVERAGE).txt; \
-	$$base -S -m gcovr --root core --object-directory $(COVERAGE)/cmake --print-summary --txt /dev/null \
-	    | grep '^lines' | sed 's/^/core: /' | tee -a $(COVERAGE).txt
+	@export PYTHONPATH=$(abspath $(COVERAGE)/site) COVERAGE_PROCESS_START=$(abspath $(COVERAGE))/settings; \
+	export COVERAGE_RCFILE=$$COVERAGE_PROCESS_START; \
+	printf '[run]\nsource = perceptive\nbranch = true\nparallel = true\ndata_file = %s\n' $(abspath $(COVERAGE))/data > $$COVERAGE_RCFILE; \
+	printf '%s\n' 'import sys, coverage' \
+	    'sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"]' \
+	    'coverage.process_startup()' > $(COVERAGE)/site/sitecustomize.py; \
+	rm -f $(COVERAGE)/data*; find $(COVERAGE)/cmake -name '*.gcda' -delete; \
+	$(BIN)/python -m pytest -p no:cacheprovider -q -n auto tests || true; \
+	$(BIN)/coverage combine -q; \
+	$(BIN)/coverage report > $(COVERAGE).txt; \
+	$(BIN)/gcovr --root core --object-directory $(COVERAGE)/cmake --print-summary >> $(COVERAGE).txt
+	@grep '^TOTAL\|^lines' $(COVERAGE).txt
 
 docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, its pictures first
 	$(BIN)/python docs/gallery.py

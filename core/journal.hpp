@@ -3,7 +3,8 @@
 //
 // Voter 0 is the initial vector; step k makes voter k + 1 of voter k. survival[k] is m_k, the number of examples that
 // voter k predicted. What a step holds is up to the payload: RowUpdates (tasks/row_updates.hpp) for rows of features,
-// WeightUpdates (sequence/weight_updates.hpp) for sequences. A payload has
+// WeightUpdates (sequence/weight_updates.hpp) for sequences, SupportUpdates (dual/dual_journal.hpp) for kernels. A
+// payload has
 //
 //   close_step(a)        the entries added since the last step are one update, v ← a·v + Σ entries
 //   merge_steps(keep)    keep[k] says whether voter k stays; the steps from one that stays to the next become one
@@ -17,6 +18,19 @@
 #include "rows.hpp"
 
 namespace perceptive {
+
+// What payloads share whose steps are sums: those of merged steps lie side by side.
+struct SummedTerms {
+    std::vector<i64> first{0};  // terms of step k: [first[k], first[k + 1])
+
+    void end_step(std::size_t terms) { first.push_back(static_cast<i64>(terms)); }
+    void merge_steps(const std::vector<char>& keep) {
+        std::vector<i64> begins{0};
+        for (std::size_t k = 1; k < keep.size(); ++k)
+            if (keep[k]) begins.push_back(first[k]);
+        first = std::move(begins);
+    }
+};
 
 template <class Updates>
 struct Journal {

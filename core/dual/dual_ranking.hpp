@@ -38,27 +38,4 @@ inline ListStop scan_lists(const double* scores, const Lists& lists, const doubl
     return stop;
 }
 
-// votes += Σ_k m_k [v_k picks i]: K is n × supports, entry u adds step[u]·K(·, slot[u]), and what was so reached
-// predicted survival[u + 1] lists. A voter whose scores are all equal abstains. The scores of a list are replayed
-// together.
-template <class T>
-void dual_list_votes(const T* K, i64 supports, const i64* starts, i64 n_lists, const std::int32_t* slot,
-                     const double* step, i64 entries, const i64* survival, i64* votes) {
-    std::vector<double> scores;
-    for (i64 t = 0; t < n_lists; ++t) {
-        const i64 first = starts[t], n = starts[t + 1] - first;
-        scores.assign(static_cast<size_t>(n), 0.0);
-        std::fill(votes + first, votes + first + n, i64{0});
-        for (i64 u = 0; u <= entries; ++u) {
-            if (survival[u] > 0) {
-                const auto best = std::max_element(scores.begin(), scores.end());
-                if (*best > *std::min_element(scores.begin(), scores.end()))
-                    votes[first + (best - scores.begin())] += survival[u];
-            }
-            if (u == entries) break;
-            for (i64 j = 0; j < n; ++j) scores[j] += step[u] * static_cast<double>(K[(first + j) * supports + slot[u]]);
-        }
-    }
-}
-
 }  // namespace perceptive

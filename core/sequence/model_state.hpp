@@ -271,9 +271,12 @@ inline void restore_journal(SequenceModel& model, const ArrayViews& arrays) {
     constexpr const char* wrong = "the journal is damaged";
     WeightJournal journal{model.journal.max_voters,
                           arrays.get<i64>("log.survival").copy(),
-                          {arrays.get<i64>("log.first").copy(), arrays.get<Place>("log.place").copy(),
+                          {{arrays.get<i64>("log.first").copy()},
+                           arrays.get<Place>("log.place").copy(),
                            arrays.get<float>("log.step").copy()}};
-    const auto& [first, places, steps] = journal.updates;
+    const std::vector<i64>& first = journal.updates.first;
+    const std::vector<Place>& places = journal.updates.place;
+    const std::vector<float>& steps = journal.updates.step;
     require(!journal.survival.empty() && first.size() == journal.survival.size() && places.size() == steps.size(),
             wrong);
     require(first.front() == 0 && first.back() == static_cast<i64>(places.size()) &&

@@ -9,8 +9,7 @@
 
 namespace perceptive {
 
-struct WeightUpdates {
-    std::vector<i64> first{0};  // terms of step k: [first[k], first[k + 1])
+struct WeightUpdates : SummedTerms {
     std::vector<Place> place;
     std::vector<float> step;
 
@@ -18,14 +17,7 @@ struct WeightUpdates {
         place.push_back(at);
         step.push_back(by);
     }
-    void close_step(double) { first.push_back(static_cast<i64>(place.size())); }
-
-    void merge_steps(const std::vector<char>& keep) {
-        std::vector<i64> begins{0};
-        for (std::size_t k = 1; k < keep.size(); ++k)
-            if (keep[k]) begins.push_back(first[k]);
-        first = std::move(begins);
-    }
+    void close_step(double) { end_step(place.size()); }
 
     // Labels were n, now they are more: the same weights at their new places.
     void widen(i64 n, i64 more) {

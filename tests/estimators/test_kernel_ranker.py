@@ -147,16 +147,13 @@ def test_the_core_checks_what_it_is_given():
     with pytest.raises(ValueError, match="does not go here"):
         _core.ListPlayer("romma", 1.0, 0.0, 1.0, "best")
     K, votes = np.zeros((3, 1)), np.zeros(3, np.int64)
-    one, two = np.zeros(1, np.int64), np.zeros(2, np.int64)
-    for slot, survival, starts, out in (
-        ([1], two, [0, 3], votes),
-        ([-1], two, [0, 3], votes),
-        ([0], one, [0, 3], votes),
-        ([0], two, [0, 2], votes),
-        ([0], two, [0, 3], votes[:2]),
-    ):
+    for slot, starts, out in ((1, [0, 3], votes), (-1, [0, 3], votes), (0, [0, 2], votes), (0, [0, 3], votes[:2])):
+        journal = _core.DualJournal()
+        journal.write_together(np.array([slot]), np.ones(1), 1, 0.0, 1.0, 1.0)
         with pytest.raises(ValueError, match=r"."):
-            _core.dual_list_votes(K, np.array(starts), np.array(slot, np.int32), np.ones(1), survival, out)
+            journal.list_votes(K, 2, np.array(starts), out)
+    with pytest.raises(ValueError, match="differ in length"):
+        journal.write_together(np.array([0]), np.ones(2), 1, 0.0, 1.0, 1.0)
 
 
 # ---------------------------------------------------------------- files

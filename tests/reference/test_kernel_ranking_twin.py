@@ -119,7 +119,7 @@ def test_learner_equals_twin(rule, pairs, game, vectors, cost, several):
         return
     dual = learner.dual
     assert by_place(learner, dual.alpha, sizes) == pytest.approx(twin.alpha)
-    assert dual.journals[0].radius2 == pytest.approx(twin.radius2)
+    assert dual.radius2[0] == pytest.approx(twin.radius2)
     survival = dual.journals[0].survivals(dual.rounds)
     assert survival.sum() == sum(twin.survival)
     total = max(1, sum(twin.survival))

@@ -1,4 +1,4 @@
-// The dual perceptron: blocks of scores are played, journals vote.
+// The dual perceptron: blocks of scores are played.
 #include "dual/dual.hpp"
 
 #include <nanobind/stl/tuple.h>
@@ -88,32 +88,6 @@ class Player {
     DualPlayer player_;
 };
 
-void votes_of(const Floats& K, const Vector<const std::int32_t>& slot, const Vector<const std::int32_t>& gain,
-              const Vector<const std::int32_t>& loss, const Vector<const double>& step,
-              const Vector<const i64>& survival, bool joint, const Matrix& start, const MatrixOf<i64>& votes) {
-    const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
-    const i64 outputs = static_cast<i64>(start.shape(1)), updates = static_cast<i64>(slot.size());
-    require(static_cast<i64>(start.shape(0)) == n && static_cast<i64>(votes.shape(0)) == n &&
-                votes.shape(1) == start.shape(1) && outputs > 0 && (joint || outputs == 1),
-            "start and votes must have a row per row of K");
-    require(gain.size() == slot.size() && loss.size() == slot.size() && step.size() == slot.size() &&
-                survival.size() == slot.size() + 1,
-            "the journal's arrays differ in length");
-    for (i64 u = 0; u < updates; ++u) {
-        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
-        require(gain.data()[u] >= 0 && gain.data()[u] < outputs && loss.data()[u] >= -1 && loss.data()[u] < outputs,
-                "the journal contains an unknown output");
-    }
-    const DualJournal run{slot.data(), gain.data(), loss.data(), step.data(), survival.data(), updates};
-    with_floats(K, [&](const auto* values) {
-        nb::gil_scoped_release release;
-        if (joint)
-            dual_votes_joint(values, n, supports, outputs, run, start.data(), votes.data());
-        else
-            dual_votes_binary(values, n, supports, run, start.data(), votes.data());
-    });
-}
-
 void scores_of(const Floats& K, const MatrixOf<const double>& alpha, const Matrix& out) {
     require(alpha.shape(0) == K.shape(0), "give one row of coefficients per support");
     require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
@@ -137,9 +111,6 @@ void bind_dual(nb::module_& m) {
              "whole"_a, "step"_array, "margin"_array, "tau"_array, "mistakes"_array, "criterion"_array,
              "Play a block whose kernel values are at hand.");
     m.def("dual_scores", &scores_of, "K"_array, "alpha"_array, "out"_array, "out[j, c] += Σ_i alpha[i, c]·K[i, j].");
-    m.def("dual_votes", &votes_of, "K"_array, "slot"_array, "gain"_array, "loss"_array, "step"_array, "survival"_array,
-          "joint"_a, "start"_array, "votes"_array,
-          "Votes of every v_k of a journal, weighted by survival; `start` is used up.");
 }
 
 }  // namespace perceptive

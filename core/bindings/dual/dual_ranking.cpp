@@ -1,4 +1,4 @@
-// Ranking in the dual: blocks of scores are played list by list, journals vote for candidates.
+// Ranking in the dual: blocks of scores are played list by list.
 #include "dual/dual_ranking.hpp"
 
 #include <nanobind/stl/tuple.h>
@@ -48,21 +48,6 @@ class ListPlayer {
     Pairs pairs_;
 };
 
-void list_votes(const Floats& K, const Vector<const i64>& starts, const Vector<const std::int32_t>& slot,
-                const Vector<const double>& step, const Vector<const i64>& survival, const Vector<i64>& votes) {
-    const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
-    const i64 n_lists = check_starts(n, starts), entries = static_cast<i64>(slot.size());
-    require(static_cast<i64>(votes.size()) == n, "votes must have a number per row of K");
-    require(step.size() == slot.size() && survival.size() == slot.size() + 1, "the journal's arrays differ in length");
-    for (i64 u = 0; u < entries; ++u)
-        require(slot.data()[u] >= 0 && slot.data()[u] < supports, "the journal contains an unknown support");
-    with_floats(K, [&](const auto* values) {
-        nb::gil_scoped_release release;
-        dual_list_votes(values, supports, starts.data(), n_lists, slot.data(), step.data(), entries, survival.data(),
-                        votes.data());
-    });
-}
-
 }  // namespace
 
 void bind_dual_ranking(nb::module_& m) {
@@ -73,8 +58,6 @@ void bind_dual_ranking(nb::module_& m) {
              "weights"_array.none(), "extra"_array, "begin"_a, "shares"_array,
              "The list that is learned from next (or their number), and the rounds, mistakes and criterion up to it.")
         .def("step", &ListPlayer::step, "m"_a, "q"_a, "cost"_a, "weight"_a, "How far to go along δ.");
-    m.def("dual_list_votes", &list_votes, "K"_array, "starts"_array, "slot"_array, "step"_array, "survival"_array,
-          "votes"_array, "Votes of every v_k of a dual run for the candidates of each list, weighted by survival.");
 }
 
 }  // namespace perceptive

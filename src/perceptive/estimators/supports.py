@@ -83,9 +83,9 @@ class SupportVectorsMixin(SupportsMixin):
             return self._signs
         dual = self.learner_.learned()
         signs = np.where(dual.alpha[:, 0] < 0, -1.0, 1.0)  # within a budget, updates are not written down
-        journal = dual.journals[0]
-        slots, first = np.unique(np.array(journal.slot, dtype=np.int64), return_index=True)
-        signs[slots] = np.sign(np.array(journal.step, dtype=np.float64)[first])
+        journal = dual.journals[0].to_arrays()
+        slots, first = np.unique(journal["slot"], return_index=True)
+        signs[slots] = np.sign(journal["step"][first])
         return signs
 
     def _keep_supports(self, X: Any, which: NDArray[np.int64]) -> None:

@@ -14,7 +14,7 @@ from perceptive.hypotheses import HYPOTHESES, check_name
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import size_of
 from perceptive.learners.budget import Forgetting, Learn, forgetting
-from perceptive.learners.dual_journal import Counts, DualJournal, Floats, Updates
+from perceptive.learners.dual_journal import Counts, Floats, Updates, voter_weights
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.kernel_values import ROWS, KernelValues
 from perceptive.learners.supports import Supports
@@ -23,6 +23,7 @@ from perceptive.state import Arrays, State, array_of, numbered
 
 Targets = NDArray[np.int32]
 SMALL = 2**18  # numbers in the supports of a small model
+JOURNAL = {"slot": np.int64, "gain": np.int64, "loss": np.int64, "step": float, "at": np.int64, "length2": float}
 
 
 class Dual:
@@ -36,8 +37,9 @@ class Dual:
         What was learned from; ``supports``, ``ids`` and ``slot_of`` are its own.
     alpha : array of shape (n_supports, n_outputs)
         Signed coefficients.
-    journals : list of DualJournal
-        One per problem: one in all, or one per class for ``multiclass="ovr"``.
+    journals : list of _core.DualJournal
+        One per problem: one in all, or one per class for ``multiclass="ovr"``. The numbers of updates, their largest
+        ‖δ‖² (``radius2``), mistakes and ``criterion`` are also per problem.
     """
 
     def __init__(
@@ -49,10 +51,11 @@ class Dual:
         self.held = Supports(by_content=not parameters.delta)
         self._alpha, self._sums = np.zeros((0, n_outputs)), np.zeros((0, n_outputs))
         self.initial: Floats | None = None
-        self.journals = [DualJournal() for _ in range(n_outputs if task == "ovr" else 1)]
+        problems = n_outputs if task == "ovr" else 1
+        self.journals = [_core.DualJournal() for _ in range(problems)]
         self.rounds, self.open = 0, False
-        self.mistakes = np.zeros(len(self.journals), np.int64)
-        self.criterion = np.zeros(len(self.journals))
+        self.mistakes, self.criterion = np.zeros(problems, np.int64), np.zeros(problems)
+        self.made, self.radius2 = np.zeros(problems, np.int64), np.zeros(problems)
         self.forgetting: Forgetting | None = None
         if parameters.budget is not None:
             self.forgetting = forgetting(parameters.forget, int(parameters.budget), parameters.random_state)
@@ -123,7 +126,7 @@ class Dual:
     @property
     def updates(self) -> int:
         """Updates so far, over all problems."""
-        return sum(journal.updates for journal in self.journals)
+        return int(self.made.sum())
 
     # ------------------------------------------------------------ learning
 
@@ -137,8 +140,7 @@ class Dual:
         scores = self.K.weighted(self.supports, self.supports, self.initial)
         scores += self.parameters.delta**2 * self.initial
         parts = (scores * self.initial).sum(axis=0)
-        for c, journal in enumerate(self.journals):
-            journal.length2 = [float(parts[c] if self.task == "ovr" else parts.sum())]
+        self.journals = [_core.DualJournal(length2) for length2 in (parts if self.task == "ovr" else [parts.sum()])]
 
     def scan(
         self, scores: Floats, targets: Targets, q: Floats, weights: Floats | None, begin: int, counts: Counts
@@ -215,9 +217,16 @@ class Dual:
         for c, journal in enumerate(self.journals):
             mine = np.flatnonzero(updates.tau[:, c])
             if len(mine):
-                journal.count(len(mine), float(lengths[mine].max()))
+                self.count_updates(c, len(mine), lengths[mine].max())
                 if self.forgetting is None:
-                    journal.write(slots[mine], updates.of(mine), size[mine], c, self.task == "joint")
+                    _, at, step, margin, tau = updates.of(mine)
+                    output = -1 if self.task == "joint" else c
+                    journal.write(slots[mine], at, step, margin[:, c], tau[:, c], size[mine], output)
+
+    def count_updates(self, problem: int, updates: int, radius2: float) -> None:
+        """Count updates of a problem, of which the longest δ has this ‖δ‖²."""
+        self.made[problem] += updates
+        self.radius2[problem] = max(self.radius2[problem], radius2)
 
     def within_budget(self, block: Any, i: int, number: int) -> tuple[Floats, Learn]:
         """What `scan` found, within a budget: the change in the scores of those after it, and what learns it then."""
@@ -298,13 +307,12 @@ class Dual:
         else:
             found = np.zeros_like(self.alpha)
             for c, journal in enumerate(self.journals):
-                seed = self.parameters.random_state
-                weights = journal.voter_weights(hypothesis, self.rounds, self.open, normalized, seed)
-                if self.task == "ovr":
-                    initial = None if self.initial is None else self.initial * np.eye(self.n_outputs)[c]
-                else:
-                    initial = self.initial
-                journal.add_coefficients(found, initial, weights)
+                survival, lengths2 = journal.survivals(self.rounds), journal.length2 if normalized else None
+                weights = voter_weights(survival, hypothesis, self.open, lengths2, self.parameters.random_state)
+                if self.initial is not None:
+                    mine = slice(c, c + 1) if self.task == "ovr" else slice(None)
+                    found[: len(self.initial), mine] += weights.sum() * self.initial[:, mine]
+                journal.add_coefficients(weights, found)
         self._coefficients[hypothesis, normalized] = found
         return found
 
@@ -329,25 +337,27 @@ class Dual:
             for c, journal in enumerate(self.journals):
                 mine = slice(c, c + 1) if self.task == "ovr" else slice(None)
                 begin = np.ascontiguousarray(start[:, mine])
-                votes[i : i + ROWS, mine] = journal.votes(K, begin, self.rounds, self.task == "joint")
+                found = np.empty(begin.shape, np.int64)
+                journal.votes(K, self.rounds, self.task == "joint", begin, found)
+                votes[i : i + ROWS, mine] = found
         return votes
 
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
-        held, journals = self.held.state(), [journal.state() for journal in self.journals]
+        held = self.held.state()
         arrays: Arrays = {"alpha": self.alpha, "sums": self.sums, "ids": held.arrays.pop("ids")}
         arrays |= {"mistakes": self.mistakes, "criterion": self.criterion}
         if self.initial is not None:
             arrays["initial"] = self.initial
-        for i, journal in enumerate(journals):
-            arrays |= journal.within(f"run{i}.").arrays
+        for i, journal in enumerate(self.journals):
+            arrays |= State({}, journal.to_arrays()).within(f"run{i}.").arrays
         meta = {
             "n_outputs": self.n_outputs,
             "rounds": self.rounds,
             "open": self.open,
-            "runs": [journal.meta for journal in journals],
+            "runs": [{"updates": int(n), "radius2": float(q)} for n, q in zip(self.made, self.radius2, strict=True)],
             **held.meta,
             "forgetting": None if self.forgetting is None else self.forgetting.state(),
         }
@@ -382,8 +392,9 @@ class Dual:
             raise ValueError("mistakes must not be below 0")
         runs = numbered(arrays, "run")
         for i, counts in enumerate(meta["runs"]):
-            part = State(counts, runs[i])
-            dual.journals[i] = DualJournal.from_state(part, n, n_outputs, dual.rounds)
+            dual.made[i], dual.radius2[i] = counts["updates"], counts["radius2"]
+            parts = {name: array_of(runs[i], name, dtype, (None,)) for name, dtype in JOURNAL.items()}
+            dual.journals[i] = _core.DualJournal.from_arrays(**parts, supports=n, outputs=n_outputs, rounds=dual.rounds)
         if meta["forgetting"] is not None and dual.forgetting is not None:
             dual.forgetting.restore(meta["forgetting"])
         return dual

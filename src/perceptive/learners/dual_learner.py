@@ -183,15 +183,15 @@ class DualLearner(Recorded, ABC):
                 rule=p.rule,
                 rounds=dual.rounds,
                 mistakes=int(dual.mistakes[c]),
-                updates=journal.updates,
-                radius2=journal.radius2,
+                updates=int(dual.made[c]),
+                radius2=float(dual.radius2[c]),
                 witnesses={} if dual.forgetting is not None else _witnesses(dual, mine),
                 learning_rate=p.learning_rate,
                 margin=p.margin,
                 C=p.C,
                 delta=p.delta,
                 key=c,
-                start_length=None if dual.initial is None else math.sqrt(max(0.0, journal.length2[0])),
+                start_length=None if dual.initial is None else math.sqrt(max(0.0, float(journal.length2[0]))),
                 certified=dual.forgetting is None,
             )
             found.append(problem)

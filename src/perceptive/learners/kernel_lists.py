@@ -179,10 +179,8 @@ class KernelLists(ListDataset):
                     continue
                 self._ids[order[t]] += tau * delta
                 slots = dual.add(one, first_id + rows[taken], np.arange(len(taken)), step[:, None], dual.rounds)
-                journal = dual.journals[0]
-                journal.count(1, weight * weight * q)
-                length2 = journal.length2[-1] + 2.0 * tau * m + tau * tau * q
-                journal.write_together(slots, step, dual.rounds, length2)
+                dual.count_updates(0, 1, weight * weight * q)
+                dual.journals[0].write_together(slots, step, dual.rounds, m, tau, q)
 
     def _scored(self, X: Any) -> Floats:
         """Scores of candidates under all supports."""
@@ -292,5 +290,5 @@ def list_votes(dual: Dual, X: Any, starts: NDArray[np.int64]) -> NDArray[np.int6
     for first, last in zip([0, *cuts], [*cuts, len(starts) - 1], strict=True):
         begin, end = int(starts[first]), int(starts[last])
         K = dual.K.with_supports(X.take(slice(begin, end)), dual.supports)
-        votes[begin:end] = dual.journals[0].votes_in_lists(K, starts[first : last + 1] - begin, dual.rounds)
+        dual.journals[0].list_votes(K, dual.rounds, starts[first : last + 1] - begin, votes[begin:end])
     return votes

@@ -8,17 +8,17 @@ one has v.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptive import _core
 from perceptive.data.labelled_rows import ALL
 from perceptive.data.labels import NewClass
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.dual_journal import DualJournal
+from perceptive.learners.dual_journal import COUNTS
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays
 
@@ -130,21 +130,19 @@ def open_dual(dual: Dual, task: str, f: float) -> None:
     dual._alpha, dual._sums = dual._alpha * factors, dual._sums * factors
     dual.initial = None if dual.initial is None else dual.initial * factors
     [journal] = dual.journals
+    arrays, n = journal.to_arrays(), len(dual)
     if task == "joint":
-        gain = [int(step > 0) for step in journal.step]
-        lengths = [2.0 * f * f * length2 for length2 in journal.length2]
-        steps = [f * abs(step) for step in journal.step]
-        loss = [1 - c for c in gain]
-        dual.journals = [
-            DualJournal(journal.slot, gain, loss, steps, journal.at, lengths, journal.updates, 2.0 * journal.radius2)
-        ]
-        dual.criterion = 2.0 * f * dual.criterion
+        gain = (arrays["step"] > 0).astype(np.int64)
+        arrays |= {"gain": gain, "loss": 1 - gain, "step": f * np.abs(arrays["step"])}
+        arrays["length2"] = 2.0 * f * f * arrays["length2"]
+        dual.journals = [_core.DualJournal.from_arrays(**arrays, supports=n, outputs=2, rounds=dual.rounds)]
+        dual.criterion, dual.radius2 = 2.0 * f * dual.criterion, 2.0 * dual.radius2
     else:
-        against = copy.deepcopy(journal)
-        against.step = [-step for step in journal.step]
-        journal.gain = [1] * len(journal.gain)
-        dual.journals = [against, journal]
-        dual.mistakes, dual.criterion = np.repeat(dual.mistakes, 2), np.repeat(dual.criterion, 2)
+        arrays["step"] = -arrays["step"]
+        journal.meet_output(0)
+        dual.journals = [_core.DualJournal.from_arrays(**arrays, supports=n, outputs=2, rounds=dual.rounds), journal]
+        for name in COUNTS:
+            setattr(dual, name, np.repeat(getattr(dual, name), 2))
     dual._forget_predictions()
     dual._prepare_play()
 
@@ -158,8 +156,9 @@ def meet_output(dual: Dual, place: int) -> None:
     for journal in dual.journals:
         journal.meet_output(place)
     if dual.task == "ovr":
-        dual.journals.insert(place, DualJournal())
-        dual.mistakes, dual.criterion = np.insert(dual.mistakes, place, 0), np.insert(dual.criterion, place, 0.0)
+        dual.journals.insert(place, _core.DualJournal())
+        for name in COUNTS:
+            setattr(dual, name, np.insert(getattr(dual, name), place, 0))
     dual._forget_predictions()
     dual._prepare_play()
 
