@@ -165,12 +165,12 @@ class TemplateGroup(Group):
 
     template: Any = parameter(
         "auto",
-        "a preset, a file or lines of templates; 'auto' looks at the tokens",
+        "a preset, a file or lines of templates; 'auto' looks at tokens and labels",
         anything,
         doc='Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or '
         "CRF++'s), lines (see `perceptive.features.templates`), objects (see `perceptive.features.terms`), or a "
         'function of a sentence and a place in it that gives a dict or the names of features. "auto" chooses a preset '
-        "by the look of the tokens.",
+        "by the look of tokens and labels.",
         kind="str, path, list of str or of templates, or callable",
     )
     min_count: int = parameter(1, "features seen less often in `fit` are left out", whole(1))
@@ -231,6 +231,11 @@ class TrainingGroup(Group):
     """How the examples are played."""
 
     epochs: int = parameter(10, "epochs at most; an epoch without an update ends the training", whole(1))
+    tol: float = parameter(
+        0.0,
+        "stop when the latter half of the epochs made mistakes on at most this part of the examples; 0: play them all",
+        number("in [0, 1)", lambda value: 0 <= value < 1),
+    )
     shuffle: bool = parameter(True, "play each epoch in a new random order", boolean)
     validation_fraction: float = parameter(
         0.0,

@@ -72,3 +72,22 @@ def test_idf_of_what_arrives_is_that_of_its_first_lines(tmp_path):
         before = learner.space.idf
         perceptive("train", "-", "--continue", "m", "-o", "n", *options, cwd=tmp_path, input="ham\tsee you later\n")
         assert (load_learner(tmp_path / "n").space.idf == before).all()
+
+
+SENTENCES = "we O\nsaw O\nRome B-LOC\n\nAnn B-PER\nleft O\nit O\n\n" * 8
+
+
+@pytest.mark.parametrize("options", [[], ["--template", "ner"], ["--template", "ner", "--margin", 0.5]])
+def test_a_preset_brings_its_parameters(tmp_path, options):
+    (tmp_path / "names.conll").write_text(SENTENCES)
+    told = perceptive("train", "names.conll", "--task", "tag", "-o", "m", "--json", *options, cwd=tmp_path).stdout
+    p = load_learner(tmp_path / "m").parameters
+    assert (p.rule, p.encoding) == ("perceptron" if "--margin" in options else "pa1", "bioes")
+    assert json.loads(told)["training"]["epochs"] < 10  # few mistakes are left
+
+
+def test_help_tells_what_presets_bring(tmp_path):
+    said = " ".join(perceptive("train", "--help", cwd=tmp_path).stdout.split())
+    assert "pa1 to tag with the presets chunking, ner and pos; else perceptron" in said
+    assert "(default: 10; to tag by another rule than perceptron 40)" in said
+    assert "(default: bioes with the presets chunking and ner, else none)" in said

@@ -9,11 +9,13 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from perceptive.cli.options import given
 from perceptive.cli.tasks import Entry
 from perceptive.cli.tasks.rows import check_text
 from perceptive.cli.tasks.sentences import files_of
-from perceptive.features.presets import PARAMETERS
+from perceptive.features.presets import brought
 from perceptive.learners.sequence_model import guess_preset
+from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand, repeatable
 from perceptive.streams.file_format import ALIASES, FileFormat
 from perceptive.streams.guessing import guess
@@ -24,7 +26,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "tables": {"rule": "perceptron", "bias": "auto"},
     "numbered": {"rule": "arow", "bias": "auto"},
 }
-OF_RULES = {"r": "arow", "C": "pa1"}
+OF_RULES = {"r": "arow"}
 FIRST = 1000  # sentences that choose a preset
 KINDS = {
     "text": "texts",
@@ -57,9 +59,8 @@ def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
     if name in (None, "auto") and all(map(repeatable, expand(options.data))):
         X, y, *_ = files_of(options, None).read(options.data, FIRST)
         name = guess_preset(X, y) if X else None
-    brings = PARAMETERS.get(name, {})
-    bound = options.segments or options.constraints == "none"  # labels are written as they are given
-    return {"template": name, **{k: v for k, v in brings.items() if k != "encoding" or not bound}}
+    said = {**given(options, SequenceParameters, set()), **given(options, TrainingParameters, {"progress", "n_jobs"})}
+    return {"template": name, **brought(name, said)}
 
 
 def kind_of(options: argparse.Namespace) -> str:

@@ -24,6 +24,7 @@ PLAYS_OFTEN = (
     "memory",
     "certify",
     "patience",
+    "tol",
     "shuffle",
     "dev",
     "prune",

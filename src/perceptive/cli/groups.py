@@ -172,7 +172,8 @@ LISTS = (FEATURES.without("invert_hash", "scale"), TABLES.only("text_column"), T
 # --cost is the taggers'; --bits and --features are about reading.
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.
 LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference").saying(
-    rule="arow to classify texts, svmlight and vw, else perceptron",
+    rule="arow to classify texts, svmlight and vw; pa1 to tag with the presets chunking, ner and pos; else perceptron",
+    C="1.0; to tag 0.03",
     r="0.1 for texts, else 1.0",
     bias="auto to classify numbers, else 1.0",
 )
@@ -201,7 +202,9 @@ KERNEL = Group(
         "forget": {"choices": ["projectron", "oldest", "random"], "help": "kernels: what makes room then"},
     },
 )
-TRAINING = parameters("training", TrainingParameters, "progress", "n_jobs")
+TRAINING = parameters("training", TrainingParameters, "progress", "n_jobs").saying(
+    epochs="10; to tag by another rule than perceptron 40", tol="0; to tag by another rule than perceptron 0.005"
+)
 CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
 CACHE = Group(
     "training",
@@ -241,7 +244,10 @@ CLUSTER = Group(
 )
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
-TAGGER = parameters("tagging (--task tag)", SequenceParameters)
+# What a tagger's preset brings stands in `perceptive.features.presets`.
+TAGGER = parameters("tagging (--task tag)", SequenceParameters).saying(
+    min_count="1; 2 with the preset chunking", encoding="bioes with the presets chunking and ner, else none"
+)
 SENTENCES = Group(
     "tagging (--task tag)",
     {

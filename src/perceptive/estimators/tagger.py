@@ -12,28 +12,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
 from perceptive.data.labels import Labels
-from perceptive.data.sentences import as_lists
+from perceptive.data.sentences import as_lists, paired
+from perceptive.declarations import Checked
 from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.data import hold_out, hold_out_for_calibration
 from perceptive.estimators.label_sequences import LabelSequences
+from perceptive.estimators.preset_group import PresetGroup, settled
 from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.calibration import probabilities
 from perceptive.learners.margins import below_best, temperature_of
 from perceptive.learners.sequence import SequenceLearner
+from perceptive.learners.sequence_model import guess_preset
 from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.learners.text_spans import TextSpan, predict_spans
-from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
+from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
 from perceptive.training.loop import History
 
 
 @with_parameters
-class SequenceTagger(
-    SequenceGroup, TrainingGroup, ProbabilityGroup, CertifyGroup, PruneMixin, RunMixin[SequenceLearner], BaseEstimator
-):
+class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, RunMixin[SequenceLearner], BaseEstimator):
     """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
 
     X is a list of sentences, y a list of label sequences. A token is a string, a tuple of columns (word, part of
@@ -78,7 +79,7 @@ class SequenceTagger(
         """
         if not isinstance(self.probability, bool | np.bool_):
             raise ParameterError("{}: choose True or False", Parameter("probability", self.probability))
-        parameters, training = self._check_parameters()
+        parameters, training = self._check_parameters(X, y)
         learner = SequenceLearner(**parameters)
         if self.probability and self.hypothesis == "voted":
             raise ParameterError(
@@ -106,6 +107,23 @@ class SequenceTagger(
             self.certificate_ = certify(learner, X, y)
         return self
 
+    def _check_parameters(self, *examples: Any) -> tuple[dict[str, Any], TrainingParameters]:
+        """What the learner takes, and what training takes, with what the preset brings; raises for what cannot be.
+
+        Where the preset is to be chosen by sentences and labels, and there are none, nothing is brought.
+        """
+        template = self.template
+        if examples and isinstance(template, str) and template == "auto":
+            template = guess_preset(*paired(*examples))
+        values = settled(self.get_params(deep=False), template)
+        return vars(SequenceParameters(**_of(values, SequenceParameters))), TrainingParameters(
+            **_of(values, TrainingParameters)
+        )
+
+    def new_learner(self, *examples: Any) -> SequenceLearner:
+        """A learner of these parameters, which has learned nothing; ``examples`` choose the preset: X and y."""
+        return SequenceLearner(**self._check_parameters(*examples)[0])
+
     def _hold_out(self, n: int, training: TrainingParameters) -> tuple[list[int], list[int]]:
         """The numbers of the sentences to learn from, and of those held out."""
         held, one_class = np.zeros(n, bool), Labels([None], np.zeros(n, np.int64))
@@ -120,7 +138,7 @@ class SequenceTagger(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None
     ) -> SequenceTagger:
         """Learn from further sentences, one epoch in the order given."""
-        learner = self._going_on()
+        learner = self.learner_ if hasattr(self, "learner_") else self.new_learner(X, y)
         with learner.lock.learning():
             self._learn_all(learner, learner.dataset(X, y, classes=() if classes is None else classes))
         return self
@@ -128,7 +146,8 @@ class SequenceTagger(
     @one_at_a_time
     def learn_one(self, x: Sequence[Any], y: Sequence[Any]) -> SequenceTagger:
         """Learn from one sentence."""
-        first, learner = not hasattr(self, "learner_"), self._going_on()
+        first = not hasattr(self, "learner_")
+        learner = self.new_learner([x], [y]) if first else self.learner_
         learner.learn(x, y)
         self._take(learner, History() if first else None)
         return self
@@ -265,3 +284,7 @@ class SequenceTagger(
             return parameters
         text, dictionaries = learner.templates.text, state.meta["dictionaries"]  # what was trained, without any file
         return {**parameters, "template": text if "\n" in text and not dictionaries else learner.templates}
+
+
+def _of(values: dict[str, Any], kind: type[Checked]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in kind.defaults}

@@ -1,5 +1,10 @@
 """Templates that are ready to use. Chosen on held-out parts of training data, see benchmarks/README.md."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 CRFPP = """\
 # the template that CRF++ ships for chunking
 word[-2:2]
@@ -145,12 +150,14 @@ word[0]
 @label[-1]
 """
 
-# What does best with each: the command line takes it where nothing else is said.
-PARAMETERS = {
+# What does best with each, where nothing else is said.
+PARAMETERS: dict[str, dict[str, Any]] = {
     "chunking": {"rule": "pa1", "C": 0.03, "min_count": 2, "encoding": "bioes"},
     "ner": {"rule": "pa1", "C": 0.03, "encoding": "bioes"},
     "pos": {"rule": "pa1", "C": 0.03},
 }
+LONGER = {"epochs": 40, "tol": 0.005}  # of rules that take small steps, and never cease to
+OF_THE_PERCEPTRON = {"learning_rate": 1.0, "margin": 0.0, "batch": 1}
 
 PRESETS = {
     "chunking": CHUNKING,
@@ -160,3 +167,27 @@ PRESETS = {
     "hmm": HMM,
     "crf++": CRFPP,
 }
+
+
+def brought(template: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a preset brings to a tagger beside the parameters that are given, which stay as they are.
+
+    Rules other than the perceptron get more epochs, whatever the templates are.
+
+    Examples
+    --------
+    >>> brought("pos", {"C": 0.1})
+    {'epochs': 40, 'tol': 0.005, 'rule': 'pa1'}
+    >>> brought("ner", {"rule": "perceptron"})
+    {'encoding': 'bioes'}
+    """
+    found = dict(PARAMETERS.get(template, {})) if isinstance(template, str) else {}
+    if any(given.get(name, usual) != usual for name, usual in OF_THE_PERCEPTRON.items()):
+        found.pop("rule", None)  # which would not heed them
+    if given.get("segments") or given.get("constraints", "auto") in (None, "none"):
+        found.pop("encoding", None)  # labels are written as they are given
+    rule = given.get("rule", found.get("rule", "perceptron"))
+    if rule != "pa1":
+        found.pop("C", None)
+    found = found if rule == "perceptron" else {**LONGER, **found}
+    return {name: value for name, value in found.items() if name not in given}

@@ -60,6 +60,14 @@ class History:
         """
         return self.updates[-1] == 0
 
+    def few(self, mistakes: float) -> bool:
+        """Whether each epoch of the latter half made at most so many mistakes, and some are allowed.
+
+        An average over all epochs is then mostly one of vectors that hardly err.
+        """
+        latter = self.mistakes[self.epochs // 2 :]
+        return mistakes > 0 and self.epochs > 1 and max(latter) <= mistakes
+
     def note(self, learner: Learner, before: tuple[int, int, float]) -> tuple[int, int, float]:
         """Write down what a learner did since it had so many mistakes, updates and so much loss; returns them now."""
         with learner.lock.changing():
@@ -202,8 +210,9 @@ def train(
 ) -> History:
     """Play up to ``epochs`` epochs.
 
-    Training ends early on an epoch without updates, or when the held-out score has not risen for ``patience`` epochs;
-    then the learner goes back to the best epoch. Where an exception (Ctrl-C, say) breaks in, the learner keeps what it
+    Training ends early on an epoch without updates, when the latter half of the epochs made mistakes on at most a part
+    ``tol`` of the examples, or when the held-out score has not risen for ``patience`` epochs; then the learner goes
+    back to the best epoch. Where an exception (Ctrl-C, say) breaks in, the learner keeps what it
     has learned, and the history has the epoch that was broken off.
 
     Parameters
@@ -318,7 +327,8 @@ def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] 
     if learner.first_epoch is None:
         learner.first_epoch = learner.rounds - run.rounds_before, history.mistakes[-1]
     history.converged = history.settled and history.mistakes[-1] == 0
-    run.done = history.settled or run.epoch + 1 >= run.training.epochs
+    few = history.few(run.training.tol * (learner.rounds - run.rounds_before))
+    run.done = history.settled or few or run.epoch + 1 >= run.training.epochs
     score = source.score(learner)
     if score is not None:
         best = max(history.held_out, default=-1.0)

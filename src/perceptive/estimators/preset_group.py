@@ -1,0 +1,62 @@
+"""`PresetGroup`: the parameters of a tagger, some of which its preset brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perceptive import roles
+from perceptive.declarations import number, one_of, or_word, parameter, positive, whole
+from perceptive.features.presets import brought
+from perceptive.parameter_groups import SequenceGroup, TrainingGroup
+
+OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "auto"
+
+
+def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
+    """Values of parameters, where those that are "auto" are what a template brings, or else left out."""
+    given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
+    return {**given, "template": template, **brought(template, given)}
+
+
+class PresetGroup(SequenceGroup, TrainingGroup):
+    """Of the estimator of taggers: "auto" is what the preset brings."""
+
+    rule: str = parameter(
+        "auto",
+        check=one_of("auto", *roles.rules("sequence", "linear")),
+        doc='How far to move on a sentence. "auto": what the preset brings, "pa1" for "chunking", "ner" and "pos"; '
+        'else "perceptron".',
+    )
+    C: Any = parameter(
+        "auto",
+        check=or_word("auto", positive),
+        doc='Aggressiveness of pa1, pa2 and mira. "auto": 0.03.',
+        kind='float or "auto"',
+    )
+    min_count: Any = parameter(
+        "auto",
+        check=or_word("auto", whole(1)),
+        doc='Features seen less often in `fit` are left out. "auto": 2 for the preset "chunking", else 1.',
+        kind='int or "auto"',
+    )
+    encoding: str | None = parameter(
+        "auto",
+        check=one_of("auto", None, "bioes", "none"),
+        doc='"bioes": within, the ends of segments and segments of one token have labels of their own, which helps to '
+        "find chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments "
+        'of a type have one, two or more tokens only where some that were learned from have. "auto": so for the '
+        'presets "chunking" and "ner", else None.',
+    )
+    epochs: Any = parameter(
+        "auto",
+        check=or_word("auto", whole(1)),
+        doc='Epochs at most; an epoch without an update ends the training. "auto": 10 for the perceptron, else 40.',
+        kind='int or "auto"',
+    )
+    tol: Any = parameter(
+        "auto",
+        check=or_word("auto", number("in [0, 1)", lambda value: 0 <= value < 1)),
+        doc="Stop when the latter half of the epochs made mistakes on at most this part of the examples; 0: play them "
+        'all. "auto": 0 for the perceptron, else 0.005.',
+        kind='float or "auto"',
+    )
