@@ -53,6 +53,7 @@ def test_marks_of_documents_are_no_tokens_and_end_sentences(file, line):
         ("He PRP O\npaid VBD O\n# # B-NP\n5 CD I-NP\n", [["He", "paid", "#", "5"]]),
         ("# # B-NP\n5 CD I-NP\n\nIt PRP O\n", [["#", "5"], ["It"]]),
         ("#win O\nnow O\n\n# O\n\nyes O\n", [["#win", "now"], ["#"], ["yes"]]),
+        ("#a O\n\n#b O\n", [["#a"], ["#b"]]),
         ("#a O\n\n#b O\n\nc O\n", [["#a"], ["#b"], ["c"]]),
         ("# made by hand\nHe PRP O\n\n# and this, too\n# # B-NP\n5 CD I-NP\n", [["He"], ["#", "5"]]),
         ("# a licence\n# of two lines in all\n\nHe PRP O\n", [["He"]]),

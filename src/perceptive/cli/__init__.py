@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "show what made each prediction: the features, and what they add to the score",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
+    "convert": "write sentences and their labels in another format or scheme, repaired",
     "trace": "show a run on a small table round by round: weights, scores, mistakes and lemmas",
     "play": "open the perceptron game in a browser, or write it as a page",
     "roles": "show which rules and hypotheses each task takes, and why not the others",

@@ -26,9 +26,26 @@ from numpy.typing import NDArray
 
 SCHEMES = ("bio", "iob1", "bioes", "bilou", "ioe2", "ioe1")
 PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE"}
+ALIASES = {"iob2": "bio", "iobes": "bioes"}  # other names that are in use
 AS_BIOES = {"L": "E", "U": "S"}  # what the letters of BILOU are called there
 EDGE = ("O", "")  # outside the sentence nothing goes on
 Span = tuple[int, int, str]  # first token, behind the last, type
+
+
+def named(name: str) -> str:
+    """The scheme of a name; raises where there is none.
+
+    Examples
+    --------
+    >>> named("iob2"), named("ioe1")
+    ('bio', 'ioe1')
+    >>> named("bies")
+    Traceback (most recent call last):
+    ValueError: 'bies' is not a scheme of labels; choose one of bio, iob1, bioes, bilou, ioe2, ioe1, iob2, iobes
+    """
+    if name not in (*SCHEMES, *ALIASES):
+        raise ValueError(f"{name!r} is not a scheme of labels; choose one of {', '.join((*SCHEMES, *ALIASES))}")
+    return ALIASES.get(name, name)
 
 
 def split(label: Any) -> tuple[str, str]:
@@ -380,4 +397,4 @@ def convert(labels: Sequence[Any], before: str, after: str) -> list[str]:
     >>> convert(["I-LOC", "I-LOC", "B-LOC", "O"], "iob1", "bio")
     ['B-LOC', 'I-LOC', 'B-LOC', 'O']
     """
-    return write(spans(labels, before), len(labels), after)
+    return write(spans(labels, named(before)), len(labels), named(after))

@@ -5,9 +5,9 @@ Files whose names end in ``.conllu``, or that begin as CoNLL-U does, are read as
 
 Two kinds of lines are no tokens. ``-DOCSTART-`` in the first column begins a document. A line that begins with ``#`` is
 a comment if it stands before the first token of a sentence and has more or fewer columns than tokens have, or such a
-line behind it. Where all sentences at the start of the file, two or more, begin with ``#``, their first lines are
-comments whatever columns they have, and so are those behind them that say ``# name = value``. Any other ``#`` is a
-token: ``# # B-NP``, ``#hashtag O``.
+line behind it. Where all sentences at the start of the file, two or more, begin with ``#`` and a space, their first
+lines are comments whatever columns they have, and so are those behind them that say ``# name = value``. Any other ``#``
+is a token: ``# # B-NP``, ``#hashtag O``.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "chunks.txt")
@@ -146,7 +146,7 @@ class _Look:
         number, line = (tokens or there)[0]
         pairs = zip(["", *lines], lines, strict=False)
         starts = [here for before, here in pairs if here.strip() and not before.strip() and not begins_document(here)]
-        commented = len(starts) > 1 and all(here.startswith("#") for here in starts)
+        commented = len(starts) > 1 and all(here.startswith(("# ", "#\t")) for here in starts)
         tabs = "\t" in line
         return cls(tabs, len(_row(line, tabs)), number, commented)
 

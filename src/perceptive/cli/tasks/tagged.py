@@ -8,6 +8,7 @@ from typing import Any
 
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks.sentences import files_of, tokens_of
+from perceptive.data.conversion import with_others
 from perceptive.data.documents import spans_of
 from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
@@ -38,7 +39,9 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
                     rows = _universal(options, learner, sentence, labels, of_best)
                 else:
                     rows = _columns(sentence, labels, of_best, separator)
-                yield head + "".join(row + "\n" for row in _with_others(sentence, rows, separator)) + "\n"
+                # the mark of a document gets a label, as tokens do
+                others = [(t, f"{one}{separator}O" if begins_document(one) else one) for t, one in sentence.others]
+                yield head + "".join(row + "\n" for row in with_others(others, rows)) + "\n"
 
 
 def words_of(sentence: list[Any]) -> list[str]:
@@ -70,17 +73,6 @@ def _universal(
     if margin is not None:
         rows = [conllu.changed(row, "misc.Margin", f"{m:.6g}") for row, m in zip(rows, margin, strict=True)]
     return ["\t".join(row) for row in rows]
-
-
-def _with_others(sentence: Sentence, rows: list[str], separator: str) -> Iterator[str]:
-    """Lines of tokens, and between them those that are none; the mark of a document gets a label, as tokens do."""
-    others = list(reversed(sentence.others))
-    for t in range(len(rows) + 1):
-        while others and others[-1][0] <= t:
-            line = others.pop()[1]
-            yield f"{line}{separator}O" if begins_document(line) else line
-        if t < len(rows):
-            yield rows[t]
 
 
 def _spans(learner: Any, sentence: Sentence, tokens: list[Any], labels: list[Any]) -> list[tuple[int, int, str, str]]:

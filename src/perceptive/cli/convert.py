@@ -1,0 +1,188 @@
+"""``perceptive convert``: sentences and their labels in another format or scheme, and repaired."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from perceptive.cli import groups as g
+from perceptive.cli.options import add_json, as_json
+from perceptive.errors import UsageError
+
+if TYPE_CHECKING:
+    from perceptive.data.conversion import Repair
+    from perceptive.data.sentence_files import SentenceFiles
+    from perceptive.streams.documents import Document
+    from perceptive.streams.sentence import Sentence
+
+EXAMPLE = """\
+examples:
+  perceptive convert eng.train repaired.conll
+  perceptive convert eng.train bioes.conll --scheme bioes --input-encoding latin-1
+  perceptive convert ned.train ned.jsonl
+  perceptive convert notes.jsonl notes.conll
+  perceptive convert notes.jsonl notes.spacy.jsonl --to spacy
+  perceptive convert train.conllu upos.conll --columns form,lemma --label-column upos
+  perceptive convert notes.ann notes.jsonl --to prodigy
+"""
+FIRST = 5  # places of repaired labels that are told
+ENDINGS = {"conllu": "conllu", "json": "doccano"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.description = (
+        "Write the sentences of files in another format, or in another scheme of labels. Labels that break their "
+        "scheme are repaired: they are read as conlleval reads them, and the count and the first places are told. "
+        "Columns become texts with a space between two tokens (unless CoNLL-U says SpaceAfter=No), a text to a "
+        "sentence; texts become tokens of the library's own, unless they say theirs (Prodigy). Spans that tokens "
+        "cannot tell are widened, refused or left out, as --repair says."
+    )
+    parser.add_argument("data", metavar="IN", help="a file, a glob, or - for standard input")
+    parser.add_argument("output", metavar="OUT", help="a file, or - for standard output")
+    parser.add_argument("--to", metavar="FORMAT", help="of OUT: conll, conllu, doccano, prodigy, spacy or brat "
+                        "(default: by its name)")  # fmt: skip
+    parser.add_argument("--scheme", metavar="SCHEME", help="of the labels: iob2 (bio), iob1, bioes, bilou, ioe1, ioe2 "
+                        "(default: as they are)")  # fmt: skip
+    parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
+                        "scheme, and spans that tokens cannot tell: repaired (default), refused, or left")  # fmt: skip
+    g.add_groups(parser, [g.Group("files", {**g.FILES.only("format").options, **g.SENTENCES.options})])
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, repair, and write."""
+    from perceptive.cli.tasks.sentences import files_of, located
+    from perceptive.data.sentence_files import COLUMNS
+    from perceptive.features import schemes
+    from perceptive.streams.blocks import STDIN, expand
+
+    if options.json and options.output == STDIN:
+        raise UsageError("--json reports on standard output, where the sentences go; name a file")
+    to = _format(options.to, options.output)
+    try:
+        scheme = None if options.scheme is None else schemes.named(options.scheme)
+    except ValueError as error:
+        raise UsageError(f"--scheme: {error}") from None
+    files, paths = files_of(options, None), expand(options.data)
+    of_columns = {files.format_of(path) in COLUMNS for path in paths}
+    with located([]):
+        if of_columns == {False} and to not in COLUMNS:
+            if scheme is not None:
+                raise UsageError("--scheme is about labels of tokens, and spans have none; leave it out")
+            documents = [one for path in paths for some in files.documents(path) for one in some]
+            told = {"documents": len(documents), "spans": sum(len(one.spans or ()) for one in documents)}
+            _write_documents(options, to, documents, own=options.to is None)
+        else:
+            sentences = [one for some in files.blocks(paths) for one in some]
+            told = _convert(options, files, to, scheme, sentences)
+    if options.json:
+        print(as_json({"command": "convert", "data": told, "format": to}))
+    else:
+        counted = ", ".join(f"{n:,} {what}" for what, n in told.items() if isinstance(n, int) and what != "repaired")
+        print(f"{'<stdout>' if options.output == STDIN else options.output}: {counted}", file=sys.stderr)
+
+
+def _format(wanted: str | None, path: str) -> str:
+    """The format of what is written: as told, else by the name."""
+    from perceptive.data.sentence_files import FORMATS
+    from perceptive.streams.brat import SPANS
+    from perceptive.streams.guessing import by_name
+
+    known = [format for format in FORMATS if format != "raw"]
+    if wanted is not None and wanted not in known:
+        raise UsageError(f"--to {wanted}: it must be one of {', '.join(known)}")
+    return wanted or ("brat" if path.endswith(SPANS) else ENDINGS.get(by_name(path) or "", "conll"))
+
+
+def _convert(
+    options: argparse.Namespace, files: SentenceFiles, to: str, scheme: str | None, sentences: Sequence[Sentence]
+) -> dict[str, Any]:
+    """Repair the labels of sentences, and write them in a scheme; says what was done."""
+    from perceptive.data.conversion import ENTITY, as_document, column_lines, repair, universal_lines
+    from perceptive.features import schemes
+    from perceptive.streams.columns import LAST
+
+    columns = files.columns
+    y = [columns.split(sentence)[1] for sentence in sentences]
+    done = repair(y)
+    _tell(options, sentences, done)
+    labels, after = (y if options.repair == "off" else done.labels), scheme or done.scheme
+    if scheme is not None and done.scheme is None:
+        some = next((label for mine in y for label in mine), "")
+        raise UsageError(f"--scheme: the labels, such as {some!r}, mark no segments in any scheme; leave it out")
+    if scheme is not None:
+        labels = [schemes.convert(mine, str(done.scheme), scheme) for mine in done.labels]
+    pairs = zip(sentences, labels, strict=True)
+    if to == "conll":
+        _write(options, ([*column_lines(one, mine, columns), ""] for one, mine in pairs))
+    elif to == "conllu":
+        own = {columns.of(one).label for one in sentences if one.universal}
+        named = [name for name in (*own, columns.label) if name != LAST]
+        column = str(named[0]) if named else "upos" if done.scheme is None else ENTITY
+        _write(options, ([*universal_lines(one, mine, columns, column), ""] for one, mine in pairs))
+    elif after is None:
+        raise UsageError("the labels mark no segments, so there are no spans to write; choose --to conll or conllu")
+    else:
+        _write_documents(options, to, [as_document(one, mine, after, columns) for one, mine in pairs])
+    told: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, y))}
+    places = [{"place": _place(sentences, i, t), "was": old, "is": new} for i, t, old, new in done.changed[:FIRST]]
+    return {**told, "read_as": done.scheme, "scheme": after, "repaired": len(done.changed), "places": places}
+
+
+def _place(sentences: Sequence[Sentence], i: int, t: int) -> str:
+    return sentences[i].place.of(t)
+
+
+def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repair) -> None:
+    """Say what is repaired, or refuse it."""
+    if not done.changed:
+        return
+    i, t, old, new = done.changed[0]
+    if options.repair == "error":
+        raise ValueError(
+            f"{_place(sentences, i, t)}: label {old!r} may not stand here in the scheme {done.scheme!r}; repair it (it "
+            f"reads as {new!r}), or choose --repair warn"
+        )
+    first = ", ".join(f"{_place(sentences, i, t)} {old} → {new}" for i, t, old, new in done.changed[:FIRST])
+    left, many = options.repair == "off" and options.scheme is None, len({i for i, *_ in done.changed})
+    verb = "left as they are" if left else "repaired"
+    print(
+        f"labels that break the scheme {done.scheme!r}, {verb}: {len(done.changed):,}, in {many:,} "
+        f"sentence{'s' * (many != 1)}; first: {first}",
+        file=sys.stderr,
+    )
+
+
+def _write(options: argparse.Namespace, sentences: Iterator[list[str]]) -> None:
+    from perceptive.cli.paths import output
+    from perceptive.streams.blocks import STDIN
+
+    path = None if options.output == STDIN else options.output
+    with output(path, [options.data], sys.stdout.buffer) as file:
+        for lines in sentences:
+            file.write("".join(line + "\n" for line in lines).encode())
+
+
+def _write_documents(options: argparse.Namespace, to: str, documents: list[Document], own: bool = False) -> None:
+    """Texts, each a line; for brat all as one, in two files. ``own``: JSON lines stay in the format that they have."""
+    from perceptive.cli.paths import check_paths, output
+    from perceptive.data.conversion import joined
+    from perceptive.streams.blocks import STDIN
+    from perceptive.streams.brat import as_lines, paths_of
+    from perceptive.streams.documents import JSON_FORMATS, as_line
+
+    if to != "brat":
+        formats = [one.format if own and one.format in JSON_FORMATS else to for one in documents]
+        _write(options, ([as_line(one, format)] for one, format in zip(documents, formats, strict=True)))
+        return
+    if options.output == STDIN:
+        raise UsageError("brat needs two files, for text and spans; name one of them")
+    whole, paths = joined(documents), paths_of(options.output)
+    spans = as_lines(whole)
+    check_paths(paths, [options.data])
+    for path, text in zip(paths, (whole.text, spans), strict=True):
+        with output(path, [options.data], sys.stdout.buffer) as file:
+            file.write(text.encode())

@@ -1,0 +1,135 @@
+"""Sentences and their labels in other formats and schemes, and labels that break their scheme repaired."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from perceptive.features import schemes
+from perceptive.streams import conllu
+from perceptive.streams.columns import Columns, label_at
+from perceptive.streams.documents import Document, Span
+from perceptive.streams.sentence import Row, Sentence
+
+ENTITY = "misc.NER"  # the column of CoNLL-U for labels that mark segments, where none is named
+
+
+@dataclass
+class Repair:
+    """What was done to labels.
+
+    Attributes
+    ----------
+    scheme : str or None
+        The one they keep to, but for what was repaired; None where they mark no segments.
+    labels : list of label sequences
+    changed : list of (int, int, str, str)
+        Number of the sentence and of the token, the label as it was, and as it is now.
+    """
+
+    scheme: str | None
+    labels: list[list[str]]
+    changed: list[tuple[int, int, str, str]] = field(default_factory=list)
+
+
+def repair(y: Sequence[Sequence[str]]) -> Repair:
+    """Labels as conlleval reads them: those that break the scheme of the others are made to keep to it.
+
+    Examples
+    --------
+    >>> repair([["B-LOC", "I-LOC"], ["O", "I-PER"]]).changed
+    [(1, 1, 'I-PER', 'B-PER')]
+    """
+    nothing = all(label == "O" for labels in y for label in labels)  # any scheme says so
+    scheme = "bio" if nothing else schemes.recognise(y) or schemes.nearest(y)
+    done = Repair(scheme, [list(labels) for labels in y])
+    for i, labels in enumerate(done.labels if scheme else ()):
+        assert scheme is not None
+        if schemes.violation(scheme, labels) is not None:
+            done.labels[i] = schemes.convert(labels, scheme, scheme)
+            pairs = zip(labels, done.labels[i], strict=True)
+            done.changed += [(i, t, old, new) for t, (old, new) in enumerate(pairs) if old != new]
+    return done
+
+
+def column_lines(sentence: Sentence, labels: Sequence[str], columns: Columns) -> Iterator[str]:
+    """A sentence in columns: as it was, with other labels; of another format its tokens, and the label behind them."""
+    if sentence.universal or sentence.document is not None or columns.chosen:
+        rows: list[Row] = [(*x, label) for x, label in zip(columns.tokens(sentence), labels, strict=True)]
+        spaces = sentence.separator == " " and not sentence.document
+        others: list[tuple[int, str]] = [] if sentence.universal else sentence.others
+    else:
+        at = label_at(sentence, int(columns.of(sentence).label))
+        rows = [(*row[:at], label, *row[at + 1 :]) for row, label in zip(sentence.rows, labels, strict=True)]
+        spaces, others = sentence.separator == " ", sentence.others
+    separator = " " if spaces and not any(" " in label for label in labels) else "\t"
+    return with_others(others, [separator.join(row) for row in rows])
+
+
+def universal_lines(sentence: Sentence, labels: Sequence[str], columns: Columns, to: str) -> Iterator[str]:
+    """A sentence as CoNLL-U, with the labels in the column ``to``."""
+    if sentence.universal:
+        rows = sentence.rows
+    else:
+        forms = [row[0] for row in columns.tokens(sentence)]
+        rows = [(str(i), form, *"________") for i, form in enumerate(forms, 1)]
+        for t, glued in enumerate(_glued(sentence)):
+            rows[t] = conllu.changed(rows[t], "misc.SpaceAfter", "No") if glued else rows[t]
+    rows = [conllu.changed(row, to, label) for row, label in zip(rows, labels, strict=True)]
+    return with_others(sentence.others if sentence.universal else [], ["\t".join(row) for row in rows])
+
+
+def _glued(sentence: Sentence) -> Iterator[bool]:
+    """Whether each token but the last is followed by the next without a space, where that is known."""
+    if sentence.universal:
+        yield from (conllu.cell(row, "misc.SpaceAfter") == "No" for row in sentence.rows[:-1])
+    elif sentence.document is not None:
+        tokens: list[Any] = [token for (token,) in sentence.rows]
+        yield from (one.end == other.start for one, other in itertools.pairwise(tokens))
+    else:
+        yield from (False for _ in sentence.rows[:-1])
+
+
+def with_others(others: Sequence[tuple[int, str]], rows: Sequence[str]) -> Iterator[str]:
+    """Lines of tokens, and between them those that are none, each before the token of its number."""
+    waiting = list(reversed(others))
+    for t in range(len(rows) + 1):
+        while waiting and waiting[-1][0] <= t:
+            yield waiting.pop()[1]
+        if t < len(rows):
+            yield rows[t]
+
+
+def as_document(sentence: Sentence, labels: Sequence[str], scheme: str, columns: Columns) -> Document:
+    """A sentence of a file in columns as a text, with a span for each segment.
+
+    There is a space between two tokens, unless CoNLL-U says SpaceAfter=No.
+
+    Examples
+    --------
+    >>> from perceptive.streams.sentence import Place
+    >>> sentence = Sentence([("New", "B-LOC"), ("York", "I-LOC"), ("!", "O")], Place("a.conll", range(1, 4)))
+    >>> as_document(sentence, ["B-LOC", "I-LOC", "O"], "bio", Columns()).spans
+    [Span(start=0, end=8, label='LOC')]
+    """
+    words = [row[0] for row in columns.tokens(sentence)]
+    text, places = "", []
+    for word, glued in zip(words, [*_glued(sentence), True], strict=True):
+        places.append((len(text), len(text) + len(word)))
+        text += word if glued else word + " "
+    spans = [Span(places[begin][0], places[end - 1][1], kind) for begin, end, kind in schemes.spans(labels, scheme)]
+    return Document(text, spans, sentence.place.path, sentence.place.lines[0], tokens=places)
+
+
+def joined(documents: Sequence[Document]) -> Document:
+    """Texts as one, a line break behind each that has none."""
+    text, spans = [], []
+    offset = 0
+    for document in documents:
+        spans += [Span(start + offset, end + offset, label) for start, end, label in document.spans or ()]
+        text.append(document.text if document.text.endswith("\n") else document.text + "\n")
+        offset += len(text[-1])
+    first = documents[0] if documents else Document("")
+    return Document("".join(text), spans, first.path, first.line, "brat")
