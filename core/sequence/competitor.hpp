@@ -3,11 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "sequence/scores.hpp"
+#include "sequence/sentence_error.hpp"
 
 namespace perceptive {
 
@@ -93,7 +92,7 @@ class CompetitorSearch {
         Trellis forced = x.trellis;
         forced.unary = constrained_.data();
         if (!(scores_.decode(forced, x, viterbi_, segments_, target.data()) > static_cast<double>(NEVER)))
-            throw std::invalid_argument("sentence " + std::to_string(i) + ": no labels fit between those given");
+            throw SentenceError(i, "no labels fit between those given");
     }
 
     void add_cost(Potentials& x, const Sentences& data, i64 begin, i64 n, float sign) const {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "sequence/scores.hpp"
+#include "sequence/sentence_error.hpp"
 #include "sequence/token_batch.hpp"
 
 namespace perceptive {
@@ -43,12 +43,10 @@ class Decoder {
             if (label)
                 for (i64 t = 0; t < n; ++t) scores_.force(x_, t, *label++, forced.choices);
             const double best = decode(n);
-            const auto where = [&] { return "sentence " + std::to_string(first + i); };
             if (label && !(best > NO_PATH))
-                throw std::invalid_argument("forced, " + where() +
-                                            ": no labels that keep to the scheme fit those given");
+                throw SentenceError(first + i, "no labels that keep to the scheme fit those given", "forced, ");
             if (scored && n > 0 && !std::isfinite(best))
-                throw std::invalid_argument(where() + ": no labels have a finite score; learn with smaller steps");
+                throw SentenceError(first + i, "no labels have a finite score; learn with smaller steps");
         }
     }
 

@@ -278,7 +278,7 @@ def test_bad_groups(grades, sizes, message):
     learner = RankingLearner()
     with pytest.raises(ValueError, match=message):
         learner.learn_many(np.eye(3), grades, sizes=sizes)
-    assert not learner.has_learned
+    assert not learner.vectors
 
 
 def test_new_names_of_a_refused_list_are_forgotten():

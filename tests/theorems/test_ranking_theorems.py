@@ -186,7 +186,7 @@ def test_ranking_all_labelings_is_tagging_by_viterbi(seed):
         truth = tuple("AB"[(word == "v") ^ (rng.random() < 0.2)] for word in x)
         candidates = labelings(x)
         vectors = [phi(x, labels) for labels in candidates]
-        if ranker.has_learned:
+        if ranker.vectors:
             assert candidates[ranker.find_best(vectors)] == tuple(tagger.predict(x))
         ranker.learn(vectors, candidates.index(truth))
         tagger.learn(x, truth)

@@ -64,6 +64,22 @@ nb::list heaviest_of(Tagger& tagger, const LabelWeights* vector, i64 n) {
 }  // namespace
 
 void bind_sequence(nb::module_& m) {
+    nb::exception<SentenceError>(m, "SentenceError", PyExc_ValueError);
+    // what an ExampleError is made of goes with it
+    nb::register_exception_translator(
+        [](const std::exception_ptr& thrown, void* module) {
+            try {
+                std::rethrow_exception(thrown);
+            } catch (const SentenceError& wrong) {
+                const nb::object type = nb::handle(static_cast<PyObject*>(module)).attr("SentenceError");
+                const nb::object error = type(wrong.what());
+                error.attr("message") = wrong.message;
+                error.attr("example") = wrong.example;
+                error.attr("about") = wrong.about;
+                PyErr_SetObject(type.ptr(), error.ptr());
+            }
+        },
+        m.ptr());
     nb::class_<SentenceRows>(m, "SentenceRows", "The rows of weights that features of sentences have in a model.")
         .def("copy", [](const SentenceRows& rows) { return SentenceRows(rows); });
     nb::class_<Sentences>(m, "Sentences", "Sentences ready to be learned from.")

@@ -93,11 +93,6 @@ class RankingLearner(ListLearner, Mixable):
         if self._vector is not None:
             self._vector.set_open(open)
 
-    @property
-    def has_learned(self) -> bool:
-        """Whether there are weights."""
-        return self._vector is not None
-
     # ------------------------------------------------------------ learning
 
     def dataset(
@@ -110,7 +105,7 @@ class RankingLearner(ListLearner, Mixable):
                 rows = self.space.rows(X, fingerprint=True)
             return self._checked(rows, y, sizes, weights)
         with self.lock.learning():
-            meeting = self.space.meeting(X, first=not self.has_learned)
+            meeting = self.space.meeting(X, first=self._vector is None)
             with self.lock.exclusive() if self.space.vocabulary is not None else nullcontext(), meeting as rows:
                 dataset = self._checked(rows, y, sizes, weights)
                 with self.lock.changing():
@@ -141,7 +136,7 @@ class RankingLearner(ListLearner, Mixable):
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
 
         def scores() -> NDArray[np.float64]:
-            rows = self.space.rows(X, first=not self.has_learned)
+            rows = self.space.rows(X, first=self._vector is None)
             return self._scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
 
         return self.asked(scores)

@@ -18,8 +18,7 @@ Ask = Callable[[list[Any], _core.Forced], Any]
 class SentenceReader:
     """How sentences reach the core.
 
-    The core names sentences and tokens in messages; an `ExampleError` is made by looking for what is wrong, and only
-    then.
+    The core names tokens in messages; an `ExampleError` is made by looking for what is wrong, and only then.
     """
 
     features: Features | None  # a function of the user's
@@ -45,13 +44,8 @@ class SentenceReader:
         wanted = force(tokens, forced)
         try:
             return ask(tokens, wanted)
+        except _core.SentenceError as error:
+            raise ExampleError(**vars(error)) from None
         except (TypeError, ValueError):
             check_tokens(tokens, self.n_columns, alike=False)
-            for i, x in enumerate(tokens):
-                wanted = force([x], None if forced is None else [forced[i]])
-                try:
-                    ask([x], wanted)
-                except ValueError as error:
-                    about, _, message = str(error).partition("sentence 0: ")
-                    raise ExampleError(message, i, about=about) from None
             raise

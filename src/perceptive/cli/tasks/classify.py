@@ -19,8 +19,7 @@ from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.predictions import Predictions, probabilities_of
 from perceptive.cli.tasks.rows import (
-    FROM_DICTS,
-    NOTHING,
+    OfRows,
     count,
     known_rows,
     open_stream,
@@ -50,7 +49,7 @@ OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not opt
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 
 
-class Classify:
+class Classify(OfRows):
     """The adapter."""
 
     unit, tells_epochs = "examples", False
@@ -105,14 +104,6 @@ class Classify:
         return learner, datasets()
 
     # ------------------------------------------------------------ using a model
-
-    def check(self, learner: Any, path: str) -> None:
-        """Raise where the model has learned nothing, or not from rows."""
-        if not learner.vectors:
-            raise ValueError(NOTHING.format(path))
-        if learner.space.vocabulary is not None:
-            raise ValueError(FROM_DICTS.format(path))
-        learner.finish()
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples; the parsing threads compute them, and do ``then`` with them."""

@@ -17,9 +17,8 @@ from perceptive.cli.tasks.classify import examined, weights_of
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import ListsJob
 from perceptive.cli.tasks.rows import (
-    FROM_DICTS,
     KEEPS,
-    NOTHING,
+    OfRows,
     count,
     known_rows,
     open_stream,
@@ -43,7 +42,7 @@ SHOWN = {"top1": "top-1", "mrr": "MRR", "map": "MAP", "ndcg": "NDCG", "ndcg@10":
 Scores = NDArray[np.float64]
 
 
-class Rank:
+class Rank(OfRows):
     """The adapter."""
 
     unit, tells_epochs = "lists", False
@@ -78,14 +77,6 @@ class Rank:
         return new, datasets()
 
     # ------------------------------------------------------------ using a model
-
-    def check(self, learner: Any, path: str) -> None:
-        """Raise where the model has learned nothing, or not from rows."""
-        if not learner.has_learned:
-            raise ValueError(NOTHING.format(path))
-        if learner.space.vocabulary is not None:
-            raise ValueError(FROM_DICTS.format(path))
-        learner.finish()
 
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Lists with the scores of their candidates."""
@@ -149,7 +140,7 @@ class Rank:
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features."""
-        return weights_of(heaviest(learner, options.top, options.hypothesis) if learner.has_learned else {})
+        return weights_of(heaviest(learner, options.top, options.hypothesis) if learner.vectors else {})
 
 
 def ranking_parameters(

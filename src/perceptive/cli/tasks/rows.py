@@ -28,7 +28,18 @@ FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
 KEEPS = "keeps the parameters that it was trained with"
 MOST_NAMES = 10  # of columns in a message
 NOTHING = "{}: this model has learned nothing; train it first"
-FROM_DICTS = "{}: learned from dicts in Python, and cannot read files; use it from Python"
+
+
+class OfRows:
+    """What the adapters of models over rows share."""
+
+    def check(self, learner: Any, path: str) -> None:
+        """Raise where the model has learned nothing, or not from rows."""
+        if not learner.vectors:
+            raise ValueError(NOTHING.format(path))
+        if learner.space.vocabulary is not None:
+            raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
+        learner.finish()
 
 
 def size_of(path: str) -> int:
