@@ -233,7 +233,7 @@ class TrainingGroup(Group):
     epochs: int = parameter(10, "epochs at most; an epoch without an update ends the training", whole(1))
     tol: float = parameter(
         0.0,
-        "stop when the latter half of the epochs made mistakes on at most this part of the examples; 0: play them all",
+        "stop when, of ten or more epochs, the latter half made mistakes on at most this part of examples; 0: never",
         number("in [0, 1)", lambda value: 0 <= value < 1),
     )
     shuffle: bool = parameter(True, "play each epoch in a new random order", boolean)

@@ -83,7 +83,7 @@ def test_a_preset_brings_its_parameters(tmp_path, options):
     told = perceptive("train", "names.conll", "--task", "tag", "-o", "m", "--json", *options, cwd=tmp_path).stdout
     p = load_learner(tmp_path / "m").parameters
     assert (p.rule, p.encoding) == ("perceptron" if "--margin" in options else "pa1", "bioes")
-    assert json.loads(told)["training"]["epochs"] < 10  # few mistakes are left
+    assert json.loads(told)["training"]["epochs"] <= 10  # few mistakes are left
 
 
 def test_help_tells_what_presets_bring(tmp_path):

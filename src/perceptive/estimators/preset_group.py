@@ -56,7 +56,7 @@ class PresetGroup(SequenceGroup, TrainingGroup):
     tol: Any = parameter(
         "auto",
         check=or_word("auto", number("in [0, 1)", lambda value: 0 <= value < 1)),
-        doc="Stop when the latter half of the epochs made mistakes on at most this part of the examples; 0: play them "
-        'all. "auto": 0 for the perceptron, else 0.005.',
+        doc="Stop when, of ten or more epochs, the latter half made mistakes on at most this part of the examples; 0: "
+        'never. "auto": 0 for the perceptron, else 0.005.',
         kind='float or "auto"',
     )

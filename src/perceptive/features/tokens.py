@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-# Numbers with their separators; words with inner apostrophes, hyphens or dots (U.S., e-mail, l'eau); any other mark.
-TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|(?:[^\W\d_]\.){2,}|\w+(?:[-'’.]\w+)*|[^\w\s]")
+from perceptive.features.word_breaks import properties, segments
+
+# Addresses, without the marks behind them; brackets within are pairs.
+ADDRESS = re.compile(
+    r"""(?:\b(?:https?|ftp)://|\bwww\.)(?:\([^\s()<>"]*\)|[^\s()<>"])*(?:\([^\s()<>"]*\)|[^\s()<>".,;:!?'’”»\]}…])"""
+    r"|(?<![\w.+%-])\w[\w.+%-]*@\w[\w-]*(?:\.\w[\w-]*)+",
+    re.IGNORECASE,
+)
+# By the properties of characters: letters with dots between them, and what may stand on both sides of a hyphen.
+ABBREVIATION, OF_WORDS = re.compile(r"[aih][ej]*(?:\.[aih][ej]*)+"), "aihdkt"
+HYPHENS, BETWEEN_DIGITS = "-\u2010\u2011", ":/"
+UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")  # categories of spaces and of what has no form
+
+Span = tuple[int, int]
 
 
 class Token(str):
@@ -24,12 +37,50 @@ class Token(str):
 def tokenise(text: str) -> list[Token]:
     """The tokens of a text; they are strings, so that a tagger takes them as they are.
 
+    They are the words and marks between Unicode's word boundaries (UAX #29), so that no script is cut at its vowel
+    signs and accents, and emoji and flags stay whole. Beyond that, these are one token: addresses of pages and of mail;
+    words with hyphens; dates and times in digits; abbreviations with their last dot; and letters of scripts without
+    spaces, as far as they go (Thai, Lao, Khmer, Myanmar).
+
     Examples
     --------
-    >>> tokens = tokenise("Prof. Cohen paid $1,200 (in the U.S.).")
-    >>> tokens
-    ['Prof', '.', 'Cohen', 'paid', '$', '1,200', '(', 'in', 'the', 'U.S.', ')', '.']
+    >>> tokens = tokenise("Prof. Cohen paid $1,200 (in the U.S.) for e-mail at https://example.org/a?b=c.")
+    >>> tokens[:12]
+    ['Prof', '.', 'Cohen', 'paid', '$', '1,200', '(', 'in', 'the', 'U.S.', ')', 'for']
+    >>> tokens[12:]
+    ['e-mail', 'at', 'https://example.org/a?b=c', '.']
     >>> tokens[2].start, tokens[2].end
     (6, 11)
     """
-    return [Token(match[0], match.start()) for match in TOKEN.finditer(text)]
+    kinds = properties(text)
+    addresses = [match.span() for match in ADDRESS.finditer(text)]
+    parts, tokens, address = segments(kinds), list[Span](), 0
+    for i, (start, end) in enumerate(parts):
+        while address < len(addresses) and addresses[address][1] <= start:
+            address += 1
+        if i and ((address < len(addresses) and addresses[address][0] < start) or _joined(text, kinds, parts, i)):
+            tokens[-1] = tokens[-1][0], end
+        elif not all(unicodedata.category(c) in UNSEEN for c in text[start:end]):
+            tokens.append((start, end))
+    return [Token(text[start:end], start) for start, end in tokens]
+
+
+def _joined(text: str, kinds: str, parts: list[Span], i: int) -> bool:
+    """Whether part i goes on with the token of the part before."""
+    (before, start), (_, end) = parts[i - 1], parts[i]
+    if kinds[before] == kinds[start] == "t":
+        return True
+    if text[start:end] == "." and ABBREVIATION.fullmatch(kinds, before, start):
+        return text.count(".", before, start) == kinds.count(".", before, start)  # an apostrophe is no dot
+    return _links(text, kinds, parts, i) or _links(text, kinds, parts, i - 1)
+
+
+def _links(text: str, kinds: str, parts: list[Span], i: int) -> bool:
+    """Whether part i is a hyphen between words, or a mark between digits."""
+    start, end = parts[i]
+    if end - start > 1 or not 0 < i < len(parts) - 1:
+        return False
+    before, after = kinds[parts[i - 1][0]], kinds[end]
+    if text[start] in HYPHENS:
+        return before in OF_WORDS and after in OF_WORDS
+    return text[start] in BETWEEN_DIGITS and kinds[start - 1] == after == "d"

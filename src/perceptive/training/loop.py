@@ -20,6 +20,8 @@ from perceptive.learners.learner import Learner
 from perceptive.parameters import TrainingParameters
 from perceptive.training.mixing import Player, Seconds, block_of, check_mixing, play_block
 
+FEWEST = 10  # epochs that are played before few mistakes end a training
+
 
 @dataclass
 class History:
@@ -61,12 +63,11 @@ class History:
         return self.updates[-1] == 0
 
     def few(self, mistakes: float) -> bool:
-        """Whether each epoch of the latter half made at most so many mistakes, and some are allowed.
+        """Whether each epoch of the latter half made at most so many mistakes, some are allowed, and ten are over.
 
         An average over all epochs is then mostly one of vectors that hardly err.
         """
-        latter = self.mistakes[self.epochs // 2 :]
-        return mistakes > 0 and self.epochs > 1 and max(latter) <= mistakes
+        return mistakes > 0 and self.epochs >= FEWEST and max(self.mistakes[self.epochs // 2 :]) <= mistakes
 
     def note(self, learner: Learner, before: tuple[int, int, float]) -> tuple[int, int, float]:
         """Write down what a learner did since it had so many mistakes, updates and so much loss; returns them now."""
@@ -210,10 +211,10 @@ def train(
 ) -> History:
     """Play up to ``epochs`` epochs.
 
-    Training ends early on an epoch without updates, when the latter half of the epochs made mistakes on at most a part
-    ``tol`` of the examples, or when the held-out score has not risen for ``patience`` epochs; then the learner goes
-    back to the best epoch. Where an exception (Ctrl-C, say) breaks in, the learner keeps what it
-    has learned, and the history has the epoch that was broken off.
+    Training ends early on an epoch without updates, when, of ten or more epochs, the latter half made mistakes on at
+    most a part ``tol`` of the examples, or when the held-out score has not risen for ``patience`` epochs; then the
+    learner goes back to the best epoch. Where an exception (Ctrl-C, say) breaks in, the learner keeps what it has
+    learned, and the history has the epoch that was broken off.
 
     Parameters
     ----------
