@@ -123,8 +123,7 @@ coverage: $(CORE) $(TEST) ## lines of src and core that the tests run, and branc
 	$(BIN)/gcovr --root core --object-directory $(COVERAGE)/cmake --print-summary >> $(COVERAGE).txt
 	@grep '^TOTAL\|^lines' $(COVERAGE).txt
 
-docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, its pictures first
-	$(BIN)/python docs/gallery.py
+docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with its pictures
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 
 # Tests of what reads bytes and strings run with an allocator that guards the smallest ones (PYTHONMALLOC), which takes twice the time.

@@ -1,7 +1,8 @@
 """Which roles go together: task × representation, with the rules and the hypotheses that each pair takes.
 
 This is the one declaration. The parameters take their choices from it, ``perceptive roles`` prints it, and
-``docs/roles.md`` shows it. A rule and a hypothesis that a pair takes always go together, so two tables say it all.
+``docs/reference/roles.md`` shows it. A rule and a hypothesis that a pair takes always go together, so two tables say
+it all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JSON has one shape for all tasks: that of docs/json.md."""
+"""JSON has one shape for all tasks: that of docs/reference/json.md."""
 
 import json
 

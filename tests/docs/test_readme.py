@@ -1,54 +1,57 @@
-"""The README's examples run, one after the other."""
+"""The README's examples run, one after the other, without a warning; its picture is the one that is drawn."""
 
-import gzip
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
-import numpy as np
-from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_examples_run(capsys):
+    names = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for block in blocks("python"):
+            exec(block, names)
+    shown = re.search(r"# (.+? updates), and the theorem allows (.+?) …", README)
+    assert f"{shown[1]}, and the theorem allows {shown[2]}:" in capsys.readouterr().out
+    assert len(blocks("python")) + len(blocks("sh")) == 6
+
+
+def test_what_is_shown_is_right():
+    names = {}
+    exec(blocks("python")[0], names)
+    shown = float(re.search(r"model\.score\(.+\)  # ([0-9.]+)", README)[1])
+    assert round(names["model"].score(names["X"][1200:], names["y"][1200:]), 3) == shown
 
 
 def test_commands_run(tmp_path):
-    X, y = load_breast_cancer(return_X_y=True)
-    for name in ("train.svm", "test.svm", "events.svm"):
-        dump_svmlight_file(X, 2 * y - 1, str(tmp_path / name), zero_based=False)
-    (tmp_path / "SMSSpamCollection").write_text("ham\thello you\nspam\twin a prize\n" * 9)
+    (tmp_path / "messages.tsv").write_text("ham\thello you\nspam\twin a prize\n" * 9)
     (tmp_path / "inbox.txt").write_text("win\nhello\n")
-    sentence = "When WRB O\nwill MD O\nprof NN B-NP\nCohen NNP I-NP\npost VB O\n\n"
-    (tmp_path / "train.conll").write_text(sentence * 5)
-    (tmp_path / "new.conll").write_text("prof NN\nCohen NNP\n\n")
-    (tmp_path / "letor.svm").write_text("2 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:2 2:1\n0 qid:2 2:2\n")
-    (tmp_path / "movies.csv").write_text("one,A,B,profit\n1,1,1,-\n1,3,2,+\n")
-    (tmp_path / "spelled.jsonl").write_text('{"candidates": ["recieve", "receive"], "best": 1}\n')
-    found = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
-    commands = [line.split(" #")[0].replace("tail -f", "cat") for block in found for line in block.splitlines()]
-    assert len(commands) >= 8
     program = f'"{sys.executable}" -m perceptive'
-    for command in commands:
+    for command in "".join(blocks("sh")).splitlines():
         done = subprocess.run(
             ["bash", "-c", re.sub(r"\bperceptive\b", program, command)], cwd=tmp_path, capture_output=True, text=True
         )
         assert done.returncode == 0, (command, done.stderr)
 
 
-def test_examples_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    X, y = load_breast_cancer(return_X_y=True)
-    dump_svmlight_file(X, 2 * y - 1, "train.svm", zero_based=False)
-    with gzip.open("train.svm.gz", "wb") as file:
-        file.write(Path("train.svm").read_bytes())
-    dicts = [{f"f{j}": value for j, value in enumerate(row)} for row in X]
-    names = {"X": X, "y": y, "X_new": X[:5], "dicts": dicts}
-    names |= {"sentences": [[("prof", "NN"), ("Cohen", "NNP"), ("post", "VB")]] * 4, "tags": [["B", "I", "O"]] * 4}
-    names |= {"X_batch": dicts[:9], "y_batch": np.array(["spam", "ham", "eggs"] * 3)}
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) >= 5
-    for block in blocks:
-        if "streams.open" in block:
-            names["clf"] = names["LinearClassifier"]()
-        exec(block, names)
-    assert Path("digits.model").exists()
+def test_the_picture_is_small_and_drawn_by_its_script(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_site")
+    import readme
+
+    readme.draw(tmp_path / "readme.svg")
+    kept = ROOT / "docs" / "readme.svg"
+    assert kept.stat().st_size < 60_000
+    drawn, there = ((path.read_text(encoding="utf-8").count("<path")) for path in (tmp_path / "readme.svg", kept))
+    assert drawn == there

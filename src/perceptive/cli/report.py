@@ -1,4 +1,4 @@
-"""What commands tell: JSON of one shape for all tasks (docs/json.md), and the same as a table for people."""
+"""What commands tell: JSON of one shape for all tasks (docs/reference/json.md), and the same as a table for people."""
 
 from __future__ import annotations
 

@@ -1,0 +1,60 @@
+"""What the build of the site adds to the pages: pictures, the game, and what is generated from the code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+sys.path.insert(0, str(Path(__file__).parent))
+import generated
+import pages
+
+PART = re.compile(r"^\{\{ (\w+) \}\}$", re.M)
+
+
+def on_files(files: Files, config: Any, **_: Any) -> Files:
+    """Draw the pictures by the code that the pages show, and export the game."""
+    from perceptive.playground import PAGE, exported
+
+    with tempfile.TemporaryDirectory() as folder:
+        pictures = Path(folder) / "pictures"
+        for page in files.documentation_pages():
+            path = Path(page.abs_src_path)
+            if any(
+                block.picture
+                for block in pages.blocks(path.read_text(encoding="utf-8"))
+            ):
+                working = Path(folder) / "working" / page.src_uri
+                working.mkdir(parents=True)
+                with contextlib.chdir(working):
+                    pages.run(path, pictures)
+        for picture in sorted(pictures.iterdir()):
+            files.append(
+                File.generated(
+                    config,
+                    f"pictures/{picture.name}",
+                    content=picture.read_bytes(),
+                )
+            )
+    files.append(File.generated(config, "game.html", content=exported()))
+    files.append(
+        File.generated(config, "icon.svg", content=PAGE["icon.svg"][1])
+    )
+    return files
+
+
+def on_page_markdown(
+    markdown: str, page: Any, config: Any, files: Files
+) -> str:
+    """Put in what is generated from the code: ``{{ commands }}`` is ``generated.commands()``."""
+    return PART.sub(lambda match: getattr(generated, match[1])(), markdown)
+
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
