@@ -14,15 +14,15 @@ def draw(path: Path) -> None:
     import matplotlib
     import matplotlib.pyplot as plt
 
-    home = (DOCS / "index.md").read_text(encoding="utf-8")
+    gallery = (DOCS / "reference" / "gallery.md").read_text(encoding="utf-8")
     [block] = [
-        block for block in pages.blocks(home) if block.picture == "game.svg"
+        block for block in pages.blocks(gallery) if block.picture == "game.svg"
     ]
     matplotlib.use("Agg")
     with matplotlib.rc_context(
         {"svg.hashsalt": "perceptive", "svg.fonttype": "none"}
     ):
-        exec(compile(block.body, "index.md", "exec"), {})
+        exec(compile(block.body, "gallery.md", "exec"), {})
         plt.gcf().savefig(path, metadata={"Date": None}, bbox_inches="tight")
     plt.close("all")
 
