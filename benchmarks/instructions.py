@@ -27,6 +27,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+# What builds have different defaults for.
+FIXED: dict[str, Any] = {"bias": 1.0, "dtype": "float32"}
+TAGGING: dict[str, Any] = {"rule": "perceptron", "C": 0.03, "encoding": None, "min_count": 1}
+OPTIONS = ["--rule", "perceptron", "--hypothesis", "averaged", "--bias", "1"]
 Play = Callable[[], object]
 JOBS: dict[str, tuple[Callable[[int], Play], int, int]] = {}  # what makes a job of a size, and the two sizes
 ALONE = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -83,7 +87,7 @@ def add_jobs(scratch: Path) -> None:
         @job(name, small, large)
         def make(n: int) -> Play:
             rows, labels = X[:n], y[:n]
-            return lambda: LinearClassifier(**{"epochs": 5, **parameters}).fit(rows, labels)
+            return lambda: LinearClassifier(**{"epochs": 5, **FIXED, **parameters}).fit(rows, labels)
 
     for rule in ("perceptron", "pa1", "romma", "aggressive-romma", "arow"):
         fits(f"sparse {rule} last", adult, income, 2000, 8000, rule=rule, hypothesis="last")
@@ -107,7 +111,7 @@ def add_jobs(scratch: Path) -> None:
     def predicts(name: str, X: Any, y: Any, small: int, large: int, **parameters: Any) -> None:
         @job(name, small, large)
         def make(n: int) -> Play:
-            model, rows = LinearClassifier(epochs=2, **parameters).fit(X[:1000], y[:1000]), X[:n]
+            model, rows = LinearClassifier(epochs=2, **FIXED, **parameters).fit(X[:1000], y[:1000]), X[:n]
             return lambda: model.predict(rows)
 
     predicts("predict sparse", adult, income, 2000, 8000)
@@ -148,7 +152,7 @@ def add_jobs(scratch: Path) -> None:
     def tagging(name: str, small: int, large: int, **parameters: Any) -> None:
         @job(name, small, large)
         def make(n: int) -> Play:
-            return lambda: SequenceTagger(epochs=3, **parameters).fit(words[:n], tags[:n])
+            return lambda: SequenceTagger(epochs=3, **{**TAGGING, **parameters}).fit(words[:n], tags[:n])
 
     tagging("tagger fit", 50, 200)
     tagging("tagger fit pa1", 50, 200, rule="pa1", C=0.1)
@@ -158,7 +162,7 @@ def add_jobs(scratch: Path) -> None:
 
     @job("tagger predict", 100, 400)
     def tag(n: int) -> Play:
-        model = SequenceTagger(epochs=1).fit(words[:100], tags[:100])
+        model = SequenceTagger(epochs=1, **TAGGING).fit(words[:100], tags[:100])
         return lambda: model.predict(words[-n:])
 
     @job("kernel Gaussian fit", 75, 225)
@@ -182,7 +186,7 @@ def add_jobs(scratch: Path) -> None:
         def make(n: int) -> Play:
             path = scratch / f"{n}.{ending}"
             path.write_text(head + "".join(line(i) for i in range(n)))
-            out = ["--quiet", "--threads", "1", "-o", str(scratch / "made.model"), *options]
+            out = ["--quiet", "--threads", "1", "-o", str(scratch / "made.model"), *OPTIONS, *options]
 
             def play() -> None:
                 with contextlib.redirect_stdout(io.StringIO()):
@@ -198,13 +202,14 @@ def add_jobs(scratch: Path) -> None:
     table = [rng.normal(size=8).round(3).tolist() for _ in range(4000)]
     command("train csv", "csv", lambda i: f"{income[i]:.0f}," + ",".join(map(str, table[i])) + ",red\n",
             head="label,a,b,c,d,e,f,g,h,colour\n")  # fmt: skip
-    command("train text", "tsv", lambda i: f"{income[i]:.0f}\t{texts[i % 400]}\n", "--text", "--format", "text")
+    command("train text", "tsv", lambda i: f"{income[i]:.0f}\t{texts[i % 400]}\n", "--text", "--format", "text",
+            "--words", "1", "--idf")  # fmt: skip
 
     @job("fit_stream svmlight, 3 epochs", 2000, 8000)
     def stream(n: int) -> Play:
         path = scratch / f"{n}.svm"
         path.write_text("".join(lines[:n]))
-        return lambda: LinearClassifier(epochs=3).fit_stream(str(path))
+        return lambda: LinearClassifier(epochs=3, **FIXED).fit_stream(str(path))
 
 
 # ---------------------------------------------------------------- within a build

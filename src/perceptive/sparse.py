@@ -62,9 +62,8 @@ def _inspect(indptr: Any, indices: Any, n_data: int, shape: Any) -> None:
     if indptr.dtype != indices.dtype:
         indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
     starts, columns = (np.require(part, requirements=["C", "A"]) for part in (indptr, indices[:stored]))
-    _core.csr_rows(
-        starts, columns, np.zeros(stored, np.float32), int(shape[1]), False
-    )  # values are looked at elsewhere
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any() or not _within(columns, shape[1]):
+        _core.csr_rows(starts, columns, np.zeros(stored, np.float32), int(shape[1]), False)  # which says where
 
 
 def _compressed(X: Any) -> bool:

@@ -41,3 +41,10 @@ def test_zeros_and_what_is_not_finite_do_not_count():
     large = np.repeat([[1.0, 0.0], [1.0, 5e3]], 5000, axis=0)
     said = "column 1 is 5,000 times as large as column 0 and drowns it"
     assert odd_sizes(large) == odd_sizes(sp.csr_array(large)) == said
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_is_passed_over_at_a_glance_is_not_told_of(dtype):
+    assert odd_sizes(np.array([[-1.0, 0.0], [0.0, 1000.0]], dtype)) is None
+    assert "column 1 is 1,001 times" in odd_sizes(np.array([[-1.0, 0.0], [0.0, -1001.0]], dtype))
+    assert odd_sizes(np.array([[1e-3, 1.0], [1.0, 2.0]], dtype)) is None  # entries lie apart, columns do not
