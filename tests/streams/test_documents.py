@@ -61,6 +61,10 @@ def test_tokens_of_prodigy_are_kept():
     [sentence] = sentences_of(document)
     assert sentence.rows == [("New York",), ("!",)]
     assert json.loads(as_line(document, "prodigy"))["tokens"] == tokens
+    tokens = [{"start": 0, "end": 3}, {"start": 3, "end": 5}, {"start": 5, "end": 8}]  # one of white space alone
+    document = parse(json.dumps({"text": "Ada \nx\ny ", "tokens": tokens}), "a", 1)
+    [one, two] = sentences_of(document)
+    assert (one.rows, two.rows, two.cells) == ([("Ada",)], [("x\ny",)], [("x y",)])
 
 
 @pytest.mark.parametrize(

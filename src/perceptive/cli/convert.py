@@ -81,7 +81,8 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print(as_json({"command": "convert", "data": told, "format": to}))
     else:
-        counted = ", ".join(f"{n:,} {what}" for what, n in told.items() if isinstance(n, int) and what != "repaired")
+        numbers = [(n, what) for what, n in told.items() if isinstance(n, int) and what != "repaired"]
+        counted = ", ".join(f"{n:,} {what.removesuffix('s') if n == 1 else what}" for n, what in numbers)
         print(f"{'<stdout>' if options.output == STDIN else options.output}: {counted}", file=sys.stderr)
 
 

@@ -57,7 +57,8 @@ def repair(y: Sequence[Sequence[str]]) -> Repair:
 def column_lines(sentence: Sentence, labels: Sequence[str], columns: Columns) -> Iterator[str]:
     """A sentence in columns: as it was, with other labels; of another format its tokens, and the label behind them."""
     if sentence.universal or sentence.document is not None or columns.chosen:
-        rows: list[Row] = [(*x, label) for x, label in zip(columns.tokens(sentence), labels, strict=True)]
+        tokens = columns.tokens(sentence) if sentence.document is None else sentence.cells
+        rows: list[Row] = [(*x, label) for x, label in zip(tokens, labels, strict=True)]
         spaces = sentence.separator == " " and not sentence.document
         others: list[tuple[int, str]] = [] if sentence.universal else sentence.others
     else:
@@ -73,7 +74,7 @@ def universal_lines(sentence: Sentence, labels: Sequence[str], columns: Columns,
     if sentence.universal:
         rows = sentence.rows
     else:
-        forms = [row[0] for row in columns.tokens(sentence)]
+        forms = [row[0] for row in (columns.tokens(sentence) if sentence.document is None else sentence.cells)]
         rows = [(str(i), form, *"________") for i, form in enumerate(forms, 1)]
         for t, glued in enumerate(_glued(sentence)):
             rows[t] = conllu.changed(rows[t], "misc.SpaceAfter", "No") if glued else rows[t]

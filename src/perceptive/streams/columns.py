@@ -46,11 +46,11 @@ class Columns:
         if sentence.universal:
             return mine._named(sentence), [conllu.cell(row, str(mine.label)) for row in sentence.rows]
         at = label_at(sentence, int(mine.label))
-        kept = mine._numbers(sentence, at) if mine.chosen else [i for i in range(len(sentence.rows[0])) if i != at]
         known = {} if known is None else known
         for row in sentence.rows:
             if row not in known:
-                known[row] = tuple([row[i] for i in kept])
+                kept = mine._numbers(sentence, at) if mine.chosen else ()
+                known[row] = tuple([row[i] for i in kept]) if mine.chosen else row[:at] + row[at + 1 :]
         tokens, labels = [known[row] for row in sentence.rows], [row[at] for row in sentence.rows]
         if "" in labels:
             raise ValueError(f"{sentence.place.of(labels.index(''))}: the label is missing; say it in column {at}")

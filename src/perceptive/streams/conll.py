@@ -162,11 +162,11 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
     others: list[tuple[int, str]] = []
     known: dict[str, Row] = {}
     doubtful: list[str] = []  # lines of tokens that begin with a number sign
-    begin = 0  # line of the sentence's first token
     fresh = True  # whether the line before was empty
+    called, number = shown(path), 0
 
-    def done() -> Sentence:
-        place = Place(shown(path), range(begin, begin + len(rows)))
+    def done(end: int) -> Sentence:
+        place = Place(called, range(end - len(rows), end))
         return Sentence(rows, place, "\t" if look.tabs else " ", others)
 
     for first, lines in text_lines(path, encoding, live):
@@ -174,26 +174,26 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
         for number, line in enumerate(lines, first):
             row = known.get(line)
             if row is not None:
-                begin = begin if rows else number
                 rows.append(row)
                 continue
             if not line.strip(" \t\r"):
                 if rows:
-                    found.append(done())
+                    found.append(done(number))
                     rows, others, doubtful = [], [], []
                 elif others:
                     others.append((0, ""))
                 fresh = True
                 continue
             line, whole = line.rstrip("\r"), line
-            if begins_document(line):
+            marked = line[0] in "#-"  # may be no token
+            if marked and begins_document(line):
                 if rows:
-                    found.append(done())
+                    found.append(done(number))
                     rows, others, doubtful = [], [], []
                 others.append((0, line))
                 fresh = True
                 continue
-            if line.startswith("#") and len(doubtful) == len(rows) and look.is_comment(line, fresh):
+            if marked and line[0] == "#" and len(doubtful) == len(rows) and look.is_comment(line, fresh):
                 others += [(0, one) for one in (*doubtful, line)]  # comments come before tokens
                 rows, doubtful, fresh = [], [], False
                 continue
@@ -203,20 +203,19 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
             if len(row) != look.width:
                 yield found  # what precedes it is sound
                 raise ValueError(
-                    f"{shown(path)}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
+                    f"{called}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
                     f"where line {look.first} has {look.width}; give every token the same columns"
                 )
-            if line.startswith("#"):
+            if marked and line[0] == "#":
                 doubtful.append(line)
             else:
                 if len(known) > REMEMBERED:
                     known.clear()
                 known[whole] = row
-            begin = begin if rows else number
             rows.append(row)
         yield found
     if rows:
-        yield [done()]
+        yield [done(number + 1)]
 
 
 def begins_document(line: str) -> bool:

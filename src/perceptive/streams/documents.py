@@ -191,7 +191,7 @@ def _tokens(document: Document, listed: Any) -> list[tuple[int, int]]:
                 "or leave out the tokens"
             )
         found.append((start, end))
-    return found
+    return [(start, end) for start, end in found if not document.text[start:end].isspace()]  # spaCy has such, too
 
 
 def _short(value: Any) -> str:
@@ -217,5 +217,5 @@ def as_line(document: Document, format: str) -> str:
     places = enumerate(document.tokens or ())
     tokens = [{"text": document.text[start:end], "start": start, "end": end, "id": i} for i, (start, end) in places]
     listed = [span._asdict() for span in document.spans or ()]
-    of_tokens = {} if document.tokens is None else {"tokens": tokens}
+    of_tokens = {} if document.tokens is None or "tokens" in kept else {"tokens": tokens}
     return json.dumps({**kept, "text": document.text, **of_tokens, "spans": listed}, ensure_ascii=False)

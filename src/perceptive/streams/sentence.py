@@ -55,3 +55,8 @@ class Sentence:
     universal: bool = False
     labels: list[str] | None = None
     document: Document | None = None
+
+    @property
+    def cells(self) -> list[Row]:
+        """The rows as columns can be written: a token of a text may have line breaks and tabs in it."""
+        return self.rows if self.document is None else [(" ".join(token.split()),) for (token,) in self.rows]

@@ -51,8 +51,9 @@ def words_of(sentence: list[Any]) -> list[str]:
 
 def _columns(sentence: Sentence, labels: list[Any], margin: list[float] | None, separator: str) -> list[str]:
     """The columns as they came, and the label behind them."""
+    rows = sentence.cells
     if separator == " ":
-        for t, row in enumerate(sentence.rows):
+        for t, row in enumerate(rows):
             if any(" " in cell or not cell for cell in row):
                 raise ValueError(
                     f"{sentence.place.of(t)}: a column is empty or has spaces in it, and those of the files before "
@@ -61,7 +62,7 @@ def _columns(sentence: Sentence, labels: list[Any], margin: list[float] | None, 
     extra = [[str(label)] for label in labels]
     if margin is not None:
         extra = [[*cells, f"{m:.6g}"] for cells, m in zip(extra, margin, strict=True)]
-    return [separator.join([*row, *more]) for row, more in zip(sentence.rows, extra, strict=True)]
+    return [separator.join([*row, *more]) for row, more in zip(rows, extra, strict=True)]
 
 
 def _universal(
