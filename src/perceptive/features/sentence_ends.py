@@ -13,12 +13,13 @@ from perceptive.features.tokens import Token, tokenise
 
 STOPS = frozenset(".!?…؟۔։।॥⁇⁈⁉‼") | {"..."}
 STOPS_WITHOUT_SPACE = frozenset("。！？｡")
-CLOSERS = frozenset("\"'”’»›)]}）」』】")
+CLOSERS = frozenset("”’»›)]}）」』】")
+QUOTES = frozenset("\"'")  # close where no space stands before them, or nothing behind
 SHORTENED = (
-    "mr mrs ms mx dr drs prof st sr jr rev hon gen col lt sgt capt gov sen rep pres vs etc al no nos nr fig figs eq "
-    "vol pp ed eds inc ltd co corp dept approx est ca cf viz jan feb mar apr jun jul aug sep sept oct nov dec mon tue "
-    "wed thu fri sat sun bzw usw ggf evtl vgl bijv enz dhr mevr ir mw sra mme mlle"
+    "mr mrs ms mx dr drs prof st sr jr rev hon gen col lt sgt capt gov sen rep vs etc al nr fig figs eq vol pp inc ltd "
+    "corp dept approx ca cf viz jan feb apr aug sep sept oct nov dec bzw usw ggf evtl vgl bijv enz dhr mevr sra mme mlle"
 )
+BEFORE_NUMBERS = frozenset(("no", "nos", "art", "ch", "sec"))  # words as well, where no number follows
 ABBREVIATIONS = frozenset(SHORTENED.split())
 
 
@@ -51,17 +52,27 @@ def _ends(text: str, tokens: Sequence[Token], i: int) -> bool:
     between = text[tokens[i].end : tokens[i + 1].start]
     if "\n" in between or "\r" in between:
         return True
+    if _closes(text, tokens, i + 1):
+        return False  # it belongs to what ends here
     last = i
-    while last > 0 and tokens[last] in CLOSERS and tokens[last - 1].end == tokens[last].start:
+    while last > 0 and _closes(text, tokens, last):
         last -= 1
     stop, after = tokens[last], tokens[i + 1]
-    if after in CLOSERS and not between:
-        return False  # it belongs to what ends here
     if stop in STOPS_WITHOUT_SPACE:
         return after not in STOPS_WITHOUT_SPACE
     if stop not in STOPS or not between or after[:1].islower():
         return False
-    if stop != "." or last == 0 or tokens[last - 1].end != stop.start:
+    if stop != "." or last == 0:
         return True
     before = tokens[last - 1]
+    if before.casefold() in BEFORE_NUMBERS and after[:1].isdigit():
+        return False
     return not (len(before) == 1 and before.isalpha()) and before.casefold() not in ABBREVIATIONS
+
+
+def _closes(text: str, tokens: Sequence[Token], i: int) -> bool:
+    """Whether a token that is not the first closes a quotation or a bracket."""
+    if tokens[i] in CLOSERS:
+        return True
+    behind = text[tokens[i].end : tokens[i + 1].start] if i + 1 < len(tokens) else "\n"
+    return tokens[i] in QUOTES and (tokens[i - 1].end == tokens[i].start or "\n" in behind)
