@@ -17,7 +17,7 @@ CLOSERS = frozenset("”’»›)]}）」』】")
 QUOTES = frozenset("\"'")  # close where no space stands before them, or nothing behind
 SHORTENED = (
     "mr mrs ms mx dr drs prof st sr jr rev hon gen col lt sgt capt gov sen rep vs etc al nr fig figs eq vol pp inc ltd "
-    "corp dept approx ca cf viz jan feb apr aug sep sept oct nov dec bzw usw ggf evtl vgl bijv enz dhr mevr sra mme mlle"
+    "corp dept approx ca cf viz jan feb apr aug sep sept oct nov dec bzw usw ggf evtl vgl bijv enz dhr mevr mme mlle"
 )
 BEFORE_NUMBERS = frozenset(("no", "nos", "art", "ch", "sec"))  # words as well, where no number follows
 ABBREVIATIONS = frozenset(SHORTENED.split())
