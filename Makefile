@@ -28,6 +28,9 @@ BENCH := $(VENV)/.with-bench-$(HASH)
 
 ROWS ?= 10000000
 
+# Processes start sooner where modules are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix dist dist-check audit clean
 
 help: ## list the verbs
@@ -49,7 +52,7 @@ test: $(CORE) $(TEST) browser ## everything that must pass: lint, tests and doct
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory -j2 races fuzz-brief
 
-memory: $(CORE) $(TEST) ## the memory of training on ten million rows (ROWS=), beside that on a hundred thousand
+memory: $(CORE) $(TEST) ## the memory of training on ten million rows (ROWS=), beside that on two hundred thousand
 	PERCEPTIVE_ROWS=$(ROWS) $(BIN)/python -m pytest -q -s tests/cli/test_memory.py
 
 lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
@@ -92,9 +95,7 @@ PAPERS ?=
 papers: $(CORE) $(BENCH) $(TEST) ## tables and figures of the papers, into docs/papers (an hour); PAPERS= names some; needs PERCEPTIVE_DATA
 	cd benchmarks && $(abspath $(BIN))/python -m papers $(PAPERS)
 
-# $(call instrumented,races,RACES) makes build/races/site, a copy of the package around a core built with -DPERCEPTIVE_RACES=ON. The
-# base interpreter runs it, without its own packages (-S) and with the venv's on PYTHONPATH: .pth files are not read from there, so the
-# editable install's finder never comes in.
+# $(call instrumented,races,RACES) makes build/races/site, a copy of the package around a core built with -DPERCEPTIVE_RACES=ON.
 define instrumented
 	@mkdir -p build
 	@CXX=g++ $(BIN)/cmake -S . -B build/$(1)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_$(2)=ON \
@@ -102,6 +103,14 @@ define instrumented
 	    && $(BIN)/cmake --build build/$(1)/cmake >> build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 	@rm -rf build/$(1)/site && mkdir -p build/$(1)/site && cp -Rp src/perceptive build/$(1)/site/
 	@rm -f build/$(1)/site/perceptive/_core*.so && cp build/$(1)/cmake/_core*.so build/$(1)/site/perceptive/
+endef
+
+# $(call with,races) has the base interpreter, $$base, run it without its own packages (-S) and with the venv's on PYTHONPATH: .pth files
+# are not read from there, so the editable install's finder never comes in.
+define with
+base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
+	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export PYTHONPATH=$(abspath build/$(1)/site):$$packages PYTHONNOUSERSITE=1
 endef
 
 # Lines and branches of src that the tests run, and lines of core that a build with gcov counters sees them run. Every interpreter,
@@ -127,34 +136,34 @@ docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with i
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 
 # Tests of what reads bytes and strings run with an allocator that guards the smallest ones (PYTHONMALLOC), which takes twice the time.
-SANITIZE := build/sanitize
-STRINGS := tests/streams tests/features tests/models
+STRINGS := tests/streams/% tests/features/% tests/models/%
+CORE_TESTS = $(sort $(shell grep -rl --include='test_*.py' mark.core tests))
+define SANITIZED
+$(call with,sanitize); \
+	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
+	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
+	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'
+endef
+
 sanitized: $(CORE) $(TEST)
 	$(call instrumented,sanitize,SANITIZE)
 
 sanitize: sanitized ## the tests marked core, against a core built with ASan and UBSan
-	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
-	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export PYTHONPATH=$(abspath $(SANITIZE)/site):$$packages PYTHONNOUSERSITE=1; \
-	export PERCEPTIVE_INPUTS=2000 ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
-	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
-	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'; \
-	sanitized() { $$base -S -m pytest -p no:cacheprovider --capture=sys -n auto -m "core and not slow and not once" -k "not scikit_learn" \
-	    --hypothesis-profile=brief -q "$$@"; }; \
-	PYTHONMALLOC=malloc sanitized $(STRINGS); \
-	sanitized tests --ignore=tests/golden $(addprefix --ignore=,$(STRINGS))
+	@$(SANITIZED); export PERCEPTIVE_INPUTS=2000; \
+	sanitized() { $$base -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -n auto -m "core and not slow and not once" \
+	    -k "not scikit_learn" --hypothesis-profile=brief -q "$$@"; }; \
+	PYTHONMALLOC=malloc sanitized $(filter $(STRINGS),$(CORE_TESTS)); \
+	sanitized $(filter-out tests/golden/% $(STRINGS),$(CORE_TESTS))
 
 # The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
 # randomised (setarch -R): the runtime wants some of them for itself.
-RACES := build/races
 SECONDS ?= 5
 traced: $(CORE) $(TEST)
 	$(call instrumented,races,RACES)
 
 races: traced ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
-	@base=$$($(BIN)/python -c 'import sys; print(sys._base_executable)'); \
-	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	export PYTHONPATH=$(abspath $(RACES)/site):$$packages PYTHONNOUSERSITE=1 OPENBLAS_NUM_THREADS=1; \
+	@$(call with,races); \
+	export OPENBLAS_NUM_THREADS=1; \
 	export TSAN_OPTIONS="halt_on_error=0 exitcode=66" PERCEPTIVE_STRESS=$(SECONDS); \
 	export LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	setarch -R $$base -S -c 'import perceptive._core as c; assert "races" in c.__file__, c.__file__; print("instrumented core:", c.__file__)'; \
@@ -171,8 +180,8 @@ fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs eac
 
 RUNS ?= 100000
 SEED ?= 0
-fuzz-models: $(CORE) $(TEST) ## files of models, checkpoints and caches with RUNS changed inputs, by SEED
-	$(BIN)/python fuzz/models.py --runs $(RUNS) --seed $(SEED)
+fuzz-models: sanitized ## files of models, checkpoints and caches with RUNS changed inputs, by SEED, against the sanitized core
+	@$(SANITIZED); $$base -S fuzz/models.py --runs $(RUNS) --seed $(SEED)
 
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	@mkdir -p build/fuzz

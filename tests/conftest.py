@@ -4,8 +4,10 @@ import signal
 
 from hypothesis import settings
 
-# A background job of a shell is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
+# A background job of a shell is started with Ctrl-C ignored, one of nohup with SIGHUP; so would be the processes that
+# the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # The same examples in every run, and no clock: a loaded machine is no failure. New examples are looked for by
 # `pytest --hypothesis-profile=search`.

@@ -189,7 +189,7 @@ def test_copies_of_the_same_content_are_resumed_from(data, monkeypatch, beside):
 @pytest.mark.slow
 @pytest.mark.parametrize(("sent", "code", "told"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")])
 def test_training_that_is_stopped_leaves_its_checkpoint_and_nothing_else(tmp_path, sent, code, told):
-    write_rows(tmp_path / "big.svm", n=40_000, d=200)
+    write_rows(tmp_path / "big.svm", n=4_000, d=60)
     process = start(
         "train", "big.svm", "-o", "m", "--epochs", "20000", "--checkpoint", "c", "--every", "0s",
         cwd=tmp_path, stderr=subprocess.PIPE, text=True,

@@ -1,4 +1,4 @@
-"""The notebooks run, cell by cell, and what they assert holds: as plain code, and (slow) in a kernel of Jupyter."""
+"""The notebooks run, cell by cell, and what they assert holds: as plain code, and (slow) one in a kernel of Jupyter."""
 
 import json
 from pathlib import Path
@@ -35,15 +35,16 @@ def test_cells_run(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_output_is_kept(path):
-    book = json.loads(path.read_text(encoding="utf-8"))
-    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in book["cells"])
+def test_they_are_valid_and_no_output_is_kept(path):
+    nbformat = pytest.importorskip("nbformat")
+    book = nbformat.read(path, as_version=4)
+    nbformat.validate(book)
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in book.cells)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_kernel_runs_them(path):
+def test_a_kernel_runs_one():
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
-    book = nbformat.read(path, as_version=4)
-    nbformat.validate(book)
+    book = nbformat.read(NOTEBOOKS[3], as_version=4)
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    assert all(cell.execution_count for cell in book.cells if cell.cell_type == "code")

@@ -37,9 +37,7 @@ INSTANCES = [
     KernelClassifier(hypothesis="voted"),
     KernelClassifier(kernel=Gaussian(), multiclass="ovr", rule="pa1"),
     KernelClassifier(kernel=Polynomial(2), bias=1.0, delta=1.0),
-    KernelClassifier(budget=50),
-    KernelClassifier(rule="pa2", validation_fraction=0.2),
-    KernelClassifier(budget=50, forget="oldest", hypothesis="last"),
+    KernelClassifier(budget=50, rule="pa2", validation_fraction=0.2),
     KernelClassifier(kernel="precomputed", bias=10.0),
 ]
 

@@ -86,8 +86,8 @@ import numpy as np
 import scipy.sparse as sp
 from perceptive import LinearClassifier
 from perceptive.datasets import zipf_text
-X, y = zipf_text(60000, 2**16)
-X, y = sp.vstack([X, X[:600]], format="csr"), np.append(y, 1 - y[:600])  # contradictions: training never ends by itself
+X, y = zipf_text(20000, 2**16)
+X, y = sp.vstack([X, X[:200]], format="csr"), np.append(y, 1 - y[:200])  # contradictions: training never ends by itself
 waits = []
 def press(clf):
     while not hasattr(clf, "learner_") or clf.learner_.rounds < 2 * len(y):

@@ -154,7 +154,7 @@ def test_a_training_run_is_resumed_from_any_checkpoint(case, tmp_path):
 
     whole = KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
     history = train_on(Run.of(whole, training))
-    for n in range(1, 99):
+    for n in range(1, 99, 2):
         path, learner = tmp_path / "checkpoint", KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
         try:
             train_on(Run.of(learner, training), Keeper(Checkpoint(path, {}), n))

@@ -22,7 +22,7 @@ def digits():
 
 @pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
 def test_small_weights_go(digits, multiclass, tmp_path):
-    X, y = digits
+    X, y = (part[digits[1] < 5] for part in digits)
     model = LinearClassifier(multiclass=multiclass).fit(X, y)
     before, coef = model.score(X, y), model.coef_
     threshold = float(np.median(np.abs(coef)))

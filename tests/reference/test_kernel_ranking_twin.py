@@ -14,7 +14,7 @@ from test_ranking_theorems import separable_game
 from test_ranking_twin import PAIRS, RULES, cut, games, play_twin
 
 pytestmark = pytest.mark.core
-checked = examples(40, suppress_health_check=[HealthCheck.too_slow])
+checked = examples(20, suppress_health_check=[HealthCheck.too_slow])
 
 
 def dot(a, b):

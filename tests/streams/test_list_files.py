@@ -35,6 +35,23 @@ def write_svmlight(path, X, y):
                 file.write(f"{int(j == best)} qid:{t} {entries}\n")
 
 
+def test_lists_are_taken_in_the_order_asked_for(tmp_path, lists):
+    """Also where that is all of them; and what is taken is a copy."""
+    from perceptive.streams.lists import join_lists, read_lists
+
+    write_svmlight(tmp_path / "rank.svm", *lists)
+    stream = streams.open(tmp_path / "rank.svm")
+    whole = join_lists(list(read_lists(stream)), stream.dtype)
+    back = whole.take(np.arange(len(whole))[::-1])
+    assert np.diff(back.starts).tolist() == np.diff(whole.starts)[::-1].tolist()
+    again = back.take(np.arange(len(back))[::-1])
+    for name in ("indptr", "indices", "data"):
+        one, other = getattr(whole.examples, name), getattr(again.examples, name)
+        assert (one == other).all()
+        assert not np.may_share_memory(one, other)
+    assert (whole.grades == again.grades).all()
+
+
 @pytest.mark.parametrize("block", [200, 3000, 1 << 20])
 def test_lists_may_span_blocks(tmp_path, lists, block, monkeypatch):
     from perceptive import streams

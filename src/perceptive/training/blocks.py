@@ -216,7 +216,8 @@ class ListBlocks:
             answered = np.flatnonzero(~np.logical_or.reduceat(np.isnan(part.grades), part.starts[:-1]))
             unanswered += len(part) - len(answered)
             if len(answered):
-                yield then(Read(part.take(answered), part.file, unanswered))
+                rest = part if len(answered) == len(part) else part.take(answered)
+                yield then(Read(rest, part.file, unanswered))
                 unanswered = 0
         yield then(Read(None, 0, unanswered))
 
