@@ -294,6 +294,8 @@ def test_collections_that_cannot_be_learned_from(client):
         LinearClassifier(shards=2, certify=True).fit(X, y)
     with pytest.raises(ValueError, match="X, y and sample_weight have 2 and 1 partitions; give all in the same"):
         LinearClassifier(shards=2).fit(X, y.rechunk(10))
+    with pytest.raises(TypeError, match="X is on the cluster, and y is not; give it in the same partitions as X"):
+        LinearClassifier(shards=2).fit(X, np.arange(10) % 2)
     with pytest.raises(ValueError, match="y has one class only, 0"):
         LinearClassifier(shards=2).fit(X, y * 0)
     with pytest.raises(ValueError, match="column 'a' does not hold numbers"):

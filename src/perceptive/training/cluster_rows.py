@@ -119,6 +119,9 @@ class ClusterRows:
         self.cluster, self.shards = cluster, shards
         if getattr(X, "ndim", 1) == 2 and hasattr(X, "rechunk") and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
+        for name, part in (("y", y), ("sample_weight", weights)):
+            if part is not None and not hasattr(part, "to_delayed"):
+                raise TypeError(f"X is on the cluster, and {name} is not; give it in the same partitions as X")
         columns = [np.ravel(part.to_delayed()).tolist() for part in (X, y, weights) if part is not None]
         if len({len(column) for column in columns}) > 1:
             counts = " and ".join(str(len(column)) for column in columns)
