@@ -15,7 +15,7 @@ START = {"z": 0.0, "sum": 0.0, "sigma": 1.0}  # what a weight is before anything
 AT = "at"  # where the weights are that are held, counted row by row
 UNIT = "unit."  # before a name: the number that its whole numbers of one byte are multiples of
 MOST = 127  # of these
-FEW = 1024  # weights that are tried before all are
+FEW = 1024  # weights that were changed, and are tried before all are
 
 
 def pack(weights: Arrays) -> Arrays:
@@ -26,11 +26,11 @@ def pack(weights: Arrays) -> Arrays:
     size = changed.size
     kind = np.uint32 if size <= 2**32 else np.uint64
     packed: Arrays = {}
+    at = np.flatnonzero(changed)
     for name, array in weights.items():
-        packed |= _narrow(name, array)
-    held, each = np.count_nonzero(changed), sum(packed[name].dtype.itemsize for name in weights)
-    if held * (each + np.dtype(kind).itemsize) < size * each:
-        at = np.flatnonzero(changed)
+        packed |= _narrow(name, array, array.reshape(-1)[at[:FEW]])
+    each = sum(packed[name].dtype.itemsize for name in weights)
+    if len(at) * (each + np.dtype(kind).itemsize) < size * each:
         packed |= {name: packed[name].reshape(-1)[at] for name in weights} | {AT: at.astype(kind)}
     return packed
 
@@ -58,9 +58,8 @@ def whole_unit(values: NDArray[Any]) -> float:
     return unit if np.abs(values).max(initial=0.0) <= MOST * unit else 2 * unit
 
 
-def _narrow(name: str, array: NDArray[Any]) -> Arrays:
-    """As whole numbers of one byte, or as float16, where these hold every bit."""
-    some = array.reshape(-1)[:FEW]
+def _narrow(name: str, array: NDArray[Any], some: NDArray[Any]) -> Arrays:
+    """As whole numbers of one byte, or as float16, where these hold every bit; some are tried first."""
     if _is_whole(some, whole_unit(some)) and _is_whole(array, unit := whole_unit(array)):
         return {name: (array / unit).astype(np.int8), UNIT + name: np.array([unit])}
     if _fits_half(some) and _fits_half(array):
