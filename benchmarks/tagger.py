@@ -22,6 +22,7 @@ from scipy.stats import ttest_rel
 
 import perceptive
 from machine import machine
+from many_labels import many_labels
 from perceptive import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.features import schemes
@@ -330,6 +331,7 @@ def main() -> None:
     done([table], more)
     done(*entities(data, seeds))
     done(*parts_of_speech(data, seeds, options.quick))
+    done(*many_labels(data, options.quick))
     tags = [words_only(conll.read(data / f"ud_ewt/{part}.tsv", label=1)) for part in ("train", "dev")]
     phrases = [(X, np_only(y)) for X, y in (train, test)]
     done(*collins((phrases[0], phrases[1]), (tags[0], tags[1]), seeds))

@@ -39,6 +39,11 @@ class Choices {
     template <class Each>
     void each_other(std::int32_t given, i64 n, Each each) const {
         if (given == ANY_LABEL) return;
+        if (given > ANY_LABEL) {
+            for (i64 y = 0; y < given; ++y) each(y);
+            for (i64 y = given + 1; y < n; ++y) each(y);
+            return;
+        }
         for (i64 y = 0; y < n; ++y)
             if (!allow(given, y)) each(y);
     }

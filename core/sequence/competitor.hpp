@@ -39,9 +39,13 @@ class CompetitorSearch {
   public:
     explicit CompetitorSearch(const SequenceModel& model) : model(model) {}
 
+    // v is another, or its weight at a place has changed; `edge` are its weights of label pairs, masked.
+    void forget() { scores_.forget(); }
+    void change(Place place, const PairWeights& edge) { scores_.change(place, edge); }
+
     // The answer to sentence i; `edge` are the model's weights of label pairs, masked.
-    void find(const Sentences& data, const SentenceRows& rows, i64 i, const SequenceOptions& options, const float* edge,
-              Answer& found) {
+    void find(const Sentences& data, const SentenceRows& rows, i64 i, const SequenceOptions& options,
+              const PairWeights& edge, Answer& found) {
         const i64 begin = data.start[i];
         const i64 n = data.start[i + 1] - begin;
         const std::int32_t* truth = data.label.data() + begin;

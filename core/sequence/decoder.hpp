@@ -35,11 +35,12 @@ class Decoder {
         if (model_.L != n_labels || !model_.has(v)) throw std::runtime_error(MODEL_CHANGED);
         for (i64 t = 0; t < forced.count; ++t)
             if (forced.label[t] >= n_labels) throw std::runtime_error(MODEL_CHANGED);
-        const std::vector<float> edge = model_.masked_edges(v);
+        const PairWeights edge = model_.masked_edges(v);
+        scores_.forget();
         const std::int32_t* label = forced.label;
         for (i64 i = 0; i < batch.size(); ++i) {
             const i64 n = batch.tokens(i);
-            gather(batch, i, v, edge.data());
+            gather(batch, i, v, edge);
             if (label)
                 for (i64 t = 0; t < n; ++t) scores_.force(x_, t, *label++, forced.choices);
             const double best = decode(n);
@@ -61,7 +62,7 @@ class Decoder {
     const Trellis& trellis() const { return x_.trellis; }
 
   private:
-    void gather(const TokenBatch& batch, i64 i, const LabelWeights& v, const float* edge) {
+    void gather(const TokenBatch& batch, i64 i, const LabelWeights& v, const PairWeights& edge) {
         const i64 n = batch.tokens(i);
         window_.resize(model_.columns, n);
         keys_.raw.clear();

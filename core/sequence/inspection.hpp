@@ -34,9 +34,9 @@ inline std::vector<NamedWeight> heaviest(const SequenceModel& model, const Label
     for (const bool pairs : {false, true}) {
         const RowStore& store = pairs ? v.edge : v.state;
         for (i64 r = 0; r < store.size(); ++r)
-            for (i64 label = 0; label < (pairs ? model.L * model.L : model.L); ++label)
-                if (const float weight = store.row(r)[model.column(pairs, label)]; weight != 0.0f)
-                    found.push_back({weight, pairs, r, label});
+            store.each(r, [&](i64 column, float weight) {
+                found.push_back({weight, pairs, r, model.label_at(pairs, column)});
+            });
     }
     std::stable_sort(found.begin(), found.end(), [](const NamedWeight& a, const NamedWeight& b) {
         return std::abs(a.weight) > std::abs(b.weight);

@@ -3,87 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
-#include "large_pages.hpp"
+#include "sequence/row_store.hpp"
 #include "sequence/trellis.hpp"
 
 namespace perceptive {
-
-// A row without its zeros: entries [start[r], start[r + 1]) of `entry`.
-struct PackedRows {
-    struct Entry {
-        float weight;
-        std::int32_t column;
-    };
-    LargeVector<std::uint32_t> start{0};
-    LargeVector<Entry> entry;
-
-    i64 size() const { return static_cast<i64>(start.size()) - 1; }
-    void prefetch(i64 r) const { __builtin_prefetch(entry.data() + start[r]); }
-    void add(i64 r, float by, float* to) const {
-        for (std::uint32_t i = start[r]; i < start[r + 1]; ++i) to[entry[i].column] += by * entry[i].weight;
-    }
-};
-
-// Rows of equal width that stay where they are while more come. Those of a file come packed, so that loading touches
-// little memory, and can be added up as they are; to be seen or changed, all of them are unpacked first.
-class RowStore {
-  public:
-    explicit RowStore(i64 width = 0) : width_(width) {
-        while (shift_ > 0 && (width << shift_) > (1 << 17)) --shift_;
-    }
-
-    RowStore(RowStore&&) = default;
-    RowStore& operator=(RowStore&&) = default;
-    RowStore(const RowStore&) = delete;
-
-    i64 size() const { return n_; }
-    i64 width() const { return width_; }
-    float* row(i64 r) { return chunks_[r >> shift_].get() + (r & mask()) * width_; }
-    const float* row(i64 r) const { return chunks_[r >> shift_].get() + (r & mask()) * width_; }
-    // A row of zeros.
-    i64 add() {
-        if (n_ == static_cast<i64>(chunks_.size()) << shift_) {
-            auto* fresh = static_cast<float*>(std::calloc(static_cast<std::size_t>(width_ << shift_), sizeof(float)));
-            if (!fresh) throw std::bad_alloc();
-            chunks_.emplace_back(fresh);
-        }
-        return n_++;
-    }
-    void resize(i64 n) {
-        while (n_ < n) add();
-    }
-
-    const PackedRows* packed() const { return packed_.get(); }
-    void set_packed(PackedRows rows) {
-        n_ = rows.size();
-        packed_ = std::make_unique<PackedRows>(std::move(rows));
-    }
-    void unpack() {
-        if (!packed_) return;
-        const std::unique_ptr<PackedRows> rows = std::move(packed_);
-        n_ = 0;
-        resize(rows->size());
-        for (i64 r = 0; r < n_; ++r) rows->add(r, 1.0f, row(r));
-    }
-
-  private:
-    struct Free {
-        void operator()(float* p) const { std::free(p); }
-    };
-    i64 mask() const { return (i64{1} << shift_) - 1; }
-
-    i64 width_, n_ = 0;
-    int shift_ = 12;
-    std::vector<std::unique_ptr<float[], Free>> chunks_;
-    std::unique_ptr<PackedRows> packed_;  // instead of chunks
-};
 
 // Where a weight is: its kind, and its place among those of its kind. A weight shared by a set of labels is known by
 // the first of them.
@@ -99,17 +25,25 @@ struct LabelWeights {
 
     LabelWeights(i64 L, bool second_order)
         : state(padded(L)), edge(L * padded(L)), triple(second_order ? L * L * padded(L) : 0) {
-        edge.add();
-        if (second_order) triple.add();
+        edge.add(), edge.row(0);  // these two are always vectors
+        if (second_order) triple.add(), triple.row(0);
     }
 
     RowStore& rows(WeightKind kind) {
         return kind == WeightKind::state ? state : kind == WeightKind::edge ? edge : triple;
     }
-    float& at(Place place) {
+    const RowStore& rows(WeightKind kind) const {
+        return kind == WeightKind::state ? state : kind == WeightKind::edge ? edge : triple;
+    }
+    float get(Place place) const {
+        const RowStore& store = rows(kind_of_place(place));
+        const i64 offset = offset_of(place);
+        return store.get(offset / store.width(), offset % store.width());
+    }
+    void write(Place place, float step) {
         RowStore& store = rows(kind_of_place(place));
         const i64 offset = offset_of(place);
-        return store.row(offset / store.width())[offset % store.width()];
+        store.write(offset / store.width(), offset % store.width(), step);
     }
 
     // The same weights for more labels; those that are there keep their numbers.
@@ -119,37 +53,72 @@ struct LabelWeights {
         LabelWeights wider(more, second_order);
         wider.state.resize(state.size());
         wider.edge.resize(std::max<i64>(1, edge.size()));
-        for (i64 r = 0; r < state.size(); ++r) std::copy_n(state.row(r), L, wider.state.row(r));
+        for (i64 r = 0; r < state.size(); ++r)
+            state.each(r, [&](i64 c, float weight) { wider.state.write(r, c, weight); });
         for (i64 r = 0; L > 0 && r < edge.size(); ++r)
-            for (i64 p = 0; p < L; ++p) std::copy_n(edge.row(r) + p * S, L, wider.edge.row(r) + p * to);
+            edge.each(r, [&](i64 c, float weight) { wider.edge.write(r, c / S * to + c % S, weight); });
         for (i64 q = 0; second_order && q < L; ++q)
             for (i64 p = 0; p < L; ++p)
                 std::copy_n(triple.row(0) + (q * L + p) * S, L, wider.triple.row(0) + (q * more + p) * to);
         return wider;
     }
 
-    // These weights less `by` times others; null: a copy.
-    LabelWeights minus(const LabelWeights* others, float by) const {
+    // These weights less `by` times others, to predict by.
+    LabelWeights minus(const LabelWeights& others, float by) const {
         LabelWeights v;
-        v.state = minus(state, others ? &others->state : nullptr, by);
-        v.edge = minus(edge, others ? &others->edge : nullptr, by);
-        v.triple = minus(triple, others ? &others->triple : nullptr, by);
+        v.state = state.vectors() ? minus(state, &others.state, by) : packed_minus(state, others.state, by);
+        v.edge = minus(edge, &others.edge, by);
+        v.triple = minus(triple, &others.triple, by);
         return v;
     }
-    LabelWeights copy() const { return minus(nullptr, 0.0f); }
+    LabelWeights copy() const {
+        LabelWeights v;
+        v.state = minus(state, nullptr, 0.0f);
+        v.edge = minus(edge, nullptr, 0.0f);
+        v.triple = minus(triple, nullptr, 0.0f);
+        return v;
+    }
 
   private:
     LabelWeights() = default;
 
+    // Rows less `by` times others, or a copy; rows that are no vectors may be changed as well.
     static RowStore minus(const RowStore& rows, const RowStore* others, float by) {
         RowStore v(rows.width());
         v.resize(rows.size());
+        if (!rows.vectors() && v.size() > 0) v.row(0);
+        std::vector<WeightEntry> scratch;
         for (i64 r = 0; r < rows.size(); ++r) {
-            const float* from = rows.row(r);
-            const float* less = others ? others->row(r) : nullptr;
-            float* to = v.row(r);
-            for (i64 c = 0; c < rows.width(); ++c) to[c] = less ? from[c] - less[c] * by : from[c];
+            if (rows.vectors()) {
+                const float* from = rows.row(r);
+                const float* less = others ? others->row(r) : nullptr;
+                float* to = v.row(r);
+                for (i64 c = 0; c < rows.width(); ++c) to[c] = less ? from[c] - less[c] * by : from[c];
+            } else if (others) {
+                each_of_both(rows, *others, r, scratch,
+                             [&](i64 c, float from, float less) { v.write(r, c, from - less * by); });
+            } else {
+                rows.each(r, [&](i64 c, float weight) { v.write(r, c, weight); });
+            }
         }
+        return v;
+    }
+
+    static RowStore packed_minus(const RowStore& rows, const RowStore& others, float by) {
+        PackedRows packed;
+        std::vector<WeightEntry> scratch;
+        std::size_t n = 0;
+        for (i64 r = 0; r < rows.size(); ++r) each_of_both(rows, others, r, scratch, [&](i64, float, float) { ++n; });
+        packed.entry.reserve(n);  // growing would take twice as much
+        packed.start.reserve(static_cast<std::size_t>(rows.size()) + 1);
+        for (i64 r = 0; r < rows.size(); ++r) {
+            each_of_both(rows, others, r, scratch, [&](i64 c, float from, float less) {
+                packed.entry.push_back({from - less * by, static_cast<std::int32_t>(c)});
+            });
+            packed.close_row();
+        }
+        RowStore v(rows.width());
+        v.set_packed(std::move(packed));
         return v;
     }
 };

@@ -24,44 +24,63 @@
 
 namespace perceptive {
 
-// Rows of weights that shards have changed, in ascending order.
+// Weights that shards have changed: entries [start[i], start[i + 1]) are those of row[i], in the order of columns. The
+// rows are in ascending order.
 struct ChangedRows {
+    struct Change {
+        std::int32_t column;
+        float step, spread;
+    };
     i64 width = 0;
     std::vector<i64> row;
-    std::vector<float> step, spread;  // width numbers a row
+    std::vector<std::size_t> start{0};
+    std::vector<Change> change;
 
-    void add(i64 r, const float* moved, const float* apart) {
+    void close_row(i64 r) {
         row.push_back(r);
-        step.insert(step.end(), moved, moved + width);
-        spread.insert(spread.end(), apart, apart + width);
+        start.push_back(change.size());
     }
 
-    // These rows and others, which have the numbers `to` here; equal ones add up.
+    // These rows and others, which have the numbers `to` here; equal ones add up, the first shard's first: the sum is
+    // the same whoever asks.
     ChangedRows with(const ChangedRows& other, const std::vector<i64>& to) const {
-        ChangedRows both{width, {}, {}, {}};
+        ChangedRows both{width, {}, {0}, {}};
         both.row.reserve(row.size() + other.row.size());
+        both.change.reserve(change.size() + other.change.size());
         std::size_t i = 0;
         std::vector<std::size_t> order(other.row.size());
         for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return to[a] < to[b]; });
         const auto mine = [&](i64 before) {
-            for (; i < row.size() && row[i] < before; ++i)
-                both.add(row[i], step.data() + static_cast<i64>(i) * width,
-                         spread.data() + static_cast<i64>(i) * width);
+            for (; i < row.size() && row[i] < before; ++i) {
+                both.change.insert(both.change.end(), begin(i), begin(i + 1));
+                both.close_row(row[i]);
+            }
         };
         for (const std::size_t j : order) {
             mine(to[j]);
-            const i64 at = static_cast<i64>(both.step.size()), from = static_cast<i64>(j) * width;
-            both.add(to[j], other.step.data() + from, other.spread.data() + from);
-            if (i == row.size() || row[i] != to[j]) continue;
-            for (i64 c = 0; c < width; ++c) {  // the first shard's first: the sum is the same whoever asks
-                both.step[at + c] = step[static_cast<i64>(i) * width + c] + both.step[at + c];
-                both.spread[at + c] = spread[static_cast<i64>(i) * width + c] + both.spread[at + c];
+            const bool meet = i < row.size() && row[i] == to[j];
+            auto at = meet ? begin(i) : change.cend();
+            const auto end = meet ? begin(i + 1) : change.cend();
+            for (auto theirs = other.begin(j); theirs != other.begin(j + 1); ++theirs) {
+                while (at != end && at->column < theirs->column) both.change.push_back(*at++);
+                both.change.push_back(*theirs);
+                if (at == end || at->column != theirs->column) continue;
+                both.change.back().step = at->step + theirs->step;
+                both.change.back().spread = at->spread + theirs->spread;
+                ++at;
             }
-            ++i;
+            both.change.insert(both.change.end(), at, end);
+            both.close_row(to[j]);
+            if (meet) ++i;
         }
         mine(INT64_MAX);
         return both;
+    }
+
+  private:
+    std::vector<Change>::const_iterator begin(std::size_t i) const {
+        return change.cbegin() + static_cast<std::ptrdiff_t>(start[i]);
     }
 };
 
@@ -132,15 +151,17 @@ class SequenceMixture {
             RowStore &w = model.w.rows(kind), &sum = model.sum.rows(kind);
             const ChangedRows& rows = changed[static_cast<std::size_t>(kind)];
             for (std::size_t i = 0; i < rows.row.size(); ++i) {
-                float *v = w.row(rows.row[i]), *less = sum.row(rows.row[i]);
-                const float *moved = rows.step.data() + static_cast<i64>(i) * rows.width,
-                            *apart = rows.spread.data() + static_cast<i64>(i) * rows.width;
-                for (i64 c = 0; c < rows.width; ++c) {
-                    const double from = static_cast<double>(v[c]);
-                    v[c] = static_cast<float>(from + (weight ? static_cast<double>(moved[c]) / weight : 0.0));
-                    less[c] =
-                        static_cast<float>(static_cast<double>(less[c]) + clock * (static_cast<double>(v[c]) - from) -
-                                           static_cast<double>(apart[c]));
+                const i64 r = rows.row[i];
+                for (std::size_t k = rows.start[i]; k < rows.start[i + 1]; ++k) {
+                    const ChangedRows::Change& by = rows.change[k];
+                    const float v = w.get(r, by.column), less = sum.get(r, by.column);
+                    const double from = static_cast<double>(v);
+                    const auto moved =
+                        static_cast<float>(from + (weight ? static_cast<double>(by.step) / weight : 0.0));
+                    w.set(r, by.column, moved);
+                    sum.set(r, by.column,
+                            static_cast<float>(static_cast<double>(less) + clock * (static_cast<double>(moved) - from) -
+                                               static_cast<double>(by.spread)));
                 }
             }
         }
@@ -163,30 +184,41 @@ class SequenceMixture {
   private:
     static constexpr WeightKind KINDS[] = {WeightKind::state, WeightKind::edge, WeightKind::triple};
 
-    static const RowStore& rows(const LabelWeights& v, WeightKind kind) {
-        return kind == WeightKind::state ? v.state : kind == WeightKind::edge ? v.edge : v.triple;
-    }
-
-    // Every update writes to the sum: a row in which that is 0 is as it was.
+    // What has changed of one kind. A weight whose steps at several rounds cancel out in the sum has moved all the
+    // same.
     void depart(WeightKind kind, const SequenceModel& model, const SequenceModel& replica) {
-        const RowStore &from = rows(model.w, kind), &to = rows(replica.w, kind), &sum = rows(replica.sum, kind);
+        const RowStore &from = model.w.rows(kind), &to = replica.w.rows(kind), &sum = replica.sum.rows(kind);
         ChangedRows& found = changed[static_cast<std::size_t>(kind)];
         found.width = to.width();
         const double clock = replica.run.clock;
-        std::vector<float> moved(static_cast<std::size_t>(to.width())), apart(moved.size());
+        std::vector<i64> columns;
         for (i64 r = 0; r < to.size(); ++r) {
-            const float* less = sum.row(r);
-            float any = 0.0f;
-            for (i64 c = 0; c < to.width(); ++c) any += std::abs(less[c]);
-            if (any == 0.0f) continue;
-            for (i64 c = 0; c < to.width(); ++c) {
-                const double before = r < from.size() ? static_cast<double>(from.row(r)[c]) : 0.0;
-                const double by = static_cast<double>(to.row(r)[c]) - before;
-                moved[c] = static_cast<float>(weight * by);
-                apart[c] = static_cast<float>(clock * by - static_cast<double>(less[c]));
+            columns_of({r < from.size() ? &from : nullptr, &to, &sum}, r, columns);
+            for (const i64 c : columns) {
+                const float before = r < from.size() ? from.get(r, c) : 0.0f, now = to.get(r, c), less = sum.get(r, c);
+                if (now == before && less == 0.0f) continue;
+                const double by = static_cast<double>(now) - static_cast<double>(before);
+                const auto moved = static_cast<float>(weight * by);
+                const auto apart = static_cast<float>(clock * by - static_cast<double>(less));
+                found.change.push_back({static_cast<std::int32_t>(c), moved, apart});
             }
-            found.add(r, moved.data(), apart.data());
+            if (found.change.size() > found.start.back()) found.close_row(r);
         }
+    }
+
+    // The columns in which one of some rows may not be 0.
+    static void columns_of(std::initializer_list<const RowStore*> stores, i64 r, std::vector<i64>& columns) {
+        const i64 width = (*(stores.end() - 1))->width();
+        columns.clear();
+        if (width <= WIDEST_VECTOR) {
+            columns.resize(static_cast<std::size_t>(width));
+            std::iota(columns.begin(), columns.end(), 0);
+            return;
+        }
+        for (const RowStore* store : stores)
+            if (store) store->each(r, [&](i64 c, float) { columns.push_back(c); });
+        std::sort(columns.begin(), columns.end());
+        columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     }
 
     // The numbers that the new rows of others have here; features that are new come behind.

@@ -88,6 +88,7 @@ class SequenceModel {
     FeatureKind& kind(bool pairs) { return pairs ? edge : state; }
     // Where a label, or a pair p·L + y, stands in its row.
     i64 column(bool pairs, i64 label) const { return pairs ? label / L * S + label % L : label; }
+    i64 label_at(bool pairs, i64 column) const { return pairs ? column / S * L + column % S : column; }
 
     WeightJournal* log() { return keeps_journal ? &journal : nullptr; }
 
@@ -200,17 +201,20 @@ class SequenceModel {
     const float* may_begin() const { return start_.data(); }
     const float* may_end() const { return stop_.data(); }
 
-    // v's weights of label pairs, −∞ where constraints forbid and in the padding.
-    std::vector<float> masked_edges(const LabelWeights& v) const {
-        std::vector<float> edge(mask_);
+    // v's weights of label pairs, masked.
+    PairWeights masked_edges(const LabelWeights& v) const {
+        PairWeights pairs{mask_};
         const float* base = v.edge.row(0);
-        for (std::size_t i = 0; i < edge.size(); ++i) edge[i] += base[i];
-        return edge;
+        for (std::size_t i = 0; i < pairs.edge.size(); ++i) pairs.edge[i] += base[i];
+        if (S > WIDEST_VECTOR) pairs.bound(L, S);
+        return pairs;
     }
     // The same after v's weight at a place has changed.
-    void mask_again(const LabelWeights& v, Place place, std::vector<float>& edge) const {
+    void mask_again(const LabelWeights& v, Place place, PairWeights& pairs) const {
         const i64 at = offset_of(place);
-        if (kind_of_place(place) == WeightKind::edge && at < L * S) edge[at] = mask_[at] + v.edge.row(0)[at];
+        if (kind_of_place(place) != WeightKind::edge || at >= L * S) return;
+        pairs.edge[at] = mask_[at] + v.edge.row(0)[at];
+        if (pairs.bounded()) pairs.meet(at / S, pairs.edge[at]);
     }
 
     // ‖v‖²; a shared weight counts once.
@@ -222,9 +226,9 @@ class SequenceModel {
             for (i64 r = 0; r < store.size(); ++r) {
                 const int set = kind(pairs).set_of(kind(pairs).names.template_of(r));
                 if (set >= 0)
-                    add(store.row(r)[column(pairs, sets[set].first)]);
+                    add(store.get(r, column(pairs, sets[set].first)));
                 else
-                    std::for_each(store.row(r), store.row(r) + store.width(), add);
+                    store.each(r, [&](i64, float weight) { add(weight); });
             }
         }
         if (trigrams) std::for_each(v.triple.row(0), v.triple.row(0) + v.triple.width(), add);
@@ -234,7 +238,7 @@ class SequenceModel {
     // The weights of the average: v − sum/clock; while the run is open (round.hpp) v is credited with one round more.
     LabelWeights average() const {
         const double clock = run.clock + (run.open || run.clock == 0.0 ? 1.0 : 0.0);
-        return w.minus(&sum, static_cast<float>(1.0 / clock));
+        return w.minus(sum, static_cast<float>(1.0 / clock));
     }
 
     // v ← voter `to`, given v = voter `from`
@@ -284,7 +288,7 @@ class SequenceModel {
     // v[place] += step. A shared weight is written to all of its labels.
     void write(LabelWeights& v, Place place, float step) const {
         if (!(place & SHARED)) {
-            v.at(place) += step;
+            v.write(place, step);
             return;
         }
         const bool pairs = kind_of_place(place) == WeightKind::edge;
@@ -292,7 +296,7 @@ class SequenceModel {
         const i64 row = offset_of(place) / store.width();
         const LabelSet& set = sets[kind(pairs).label_set[kind(pairs).names.template_of(row)]];
         for (i64 i = 0; i < static_cast<i64>(set.in.size()); ++i)
-            if (set.in[i]) store.row(row)[column(pairs, i)] += step;
+            if (set.in[i]) store.write(row, column(pairs, i), step);
     }
 
     // Labels that have joined a set get its weight. New labels come behind the others, so the first has it.
@@ -304,9 +308,9 @@ class SequenceModel {
                 for (i64 row = 0; row < store.size(); ++row) {
                     const int set = kind(pairs).set_of(kind(pairs).names.template_of(row));
                     if (set < 0) continue;
-                    float* at = store.row(row);
+                    const float shared = store.get(row, column(pairs, sets[set].first));
                     for (i64 i = 0; i < static_cast<i64>(sets[set].in.size()); ++i)
-                        if (sets[set].in[i]) at[column(pairs, i)] = at[column(pairs, sets[set].first)];
+                        if (sets[set].in[i]) store.set(row, column(pairs, i), shared);
                 }
             }
     }

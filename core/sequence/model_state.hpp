@@ -37,7 +37,7 @@ inline Symbols take_symbols(const ArrayViews& arrays, const std::string& prefix)
 }
 
 // The rows of one kind, without their zeros.
-struct SparseRows {
+struct StoredRows {
     std::vector<std::int32_t> in;  // template
     std::vector<Id> ids;
     std::vector<std::int32_t> lengths;  // of the names of segments; other names have as many values as their template
@@ -52,13 +52,13 @@ inline Key key_of(std::int32_t in, const Id* ids, std::size_t n, const Templates
 
 // The rows of one kind: labels as y, or as previous·L + y. Without sums the rows come in the order of their keys, so
 // that loading fills the table from front to back; with sums the journal may know them by number.
-inline SparseRows sparse_rows(const SequenceModel& model, const LabelWeights& weights, const LabelWeights* sums,
+inline StoredRows sparse_rows(const SequenceModel& model, const LabelWeights& weights, const LabelWeights* sums,
                               bool pairs, double threshold) {
-    SparseRows out;
+    StoredRows out;
     const RowStore& w = pairs ? weights.edge : weights.state;
     const RowStore* sum = !sums ? nullptr : pairs ? &sums->edge : &sums->state;
     const FeatureNames& names = model.kind(pairs).names;
-    const i64 L = model.L, S = model.S, groups = pairs ? L : 1;
+    std::vector<WeightEntry> scratch;
     std::vector<i64> order(static_cast<std::size_t>(w.size()));
     std::iota(order.begin(), order.end(), 0);
     if (!sum) {
@@ -70,19 +70,20 @@ inline SparseRows sparse_rows(const SequenceModel& model, const LabelWeights& we
         });
     }
     for (const i64 r : order) {
-        const float *row = w.row(r), *less = sum ? sum->row(r) : nullptr;
         std::int32_t count = 0;
-        for (i64 p = 0; p < groups; ++p)
-            for (i64 y = 0; y < L; ++y) {
-                const float value = row[p * S + y];
-                if (std::abs(static_cast<double>(value)) <= threshold && !(less && less[p * S + y] != 0.0f)) continue;
-                out.label.push_back(static_cast<std::int32_t>(p * L + y));
-                out.weight.push_back(value);
-                if (less) out.sum.push_back(less[p * S + y]);
-                ++count;
-            }
+        const auto put = [&](i64 column, float weight, float less) {
+            if (std::abs(static_cast<double>(weight)) <= threshold && less == 0.0f) return;
+            out.label.push_back(static_cast<std::int32_t>(model.label_at(pairs, column)));
+            out.weight.push_back(weight);
+            if (sum) out.sum.push_back(less);
+            ++count;
+        };
+        if (sum)
+            each_of_both(w, *sum, r, scratch, put);
+        else
+            w.each(r, [&](i64 column, float weight) { put(column, weight, 0.0f); });
         // Rows without weights are left out, except those that the journal may point at, and the one of all tokens.
-        if (count == 0 && !less && !(pairs && r == 0)) continue;
+        if (count == 0 && !sum && !(pairs && r == 0)) continue;
         out.in.push_back(names.template_of(r));
         if (names.template_of(r) < RAW) out.lengths.push_back(static_cast<std::int32_t>(names.count(r)));
         out.ids.insert(out.ids.end(), names.ids(r), names.ids(r) + names.count(r));
@@ -91,7 +92,7 @@ inline SparseRows sparse_rows(const SequenceModel& model, const LabelWeights& we
     return out;
 }
 
-inline void put_rows(Arrays& arrays, const std::string& prefix, SparseRows from, bool sums) {
+inline void put_rows(Arrays& arrays, const std::string& prefix, StoredRows from, bool sums) {
     for (const auto& [name, numbers] : {std::pair{".template", &from.in},
                                         {".values", &from.ids},
                                         {".lengths", &from.lengths},
@@ -205,7 +206,7 @@ inline void restore_weights(const ArrayViews& arrays, const std::string& prefix,
             for (std::uint32_t i = rows.start[r]; i < rows.start[r + 1]; ++i) {
                 const float value = less.data[i];
                 require(std::isfinite(value), "a weight is not finite");
-                sum.row(r)[rows.entry[i].column] = value;
+                sum.write(r, rows.entry[i].column, value);
             }
     }
     w.set_packed(std::move(rows));

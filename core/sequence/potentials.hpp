@@ -45,14 +45,15 @@ PERCEPTIVE_CLONES inline void sum_rows(const float* const* rows, const float* va
 // The features of one sentence as rows of weights, and its trellis.
 struct Potentials {
     std::vector<const float*> rows;     // of the features that have weights
-    std::vector<std::int32_t> numbers;  // of these rows, instead, where they are packed
+    std::vector<std::int32_t> numbers;  // of these rows, instead, where they are no vectors
     std::vector<float> values;          // of these, or empty
     std::vector<i64> start;             // token → its first row
-    std::vector<float> unary, edges;
-    std::vector<const float*> edge_at;
-    std::vector<i64> offsets;     // token → where its matrix of pairs lies in `edges`, or −1
-    std::vector<float> segments;  // scores of segments, as SegmentScores has them
-    i64 longest = 0;              // tokens of the longest segment of this sentence
+    std::vector<float> unary;
+    std::vector<const PairWeights*> pairs_at;  // token → its weights of pairs, null: those of all tokens
+    std::vector<PairWeights> narrowed;         // of what a beam kept, in the second order
+    std::vector<std::int32_t> edge_rows;       // of the token at hand
+    std::vector<float> segments;               // scores of segments, as SegmentScores has them
+    i64 longest = 0;                           // tokens of the longest segment of this sentence
     Trellis trellis;
 };
 

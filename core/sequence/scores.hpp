@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "sequence/model.hpp"
+#include "sequence/pair_matrices.hpp"
 #include "sequence/paths.hpp"
 #include "sequence/potentials.hpp"
 #include "sequence/segment_paths.hpp"
+#include "sequence/viterbi.hpp"
 
 namespace perceptive {
 
@@ -17,30 +19,36 @@ class SequenceScores {
   public:
     explicit SequenceScores(const SequenceModel& model) : model_(model) {}
 
-    // The trellis of a sentence of the data under v; `edge` is v's masked matrix of pairs.
-    void gather(const Sentences& data, const SentenceRows& rows, i64 i, const LabelWeights& v, const float* edge,
-                Potentials& x) const {
+    // What was kept of the weights of pairs is no longer true: all of it, or that of a place.
+    void forget() { matrices_.clear(); }
+    void change(Place place, const PairWeights& edge) { matrices_.change(model_.w, place, edge); }
+
+    // The trellis of a sentence of the data under v; `edge` are v's masked weights of pairs.
+    void gather(const Sentences& data, const SentenceRows& rows, i64 i, const LabelWeights& v, const PairWeights& edge,
+                Potentials& x) {
         const i64 begin = data.start[i], end = data.start[i + 1];
         const bool valued = !data.state.value.empty();
-        x.rows.clear(), x.values.clear(), x.start.assign(1, 0);
+        const bool vectors = v.state.vectors();
+        x.rows.clear(), x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
         const FeatureSet& features = data.state;
         for (i64 t = begin; t < end; ++t) {
             for (i64 p = features.start[t]; p < features.start[t + 1]; ++p) {
                 const std::int32_t row = rows.state[features.number[p]];
                 if (row < 0) continue;
-                add_row(x, v.state.row(row));
+                add_row(x, v.state, row, vectors);
                 if (valued) x.values.push_back(features.value[p]);
             }
-            x.start.push_back(static_cast<i64>(x.rows.size()));
+            x.start.push_back(static_cast<i64>(vectors ? x.rows.size() : x.numbers.size()));
         }
         add_up(x, end - begin, v, edge);
         if (model_.types.on()) gather_segments(data, rows, begin, end - begin, v, x);
         if (!model_.edge.templates.size()) return;
         const FeatureSet& pairs = data.edge;
-        for (i64 t = begin + 1; t < end; ++t)
-            for (i64 p = pairs.start[t]; p < pairs.start[t + 1]; ++p)
-                add_edge(x, t - begin, rows.edge[pairs.number[p]], v, edge);
-        end_edges(x);
+        begin_edges(x, end - begin);
+        for (i64 t = begin + 1; t < end; ++t) {
+            for (i64 p = pairs.start[t]; p < pairs.start[t + 1]; ++p) add_edge(x, rows.edge[pairs.number[p]], v);
+            end_edge(x, t - begin, v, edge);
+        }
     }
 
     // Keys of a sentence that is not to be learned from.
@@ -62,21 +70,16 @@ class SequenceScores {
         }
     }
 
-    void gather(const Keys& keys, i64 n, const LabelWeights& v, const float* edge, Potentials& x) const {
+    void gather(const Keys& keys, i64 n, const LabelWeights& v, const PairWeights& edge, Potentials& x) {
         const std::size_t T = model_.state.templates.size(), E = model_.edge.templates.size();
-        const PackedRows* packed = v.state.packed();
+        const bool vectors = v.state.vectors();
         const i64 n_rows = v.state.size();
         x.rows.clear(), x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
         const bool valued = !keys.raw.empty() || !model_.scale.empty();
         const auto add = [&](Key key, float value) {
             const std::int32_t row = key == NO_KEY ? -1 : model_.state.rows.find(key);
             if (row < 0 || row >= n_rows) return;
-            if (packed) {
-                packed->prefetch(row);
-                x.numbers.push_back(row);
-            } else {
-                add_row(x, v.state.row(row));
-            }
+            add_row(x, v.state, row, vectors);
             if (valued) x.values.push_back(value);
         };
         for (i64 t = 0; t < n; ++t) {
@@ -85,16 +88,18 @@ class SequenceScores {
             if (!keys.raw.empty())
                 for (i64 p = keys.raw_start[t]; p < keys.raw_start[t + 1]; ++p)
                     add(SequenceModel::raw_key(keys.raw[p].first), keys.raw[p].second);
-            x.start.push_back(static_cast<i64>(packed ? x.numbers.size() : x.rows.size()));
+            x.start.push_back(static_cast<i64>(vectors ? x.rows.size() : x.numbers.size()));
         }
         add_up(x, n, v, edge);
         if (!E) return;
-        for (i64 t = 1; t < n; ++t)
+        begin_edges(x, n);
+        for (i64 t = 1; t < n; ++t) {
             for (std::size_t k = 0; k < E; ++k) {
                 const Key key = keys.edge[static_cast<std::size_t>(t) * E + k];
-                add_edge(x, t, key == NO_KEY ? -1 : model_.edge.rows.find(key), v, edge);
+                add_edge(x, key == NO_KEY ? -1 : model_.edge.rows.find(key), v);
             }
-        end_edges(x);
+            end_edge(x, t, v, edge);
+        }
     }
 
     // Scores of the segments of a sentence that is not to be learned from.
@@ -135,19 +140,19 @@ class SequenceScores {
                     if (!viterbi.kept(trellis, t, 0, y)) x.unary[t * S + y] = NEVER;
             return best;
         }
-        std::vector<float> edges(static_cast<std::size_t>(n * L * S));
+        x.narrowed.assign(static_cast<std::size_t>(n), {});
+        std::vector<const PairWeights*> at(static_cast<std::size_t>(n), nullptr);
         for (i64 t = 1; t < n; ++t) {
+            std::vector<float>& edges = x.narrowed[t].edge;
+            edges.assign(static_cast<std::size_t>(L * S), NEVER);
             const float* from = trellis.edge_at(t);
             for (i64 p = 0; p < L; ++p)
-                for (i64 y = 0; y < S; ++y) {
-                    const bool kept = y < L && viterbi.kept(trellis, t, p, y);
-                    edges[(t * L + p) * S + y] = kept ? from[p * S + y] : NEVER;
-                }
+                for (i64 y = 0; y < L; ++y)
+                    if (viterbi.kept(trellis, t, p, y)) edges[p * S + y] = from[p * S + y];
+            at[t] = &x.narrowed[t];
         }
-        x.edges.swap(edges);
-        x.edge_at.assign(static_cast<std::size_t>(n), nullptr);
-        for (i64 t = 1; t < n; ++t) x.edge_at[t] = x.edges.data() + t * L * S;
-        trellis.edges = x.edge_at.data();
+        x.pairs_at.swap(at);
+        trellis.pairs = x.pairs_at.data();
         return best;
     }
 
@@ -171,13 +176,14 @@ class SequenceScores {
     }
 
     // For each sentence of the data: how much better y* scores than the best other sequence under v; ∞ without another.
-    std::vector<double> leads(const Sentences& data, const LabelWeights& v) const {
-        const std::vector<float> edge = model_.masked_edges(v);
+    std::vector<double> leads(const Sentences& data, const LabelWeights& v) {
+        forget();
+        const PairWeights edge = model_.masked_edges(v);
         Potentials x;
         std::vector<double> found;
         std::vector<int> truth;
         for (i64 i = 0; i < data.size(); ++i) {
-            gather(data, data.rows, i, v, edge.data(), x);
+            gather(data, data.rows, i, v, edge, x);
             truth.assign(data.label.begin() + data.start[i], data.label.begin() + data.start[i + 1]);
             double rival = -std::numeric_limits<double>::infinity();
             for (const ScoredPath& path : best_paths(x, 2))
@@ -192,7 +198,13 @@ class SequenceScores {
         return {x.segments.data(), x.longest, model_.types.size()};
     }
 
-    void add_row(Potentials& x, const float* row) const {
+    void add_row(Potentials& x, const RowStore& store, std::int32_t r, bool vectors) const {
+        if (!vectors) {
+            store.prefetch(r);
+            x.numbers.push_back(r);
+            return;
+        }
+        const float* row = store.row(r);
         __builtin_prefetch(row);
         if (model_.S > 16) __builtin_prefetch(row + 16);
         x.rows.push_back(row);
@@ -205,8 +217,7 @@ class SequenceScores {
 
     void add_segment(std::int32_t row, const LabelWeights& v, float* to) const {
         if (row < 0 || row >= v.state.size()) return;  // v may be older than the model
-        const float* from = v.state.row(row);
-        for (i64 X = 0; X < model_.types.size(); ++X) to[X] += from[model_.types.begin[X]];
+        for (i64 X = 0; X < model_.types.size(); ++X) to[X] += v.state.get(row, model_.types.begin[X]);
     }
 
     void gather_segments(const Sentences& data, const SentenceRows& rows, i64 first, i64 n, const LabelWeights& v,
@@ -222,13 +233,18 @@ class SequenceScores {
             }
     }
 
-    void add_up(Potentials& x, i64 n, const LabelWeights& v, const float* edge) const {
+    void add_up(Potentials& x, i64 n, const LabelWeights& v, const PairWeights& edge) const {
         x.unary.resize(static_cast<std::size_t>(n * model_.S));
-        if (const PackedRows* packed = v.state.packed()) {
+        if (!v.state.vectors()) {
+            constexpr i64 AHEAD = 8;
+            const i64 all = static_cast<i64>(x.numbers.size());
             std::fill(x.unary.begin(), x.unary.end(), 0.0f);
+            for (i64 i = 0; i < std::min(AHEAD, all); ++i) v.state.prefetch_entries(x.numbers[i]);
             for (i64 t = 0; t < n; ++t)
-                for (i64 i = x.start[t]; i < x.start[t + 1]; ++i)
-                    packed->add(x.numbers[i], x.values.empty() ? 1.0f : x.values[i], x.unary.data() + t * model_.S);
+                for (i64 i = x.start[t]; i < x.start[t + 1]; ++i) {
+                    if (i + AHEAD < all) v.state.prefetch_entries(x.numbers[i + AHEAD]);
+                    v.state.add_to(x.numbers[i], x.values.empty() ? 1.0f : x.values[i], x.unary.data() + t * model_.S);
+                }
         } else {
             for (i64 t = 0; t < n; ++t) {
                 const i64 first = x.start[t];
@@ -239,36 +255,29 @@ class SequenceScores {
         x.trellis = Trellis{};
         x.trellis.n = n, x.trellis.L = model_.L, x.trellis.S = model_.S;
         x.trellis.unary = x.unary.data();
-        x.trellis.edge = edge;
+        x.trellis.pair = &edge;
         x.trellis.triple = model_.trigrams ? v.triple.row(0) : nullptr;
         x.trellis.start = model_.may_begin();
         x.trellis.stop = model_.may_end();
-        if (model_.edge.templates.size()) {
-            x.edges.clear();
-            x.offsets.assign(static_cast<std::size_t>(n), -1);
-        }
     }
 
-    void add_edge(Potentials& x, i64 t, std::int32_t row, const LabelWeights& v, const float* edge) const {
-        if (row < 0 || row >= v.edge.size()) return;  // v may be older than the model
-        i64& offset = x.offsets[t];
-        if (offset < 0) {
-            offset = static_cast<i64>(x.edges.size());
-            x.edges.insert(x.edges.end(), edge, edge + model_.L * model_.S);
-        }
-        const float* from = v.edge.row(row);
-        float* to = x.edges.data() + offset;
-        for (i64 j = 0; j < model_.L * model_.S; ++j) to[j] += from[j];
+    void begin_edges(Potentials& x, i64 n) {
+        matrices_.begin_sentence();
+        x.pairs_at.assign(static_cast<std::size_t>(n), nullptr);
+        x.trellis.pairs = x.pairs_at.data();
     }
 
-    void end_edges(Potentials& x) const {
-        x.edge_at.assign(x.offsets.size(), nullptr);
-        for (std::size_t t = 0; t < x.offsets.size(); ++t)
-            if (x.offsets[t] >= 0) x.edge_at[t] = x.edges.data() + x.offsets[t];
-        x.trellis.edges = x.edge_at.data();
+    void add_edge(Potentials& x, std::int32_t row, const LabelWeights& v) const {
+        if (row >= 0 && row < v.edge.size()) x.edge_rows.push_back(row);  // v may be older than the model
+    }
+
+    void end_edge(Potentials& x, i64 t, const LabelWeights& v, const PairWeights& edge) {
+        if (!x.edge_rows.empty()) x.pairs_at[t] = matrices_.of(x.edge_rows, v, edge);
+        x.edge_rows.clear();
     }
 
     const SequenceModel& model_;
+    PairMatrices matrices_{model_};
 };
 
 }  // namespace perceptive

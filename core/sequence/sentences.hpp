@@ -5,8 +5,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 #include <vector>
 
+#include "require.hpp"
 #include "sequence/choices.hpp"
 #include "sequence/templates.hpp"
 
@@ -121,12 +124,23 @@ struct Sentences {
     std::vector<std::int32_t> label;  // of each token, or what is known of it (choices.hpp)
     Choices choices;
     std::vector<Id> base;             // n_base numbers a token, to name features by
-    std::vector<std::uint64_t> hash;  // of each sentence: what fires and which labels it has
+    std::vector<std::uint64_t> hash;  // of each sentence: what fires, which labels it has, and its weight
+    std::vector<double> weight;       // of each sentence, or empty: all are 1
     FeatureSet state, edge;
     i64 longest = 0;            // tokens of the longest segment; 0: no segments
     std::vector<i64> segments;  // token → the slot of the segment of one token that begins there; longer ones follow
     FeatureSet segment;         // of each slot
     SentenceRows rows;          // in the model that encoded them
+
+    void weigh(std::vector<double> given) {
+        require(weight.empty() && given.size() == hash.size(), "give one weight for each sentence, once");
+        for (std::size_t i = 0; i < given.size(); ++i) {
+            std::uint64_t bits;
+            std::memcpy(&bits, &given[i], sizeof bits);
+            hash[i] = given[i] > 0 ? mix(hash[i], bits) : 0;  // those without a weight are not played
+        }
+        weight = std::move(given);
+    }
 
     i64 longest_from(i64 token, i64 end) const { return std::min(longest, end - token); }
     i64 size() const { return static_cast<i64>(start.size()) - 1; }

@@ -27,16 +27,17 @@ class StructuredPerceptron {
     explicit StructuredPerceptron(SequenceModel& model) : model(model) {}
 
     void play(const Sentences& data, SentenceRows& rows, const i64* order, i64 count, const SequenceOptions& options) {
-        std::vector<float> edge = model.masked_edges(model.w);
+        PairWeights edge = model.masked_edges(model.w);
         answers_.resize(static_cast<std::size_t>(options.batch));
         differences_.resize(answers_.size());
         const int threads = static_cast<int>(std::min<i64>(options.threads, options.batch));
         while (static_cast<int>(searches_.size()) < threads) searches_.emplace_back(model);
+        for (CompetitorSearch& search : searches_) search.forget();
         i64 begin = 0;
         std::vector<std::exception_ptr> failure(answers_.size());
         const auto find = [&](int thread, i64 j) {
             try {
-                searches_[thread].find(data, rows, order[begin + j], options, edge.data(), answers_[j]);
+                searches_[thread].find(data, rows, order[begin + j], options, edge, answers_[j]);
             } catch (...) {
                 failure[j] = std::current_exception();
             }
@@ -56,7 +57,7 @@ class StructuredPerceptron {
 
     // Count the answers to some sentences, and learn from them.
     void learn(const Sentences& data, SentenceRows& rows, const i64* order, i64 size, const SequenceOptions& options,
-               std::vector<float>& edge) {
+               PairWeights& edge) {
         const SentenceRound round{options.rule, false, model.run, model.log()};
         for (i64 j = 0; j < size; ++j) {
             round.begin();
@@ -80,8 +81,9 @@ class StructuredPerceptron {
             if (!answers_[j].learns) continue;
             const double cost = options.hamming ? hamming_cost(answers_[j].path, data, data.start[order[j]]) : 1.0;
             const bool wrong = options.rule.name == RuleName::perceptron && (options.hamming || m[j] <= 0);
+            const double weight = data.weight.empty() ? 1.0 : data.weight[order[j]];
             if (round.wants_update(m[j], wrong, cost))
-                round.update(m[j], cost, 1.0, Delta{model, differences_[j], options.averaged, edge});
+                round.update(m[j], cost, weight, Delta{model, differences_[j], options.averaged, edge, searches_});
         }
     }
 
@@ -91,7 +93,8 @@ class StructuredPerceptron {
         SequenceModel& model;
         const FeatureDifference& difference;
         bool averaged;
-        std::vector<float>& edge;  // the model's weights of label pairs, masked
+        PairWeights& edge;  // the model's weights of label pairs, masked
+        std::deque<CompetitorSearch>& searches;
 
         double squared_norm() const { return difference.squared_norm(); }
 
@@ -102,6 +105,7 @@ class StructuredPerceptron {
                 const double step = by.tau * term.value;
                 model.write(model.w, term.place, static_cast<float>(step));
                 model.mask_again(model.w, term.place, edge);
+                for (CompetitorSearch& search : searches) search.change(term.place, edge);
                 if (averaged) model.write(model.sum, term.place, static_cast<float>(model.run.clock * step));
                 if (journal) journal->updates.add(term.place, static_cast<float>(step));
                 model.run.touched += averaged ? 2 : 1;
@@ -208,12 +212,12 @@ class StructuredPerceptron {
     double along(const FeatureDifference& delta) {
         double total = 0.0;
         for (const FeatureDifference::Term& term : delta.terms())
-            total += term.value * static_cast<double>(model.w.at(term.place & ~SHARED));
+            total += term.value * static_cast<double>(model.w.get(term.place & ~SHARED));
         return total;
     }
 
     void mira(const Sentences& data, SentenceRows& rows, i64 i, const Answer& found, const SequenceOptions& options,
-              const SentenceRound& round, std::vector<float>& edge) {
+              const SentenceRound& round, PairWeights& edge) {
         std::vector<FeatureDifference> deltas;
         std::vector<double> losses;
         double worst = 0.0;
@@ -241,7 +245,7 @@ class StructuredPerceptron {
             q = std::max(q, gram[j * k + j]);
         }
         if (together.squared_norm() == 0.0) return;
-        Delta{model, together, options.averaged, edge}.apply({1.0, 1.0});
+        Delta{model, together, options.averaged, edge, searches_}.apply({1.0, 1.0});
         round.close(1.0, q);
     }
 

@@ -118,7 +118,7 @@ CASES = [
          [i % 3 for i in range(N)], [("abc", 0), (["ab", 3], 0)]),
     *(
         Case(f"sequence-{name}", lambda how=how: SequenceLearner(template="word[-1:1]\n@label[-1]", **how),
-             SENTENCES, TAGS, BAD_SENTENCES, False, how.get("rule", "perceptron") == "perceptron")
+             SENTENCES, TAGS, BAD_SENTENCES, how.get("rule") != "mira", how.get("rule", "perceptron") == "perceptron")
         for name, how in {
             "perceptron": {},
             "pa1": {"rule": "pa1"},
@@ -129,6 +129,10 @@ CASES = [
             "last": {"hypothesis": "last"},
         }.items()
     ),
+    Case("sequence-many-labels",
+         lambda: SequenceLearner(template="word[-1:1]\n@label[-1]\nword & @label[-1]"),
+         [14 * SENTENCES[0], *SENTENCES[1:]],
+         [[f"t{(5 * i + t) % 70}" for t in range(5 if i else 70)] for i in range(N)], BAD_SENTENCES),
     Case("reranking", lambda: reranking(bits=8), SENTENCES[1:] + SENTENCES[:1], TAGS[1:] + TAGS[:1], BAD_SENTENCES),
     Case("reranking-voted", lambda: reranking(bits=8, hypothesis="voted", rule="pa1"), SENTENCES[1:] + SENTENCES[:1],
          TAGS[1:] + TAGS[:1], BAD_SENTENCES),

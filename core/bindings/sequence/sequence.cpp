@@ -87,6 +87,7 @@ void bind_sequence(nb::module_& m) {
         .def_ro("rows", &Sentences::rows, nb::rv_policy::reference_internal,
                 "The rows of their features in the model that encoded them.")
         .def_prop_ro("tokens", &Sentences::tokens)
+        .def("weigh", &Sentences::weigh, "weights"_a, "Give each sentence a weight: how much its updates count.")
         .def_prop_ro("fingerprint",
                      [](const Sentences& s) {
                          std::uint64_t total = 0;

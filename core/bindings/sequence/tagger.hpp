@@ -97,7 +97,10 @@ class Tagger {
             }
             forced.choices.check(wanted);
             for (i64 i = 0; i < reader.batch.size(); ++i) tagged_ += reader.batch.tokens(i);
-            if (tagged_ > WORTH_UNPACKING) edit([](SequenceModel& model) { model.unpack(); });
+            if (tagged_ > WORTH_UNPACKING)
+                edit([](SequenceModel& model) {
+                    if (model.S <= WIDEST_VECTOR) model.unpack();
+                });
             {
                 Held held(lock_, Hold::shared);
                 nb::gil_scoped_release release;

@@ -86,8 +86,8 @@ class SequencePerceptron:
         """The best label sequence."""
         return all_paths(self.trellis(x, self.v if v is None else v))[0][1] if x else ()
 
-    def learn(self, x: Sentence, truth: Sequence[Said]) -> bool:
-        """Play one round; return whether it was a mistake."""
+    def learn(self, x: Sentence, truth: Sequence[Said], weight: float = 1.0) -> bool:
+        """Play one round; return whether it was a mistake. ``weight`` is the sentence's, as `Rule` takes it."""
         self.survival[-1] += 1
         plain = self.trellis(x, self.v)
         target = all_paths(forced(plain, truth))[0][1]
@@ -108,7 +108,7 @@ class SequencePerceptron:
         m, q = dot(self.v, delta), dot(delta, delta)
         violated = paths[0] != target if self.hamming else mistake
         if q > 0 and self.rule.wants_update(m, violated, cost) and (violated or not self.hamming):
-            self.move(delta, self.rule.step(m, q, 0.0, cost)[1], q)
+            self.move(delta, self.rule.step(m, q, 0.0, cost, weight)[1], weight**2 * q)
         return mistake
 
     def learn_batch(self, batch: Sequence[tuple[Sentence, Sequence[Said]]]) -> None:

@@ -65,6 +65,33 @@ def viterbi(x: Trellis) -> Path:
     return tuple(reversed(path))
 
 
+def going_on(best: Sequence[float], edge: Sequence[Sequence[float]]) -> list[int]:
+    """The labels that a best path can go on from: none does better with another, whatever label comes next.
+
+    ``best`` are the scores of the best paths that end in each label, ``edge`` the scores of the pairs to come.
+    """
+    least = max(score + min(edge[y]) for y, score in enumerate(best))
+    return [y for y, score in enumerate(best) if score > -math.inf and score + max(edge[y]) >= least]
+
+
+def viterbi_of_many(x: Trellis) -> Path:
+    """`viterbi` for many labels: of every token only the labels that a best path can go on from."""
+    if not x.unary:
+        return ()
+    labels = range(len(x.unary[0]))
+    best, states = list(x.unary[0]), []
+    for t in range(1, len(x.unary)):
+        states.append([(p, best[p]) for p in going_on(best, x.edge[t])])
+        best = [max(score + x.edge[t][p][y] for p, score in states[-1]) + x.unary[t][y] for y in labels]
+    y = max(labels, key=lambda c: best[c])
+    path = [y]
+    for t in range(len(x.unary) - 1, 0, -1):
+        ways = {p: score + x.edge[t][p][y] for p, score in states[t - 1]}
+        y = max(ways, key=lambda p: ways[p])
+        path.append(y)
+    return tuple(reversed(path))
+
+
 def k_best(x: Trellis, k: int) -> list[Scored]:
     """The k best paths: at each token and label the k best ways to come there are enough."""
     if not x.unary:

@@ -1,0 +1,173 @@
+"""Many labels: rows of weights without their zeros, and a trellis that is cut without losing the best path."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples import examples
+from perceptive import _core
+from perceptive.learners import SequenceLearner
+from perceptive.reference.sequence import SequencePerceptron
+from perceptive.reference.viterbi import Trellis, all_paths, beamed, viterbi, viterbi_of_many
+
+pytestmark = pytest.mark.core
+
+MANY = 70  # from 65 labels on rows have no zeros
+WORDS = ["Ann", "ran", "to", "a", "Bar"]
+
+
+def random_trellis(seed, n, n_labels, spread):
+    """Small whole numbers, so that there are ties; ``spread``: how much more labels of tokens weigh than pairs."""
+    rng = np.random.default_rng(seed)
+    unary = rng.integers(-3, 4, (n, n_labels)) * spread
+    pairs = rng.integers(-2, 3, (n_labels, n_labels))
+    return Trellis(unary.tolist(), [pairs.tolist()] * n)
+
+
+trellises = st.builds(random_trellis, st.integers(0, 999), st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
+
+
+@given(trellises)
+def test_the_twin_loses_no_best_path(x):
+    assert viterbi_of_many(x) == viterbi(x)
+
+
+def taught(template, n_labels, seed, **parameters):
+    """A learner of many labels after some sentences, and the sentences."""
+    rng = np.random.default_rng(seed)
+    X = [[WORDS[i] for i in rng.integers(0, len(WORDS), rng.integers(1, 7))] for _ in range(30)]
+    y = [[f"t{i:02}" for i in rng.integers(0, n_labels, len(x))] for x in X]
+    labels = [f"t{i:02}" for i in range(n_labels)]
+    learner = SequenceLearner(labels, template=template, constraints=None, **{"hypothesis": "averaged", **parameters})
+    learner.learn_many(X, y)
+    return learner, X, y
+
+
+EDGES = "word[-1:1]\n@label[-1]\nis(capitalised) & @label[-1]\nword & @label[-1]"
+
+
+def viterbi_of_the_core(unary, edges):
+    """`viterbi` in the core's precision, all labels and additions in its order: the same bits are the same path."""
+    unary, edges = unary.astype(np.float32), edges.astype(np.float32)
+    best = [unary[0]]
+    for t in range(1, len(unary)):
+        best.append((best[-1][:, None] + edges[t - 1]).max(axis=0) + unary[t])
+    path = [int(np.argmax(best[-1]))]
+    for t in range(len(unary) - 1, 0, -1):
+        path.append(int(np.argmax(best[t - 1] + edges[t - 1][:, path[-1]])))
+    return path[::-1]
+
+
+@pytest.mark.parametrize("n_labels", [6, MANY])
+@pytest.mark.parametrize("template", ["word[-1:1]\n@label[-1]", EDGES])
+@pytest.mark.parametrize("rule", ["perceptron", "pa1"])
+def test_the_best_path_is_that_of_the_trellis(n_labels, template, rule):
+    learner, X, _ = taught(template, n_labels, 1, rule=rule)
+    for hypothesis in ("last", "averaged"):
+        for x in X:
+            best = viterbi_of_the_core(*learner.trellis(x, hypothesis))
+            assert learner.predict(x, hypothesis) == [learner.labels[y] for y in best]
+
+
+@examples(5)
+@given(st.integers(0, 99), st.integers(0, 3))
+def test_ties_of_many_labels_go_to_the_lowest(seed, spread):
+    """Weights are whole numbers here: the path is the twin's, bit by bit."""
+    rng = np.random.default_rng(seed)
+    labels = list(range(MANY))
+    learner = SequenceLearner(labels, template="word\n@label[-1]", constraints=None, hypothesis="last")
+    for _ in range(4):
+        x = [WORDS[i] for i in rng.integers(0, len(WORDS), 4)]
+        learner.learn(x, rng.integers(0, MANY // (1 + spread), 4).tolist())
+    for _ in range(5):
+        x = [WORDS[i] for i in rng.integers(0, len(WORDS), 5)]
+        unary, edges = learner.trellis(x)
+        trellis = Trellis(unary.tolist(), [[], *edges.tolist()])
+        assert learner.predict(x) == list(viterbi(trellis)) == list(viterbi_of_many(trellis))
+
+
+@pytest.mark.parametrize("beam", [1, 3, 69, 70, 99])
+def test_a_beam_keeps_the_best_labels(beam):
+    learner, _, _ = taught("word[-1:1]\n@label[-1]", MANY, 2, hypothesis="last")
+    for x in (["Ann", "ran"], ["to", "Bar"], ["a", "Ann"]):
+        unary, edges = learner.trellis(x)
+        best = all_paths(beamed(Trellis(unary.tolist(), [[], *edges.tolist()]), beam))[0][1]
+        found = learner.core.predict([x], learner.labels, None, _core.Forced(), beam)
+        assert found == [[learner.labels[y] for y in best]]
+
+
+def test_a_beam_of_pairs_is_what_the_twin_keeps():
+    learner, X, _ = taught("word[-1:1]\n@label[-1]\n@label[-2]", 4, 3, hypothesis="last")
+    cube = learner.snapshot()[0]["triple.weight"].reshape(4, 4, 8)[:, :, :4].tolist()
+    for beam in (1, 2, 5, 16):
+        for x in X[:12]:
+            unary, edges = learner.trellis(x)
+            trellis = Trellis(unary.tolist(), [[[0.0] * 4] * 4, *edges.tolist()], cube)
+            best = all_paths(beamed(trellis, beam))[0][1]
+            found = learner.core.predict([x], learner.labels, None, _core.Forced(), beam)
+            assert found == [[learner.labels[y] for y in best]]
+
+
+@examples(4)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, MANY - 1)), min_size=1, max_size=2),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_runs_with_many_labels_equal_the_twins(data):
+    learner = SequenceLearner(range(MANY), template="@label[-1]", keep="all", constraints=None, hypothesis="averaged")
+    twin = SequencePerceptron(MANY)
+    for sentence in data * 2:
+        x, y = [{"f" + word: 1.0, "bias": 1.0} for word, _ in sentence], [label for _, label in sentence]
+        assert learner.learn(x, y) == twin.learn(x, y)
+    x = [{"fa": 1.0}, {"bias": 1.0}]
+    assert learner.predict(x, "last") == list(twin.predict(x))
+    for hypothesis, expected in (("last", twin.v), ("averaged", twin.average(open=True))):
+        found = {}
+        for kind, _, values, label, weight in learner.core.heaviest(learner.vector(hypothesis), -1):
+            before, now = divmod(label, MANY)
+            found[(values[0], label) if kind == "state" else ("@", before, now)] = weight
+        for name in {*found, *expected}:
+            assert found.get(name, 0.0) == pytest.approx(expected.get(name, 0.0), abs=2e-5), name
+
+
+@pytest.mark.parametrize("template", ["word[-1:1]\n@label[-1]", EDGES])
+def test_sentences_in_one_chunk_are_learned_as_one_by_one(template):
+    """What is kept of the weights of pairs from sentence to sentence is kept up to date."""
+    learner, X, y = taught(template, MANY, 4, rule="pa1")
+    other = SequenceLearner(learner.labels, template=template, constraints=None, hypothesis="averaged", rule="pa1")
+    for x, labels in zip(X, y, strict=True):
+        other.learn(x, labels)
+    ours, theirs = learner.snapshot()[0], other.snapshot()[0]
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours if "weight" in name or "sum" in name)
+
+
+def test_more_labels_come_later():
+    """Rows that were vectors lose their zeros when labels outgrow them."""
+    learner, X, y = taught(EDGES, 60, 5)
+    before = {(*where, label): weight for *where, label, weight in named(learner)}
+    learner.meet_labels([f"t{i}" for i in range(60, 90)])
+    after = {(*where, label): weight for *where, label, weight in named(learner)}
+    assert before == after
+    learner.learn_many(X, y)
+    assert learner.predict(X[0])
+
+
+def named(learner):
+    n = len(learner.labels)
+    for kind, row, values, label, weight in learner.core.heaviest(learner.vector("last"), -1):
+        yield kind, row, tuple(values), divmod(label, n) if kind == "edge" else label, weight
+
+
+def test_a_pruned_model_of_many_labels_goes_on():
+    learner, X, y = taught(EDGES, MANY, 6)
+    expected = learner.predict_many(X)
+    learner.prune()
+    assert learner.predict_many(X) == expected
+    learner.learn_many(X, y)
+    assert math.isfinite(learner.score(X[0]))
