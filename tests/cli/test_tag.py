@@ -7,6 +7,7 @@ import pytest
 
 from command_line import CHUNKS, perceptive, start
 from perceptive import SequenceTagger, certify, load_learner, save
+from perceptive.cli.tasks import sentences
 from perceptive.learners import SequenceLearner
 from perceptive.streams import conll
 
@@ -35,6 +36,21 @@ def test_a_tagger_from_file_to_labels(chunks):
     assert told["labels"] == ["B-NP", "I-NP"]
     assert "pos[0] = NN" in perceptive("inspect", model, "--top", 50).stdout
     assert json.loads(perceptive("inspect", model, "--json", "--class", "B-NP").stdout)["weights"][0]["features"]
+
+
+@pytest.mark.parametrize("how", [[], ["--kbest", 2, "--margin"], ["--spans"], ["--json"]])
+def test_threads_write_what_one_does(chunks, monkeypatch, how):
+    monkeypatch.setattr(sentences, "BATCH", 3)
+    train, model = chunks / "train.conll", chunks / "a.model"
+    perceptive("train", train, "--task", "tag", "--template", "chunking", "--epochs", 2, "-o", model)
+    expected = perceptive("tag", model, train, "--threads", 1, *how).stdout
+    assert expected.count("\n") > 9
+    for threads in (2, 7):
+        assert perceptive("tag", model, train, "--threads", threads, *how).stdout == expected
+    (chunks / "bad.conll").write_text("the DT\n\n" * 10 + "the\n")
+    for threads in (1, 3):
+        done = perceptive("tag", model, chunks / "bad.conll", "--threads", threads, code=1)
+        assert "bad.conll:21" in done.stderr
 
 
 def test_a_tagger_is_certified(chunks):

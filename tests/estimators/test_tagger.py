@@ -106,6 +106,26 @@ def test_new_labels_may_come_at_any_time():
         assert len(tagger.predict(more, hypothesis=hypothesis)) == 100
 
 
+def test_weights_of_sentences():
+    X, y = [["a"], ["a"], ["b"]], [["O"], ["I"], ["O"]]
+    tagger = SequenceTagger(template="word", constraints=None, rule="pa1", C=0.1, epochs=5, certify=True)
+    assert tagger.fit(X, y, [1.0, 9.0, 1.0]).predict([["a"]]) == [["I"]]
+    assert tagger.fit(X, y, [9.0, 1.0, 1.0]).predict([["a"]]) == [["O"]]
+    tagger.fit(X, y, [0.0, 1.0, 1.0])
+    assert tagger.predict([["a"]]) == [["I"]]
+    assert tagger.learner_.rounds % 2 == 0
+    perceptron = tagger.set_params(rule="perceptron").fit(X, y, [2.0, 0.0, 0.5])
+    assert perceptron.certificate_.holds
+    assert not perceptron.certificate_.hypothetical
+    assert not perceptron.certificate(X, y, [2.0, 0.0, 0.5]).hypothetical
+    assert perceptron.certificate(X, y).hypothetical
+    again = SequenceTagger(template="word", constraints=None, rule="perceptron")
+    again.partial_fit(X, y, sample_weight=[2.0, 0.0, 0.5])
+    assert again.learner_.rounds == 2
+    with pytest.raises(ValueError, match=r"weights other than 0 and 1 do not go with rule='mira'"):
+        tagger.set_params(rule="mira").fit(X, y, [2.0, 1.0, 1.0])
+
+
 def test_cross_validation_and_grid_search():
     assert cross_val_score(SequenceTagger(template="ner"), X, Y, cv=KFold(3)).min() > 0.9
     grid = GridSearchCV(SequenceTagger(template="ner"), {"rule": ["perceptron", "pa1"]}, cv=KFold(2)).fit(X, Y)

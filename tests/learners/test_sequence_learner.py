@@ -45,8 +45,8 @@ def test_a_learner_that_has_learned_nothing_counts_nothing():
             learner.predict(["a"])
     with pytest.raises(ValueError, match="has learned nothing yet"):
         SequenceLearner().state()
-    with pytest.raises(ValueError, match="sequences take no sample weights"):
-        learned().learn_many(X, Y, np.ones(len(X)))
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(1,\); give one weight for each"):
+        learned().learn_many(X, Y, [1.0])
     with pytest.raises(ValueError, match="witness does not go with sequences"):
         learned().problems(np.ones(3))
 

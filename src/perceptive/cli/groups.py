@@ -113,7 +113,7 @@ FILES = Group(
         "on_error": {"choices": ["stop", "skip"], "default": "stop", "help": "at a broken line (default: stop)"},
         "threads": {
             "type": whole(1),
-            "help": "that parse, and play shards; results do not depend on it (default: all)",
+            "help": "that parse, tag, and play shards; results do not depend on it (default: all)",
         },
     },
 )

@@ -34,14 +34,22 @@ class SentenceDataset(Dataset):
         Encoded by the learner's model.
     encode_one : callable
         Encodes the sentence of a number by itself.
+    weights : array, optional
+        Sample weights; sentences of weight 0 are passed over.
     """
 
     learner: SequenceLearner
 
     def __init__(
-        self, learner: SequenceLearner, sentences: _core.Sentences, encode_one: Callable[[int], _core.Sentences]
+        self,
+        learner: SequenceLearner,
+        sentences: _core.Sentences,
+        encode_one: Callable[[int], _core.Sentences],
+        weights: NDArray[np.float64] | None = None,
     ) -> None:
-        self.learner, self.sentences, self._encode_one = learner, sentences, encode_one
+        self.learner, self.sentences, self._encode_one, self.weights = learner, sentences, encode_one, weights
+        if weights is not None:
+            sentences.weigh(weights.tolist())
         self.rows = sentences.rows  # of weights, in the learner's model
 
     def __len__(self) -> int:
@@ -56,6 +64,7 @@ class SentenceDataset(Dataset):
 
     def play(self, order: Order) -> None:
         """Learn from these sentences, in this order."""
+        order = order if self.weights is None else order[self.weights[order] > 0]
         self.learner.play(self.sentences, self.rows, order)
 
     def meet(self) -> None:
@@ -74,13 +83,19 @@ class SentenceDataset(Dataset):
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """All sentences."""
-        return np.ones(len(self), bool)
+        """Sentences with a weight."""
+        return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
         """64 bits of each sentence with its labels. The core tells their sum only, so each is encoded once more."""
-        return np.array([self._encode_one(i).fingerprint for i in range(len(self))], np.uint64)
+        return np.array([self._one(i).fingerprint for i in range(len(self))], np.uint64)
+
+    def _one(self, i: int) -> _core.Sentences:
+        one = self._encode_one(i)
+        if self.weights is not None:
+            one.weigh([float(self.weights[i])])
+        return one
 
     def fingerprint(self) -> int:
         """The sum of the hashes."""
@@ -92,10 +107,12 @@ class SentenceDataset(Dataset):
 
     def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
         """`margins` of some sentences. Those that only one label sequence fits have no competitor and are left out."""
+        members = members[self.present[members]]
+        scale = 1.0 if self.weights is None else self.weights[members]
         for problem in problems:
             margins = {}
             for name, witness in ({} if self.sentences.partial else problem.witnesses).items():
-                leads = self.learner.core.leads(self.sentences, witness.vector)[members] / witness.length
+                leads = self.learner.core.leads(self.sentences, witness.vector)[members] * scale / witness.length
                 margins[name] = leads[leads != np.inf]
             yield Margins(margins, np.zeros(0), problem.radius2, certified=not self.sentences.partial)
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
 from perceptive.data.labels import Labels
+from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.declarations import Checked
 from perceptive.errors import Parameter, ParameterError, renumbered
@@ -68,7 +69,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
     # ------------------------------------------------------------ learning
 
     @nothing_half_learned
-    def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> SequenceTagger:
+    def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> SequenceTagger:
         """Learn from sentences, anew.
 
         Parameters
@@ -76,6 +77,9 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         X : list of sentences
         y : list of label sequences
             A label that is None is free: the best one under the others is taken for right.
+        sample_weight : array-like of shape (n_sentences,), optional
+            How much each sentence counts; those of weight 0 are not learned from, though their labels are known. See
+            `LinearClassifier.fit`: a weight stands beside the rule's own trade-off, and mira takes 0 and 1 alone.
         """
         if not isinstance(self.probability, bool | np.bool_):
             raise ParameterError("{}: choose True or False", Parameter("probability", self.probability))
@@ -87,11 +91,13 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
                 Parameter("probability", True), Parameter("hypothesis", "voted"),
             )  # fmt: skip
         X, y = learner.check(X, y)
+        weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
         rest, held = self._hold_out(len(X), training)
         X_held, y_held = [X[i] for i in held], [y[i] for i in held]
         X, y = ([X[i] for i in rest], [y[i] for i in rest]) if held else (X, y)
+        weights = weights[rest] if held and weights is not None else weights
         with renumbered(rest):
-            dataset = learner.dataset(X, y, epochs=training.epochs)
+            dataset = learner.dataset(X, y, weights, epochs=training.epochs)
         with renumbered(held):
             learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
 
@@ -104,7 +110,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             truth = [index.get(label, -1) for labels in y_held for label in learner.labelling.named(labels)]
             learner.temperature = temperature_of([scores for _, scores in learner.max_marginals(X_held)], truth)
         if self.certify:
-            self.certificate_ = certify(learner, X, y)
+            self.certificate_ = certify(learner, X, y, weights)
         return self
 
     def _check_parameters(self, *examples: Any) -> tuple[dict[str, Any], TrainingParameters]:
@@ -135,12 +141,16 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
     @one_at_a_time
     def partial_fit(
-        self, X: Sequence[Any], y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None
+        self,
+        X: Sequence[Any],
+        y: Sequence[Sequence[Any]],
+        classes: Sequence[Any] | None = None,
+        sample_weight: Any = None,
     ) -> SequenceTagger:
         """Learn from further sentences, one epoch in the order given."""
         learner = self.learner_ if hasattr(self, "learner_") else self.new_learner(X, y)
         with learner.lock.learning():
-            self._learn_all(learner, learner.dataset(X, y, classes=() if classes is None else classes))
+            self._learn_all(learner, learner.dataset(X, y, sample_weight, classes=() if classes is None else classes))
         return self
 
     @one_at_a_time
@@ -247,10 +257,10 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
     # ------------------------------------------------------------ the run
 
-    def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> Certificate:
+    def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
         check_is_fitted(self, "learner_")
-        return certify(self.learner_, X, y)
+        return certify(self.learner_, X, y, sample_weight)
 
     @property
     def classes_(self) -> list[Any]:

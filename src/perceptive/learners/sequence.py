@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
+from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import Features, SentenceDataset, paired
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
@@ -140,20 +141,19 @@ class SequenceLearner(SequenceRun):
 
         With ``epochs``, before anything is learned (or where a run is ``resumed``), these are the whole training set:
         labels are numbered in sorted order, ``min_count`` applies, and a scheme that is recognised is kept to.
-        ``classes`` are labels to know beside those of y; a label that is None is free. Sentences have no weights.
+        ``classes`` are labels to know beside those of y; a label that is None is free.
         """
-        if weights is not None:
-            raise ValueError("sequences take no sample weights: every sentence counts once; repeat those to count more")
         X, y = self.check(X, y)
+        weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
         if not grow:
             with self.lock.shared():
                 parts = self._able(), self._readable, self.labelling
-                return self._encoded(parts, X, self.labelling.look_up(y, self.index), self.index)
+                return self._encoded(parts, X, self.labelling.look_up(y, self.index), self.index, weights)
         with self.lock.learning():
             whole = epochs is not None and (resumed or self.rounds == 0)
-            return self._met(X, y, whole, classes)
+            return self._met(X, y, weights, whole, classes)
 
-    def _met(self, X: list[Any], y: list[Any], whole: bool, classes: Iterable[Any]) -> SentenceDataset:
+    def _met(self, X: list[Any], y: list[Any], weights: Any, whole: bool, classes: Iterable[Any]) -> SentenceDataset:
         """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
         was, labelling, templates, model = self.labelling, replace(self.labelling), self.templates, self.model
         within, labels = labelling.meet(y, self.labels, whole, classes)
@@ -166,7 +166,7 @@ class SequenceLearner(SequenceRun):
         check_labels_fit(len(every), templates)
         index = {label: i for i, label in enumerate(every)}
         parts = model, templates, labelling
-        dataset = self._encoded(parts, X, within, index, self.parameters.min_count if whole else 1)
+        dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
         with self.lock.changing():
             self.templates, self.model, self.labelling = templates, model, labelling
             known = len(self.labels)
@@ -184,7 +184,7 @@ class SequenceLearner(SequenceRun):
         return X, y
 
     def _encoded(
-        self, parts: Parts, X: list[Any], y: list[Any], index: dict[Any, int], min_count: int = 1
+        self, parts: Parts, X: list[Any], y: list[Any], index: dict[Any, int], weights: Any, min_count: int = 1
     ) -> SentenceDataset:
         """Sentences and labels as the core plays them."""
         model, templates, labelling = parts
@@ -195,7 +195,7 @@ class SequenceLearner(SequenceRun):
         def encode(X: list[Any], y: list[Any], min_count: int) -> _core.Sentences:
             return reader.encode(lambda tokens: model.encode(tokens, y, numbers, choices, min_count, longest), X)
 
-        return SentenceDataset(self, encode(X, y, min_count), lambda i: encode([X[i]], [y[i]], 1))
+        return SentenceDataset(self, encode(X, y, min_count), lambda i: encode([X[i]], [y[i]], 1), weights)
 
     @property
     def _readable(self) -> Templates:

@@ -238,15 +238,15 @@ _RANK = {
     "inspect": (g.HYPOTHESIS,),
 }
 _FORMAT = g.FILES.only("format")
+_THREADS = g.FILES.only("threads")
 _TAG = {
-    "tag": (g.PATHS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
+    "tag": (g.PATHS, g.SENTENCES, _FORMAT, _THREADS, g.HYPOTHESIS),
     "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
     "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS),
 }
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
-_THREADS = g.FILES.only("threads")
 _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")
 TASKS = [

@@ -16,6 +16,7 @@ from perceptive.errors import ExampleError, ExampleWarning, UsageError
 from perceptive.streams.blocks import STDIN, expand
 from perceptive.streams.columns import LAST, Columns
 from perceptive.streams.documents import Document
+from perceptive.streams.parsing import default_threads
 from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import check_encoding
 
@@ -63,6 +64,11 @@ def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence
                 yield block[begin : begin + BATCH]
 
 
+def threads_of(options: argparse.Namespace, paths: Sequence[str]) -> int:
+    """Threads that tag; one where lines come as somebody writes them, so that none waits for those behind it."""
+    return 1 if STDIN in paths else options.threads or default_threads()
+
+
 def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> list[Row]:
     """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
     if sentence.document is not None:
@@ -82,19 +88,22 @@ def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> 
 
 
 @contextmanager
+def placed(places: Sequence[Place]) -> Iterator[None]:
+    """Let errors name file and line instead of the number of a sentence; threads may do so at the same time."""
+    try:
+        yield
+    except ExampleError as error:
+        raise ValueError(error.worded(lambda i, t: places[i].of(t), as_option)) from None
+
+
+@contextmanager
 def located(places: Sequence[Place]) -> Iterator[None]:
     """Let errors and warnings name file and line instead of the number of a sentence."""
-
-    def place(i: int, t: int | None) -> str:
-        return places[i].of(t)
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
+        with placed(places):
             yield
-        except ExampleError as error:
-            raise ValueError(error.worded(place, as_option)) from None
     for warning in caught:
         about = warning.message
-        message = about.worded(place, as_option) if isinstance(about, ExampleWarning) else str(about)
-        print(f"warning: {message}", file=sys.stderr)
+        words = about.worded(lambda i, t: places[i].of(t), as_option) if isinstance(about, ExampleWarning) else about
+        print(f"warning: {words}", file=sys.stderr)

@@ -18,7 +18,7 @@ from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
-from perceptive.cli.tasks.sentences import batches, files_of, located, read, remember, tokens_of
+from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
 from perceptive.cli.tasks.tagged import tagged, words_of
 from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
 from perceptive.data.dataset import Dataset
@@ -26,7 +26,8 @@ from perceptive.errors import UsageError
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
-from perceptive.streams.parsing import Log
+from perceptive.streams.parsing import Log, in_order
+from perceptive.streams.sentence import Sentence
 from perceptive.training.loop import InMemory
 
 
@@ -118,14 +119,17 @@ class Tag:
             return Opened(paths, Log(), tagged_documents(options, learner, files, paths))
 
         def parts() -> Iterator[tuple[int, bytes]]:
-            separator = ""
-            for batch in batches(options, learner):
-                # one for the whole output, so that it can be read again
-                spaced = any(" " in str(label) for label in learner.classes)
-                separator = separator or ("\t" if spaced else batch[0].separator)
-                with located([sentence.place for sentence in batch]):
-                    lines = "".join(tagged(options, learner, batch, separator))
-                yield len(batch), lines.encode()
+            every = batches(options, learner)
+            first = next(every, [])
+            # one for the whole output, so that it can be read again
+            spaced = any(" " in str(label) for label in learner.classes)
+            separator = "\t" if spaced or not first else first[0].separator
+
+            def written(batch: list[Sentence]) -> tuple[int, bytes]:
+                with placed([sentence.place for sentence in batch]):
+                    return len(batch), "".join(tagged(options, learner, batch, separator)).encode()
+
+            yield from in_order(written, itertools.chain([first] if first else [], every), threads_of(options, paths))
 
         return Opened(paths, Log(), parts())
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from perceptive.cli.tasks.sentences import BATCH, located
+from perceptive.cli.tasks.sentences import BATCH, placed, threads_of
 from perceptive.cli.tasks.tagged import scheme_of
 from perceptive.data.documents import bare_sentences, spans_of, with_spans
 from perceptive.data.sentence_files import SentenceFiles
@@ -15,6 +15,7 @@ from perceptive.errors import UsageError
 from perceptive.streams.blocks import STDIN
 from perceptive.streams.brat import as_lines
 from perceptive.streams.documents import Document, as_line
+from perceptive.streams.parsing import in_order
 
 
 def writes_documents(files: SentenceFiles, paths: Sequence[str]) -> bool:
@@ -33,18 +34,25 @@ def tagged_documents(
 ) -> Iterator[tuple[int, bytes]]:
     """The texts of files with the spans that a tagger finds."""
     scheme = scheme_of(learner, "ask for --json")
-    for path in paths:
-        for block in files.documents(path, live=path == STDIN):
-            for begin in range(0, len(block), BATCH):
-                found = _tagged(options, learner, scheme, block[begin : begin + BATCH])
-                lines = [as_lines(one) if one.format == "brat" else as_line(one, one.format) + "\n" for one in found]
-                yield len(found), "".join(lines).encode()
+
+    def parts() -> Iterator[Sequence[Document]]:
+        for path in paths:
+            for block in files.documents(path, live=path == STDIN):
+                for begin in range(0, len(block), BATCH):
+                    yield block[begin : begin + BATCH]
+
+    def written(part: Sequence[Document]) -> tuple[int, bytes]:
+        found = _tagged(options, learner, scheme, part)
+        lines = [as_lines(one) if one.format == "brat" else as_line(one, one.format) + "\n" for one in found]
+        return len(found), "".join(lines).encode()
+
+    yield from in_order(written, parts(), threads_of(options, paths))
 
 
 def _tagged(options: argparse.Namespace, learner: Any, scheme: str, documents: Sequence[Document]) -> list[Document]:
     sentences = [bare_sentences(document) for document in documents]
     every = list(itertools.chain.from_iterable(sentences))
-    with located([sentence.place for sentence in every]):
+    with placed([sentence.place for sentence in every]):
         labels = iter(learner.predict_many([sentence.rows for sentence in every], options.hypothesis))
     return [
         with_spans(
