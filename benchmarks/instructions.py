@@ -29,7 +29,7 @@ from typing import Any
 
 # What builds have different defaults for.
 FIXED: dict[str, Any] = {"bias": 1.0, "dtype": "float32"}
-TEMPLATE = "word[-2:2] word[-1..0] word[0..1] pos[-2:2] pos[-1..1] prefix(1..4) suffix(1..4) shape @label[-1]".split()
+TEMPLATE = ["word[-2:2]", "word[-1..1]", "pos[-2:2]", "pos[-1..1]", "prefix(1..4)", "suffix(1..4)", "shape", "@label"]
 TAGGING: dict[str, Any] = {"template": TEMPLATE, "rule": "perceptron", "C": 0.03, "encoding": None, "min_count": 1}
 OPTIONS = ["--rule", "perceptron", "--hypothesis", "averaged", "--bias", "1"]
 Play = Callable[[], object]
