@@ -252,7 +252,7 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     assert misfit in told(*train, "--repair", "error")
     done = perceptive(*train)
     assert f"warning: {bad}" in done.stderr
-    assert f"{misfit}; they are read as conlleval reads them. Repair them, or choose --repair off" in done.stderr
+    assert f"{misfit}; they are read as conlleval reads them. Repair them, as 'perceptive convert'" in done.stderr
     assert load_learner(model).scheme == "bio"
     done = perceptive(*train, "--repair", "off")
     assert f"{misfit}, so that predictions keep to no scheme" in done.stderr

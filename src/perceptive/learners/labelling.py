@@ -117,8 +117,8 @@ class Labelling:
             self._refuse(y, scheme)
         (i, t), *_ = places = [(i, schemes.violation(scheme, y[i]) or 0) for i in found]
         more = f", and {len(places) - 1:,} more sentences have such labels" if len(places) > 1 else ""
-        said = literal(f"{misfit(y[i][t], scheme)}{more}; they are read as conlleval reads them. Repair them, or ")
-        said += literal("choose ") + "{}"
+        said = literal(f"{misfit(y[i][t], scheme)}{more}; they are read as conlleval reads them. Repair them, as ")
+        said += literal("'perceptive convert' does, or choose ") + "{}"
         warnings.warn(ExampleWarning(said, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
         return [found.get(i, labels) for i, labels in enumerate(y)]
 
