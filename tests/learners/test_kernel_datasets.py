@@ -167,6 +167,28 @@ def test_a_training_run_is_resumed_from_any_checkpoint(case, tmp_path):
     assert n > 10
 
 
+def test_changes_without_the_scores_that_changed_are_refused():
+    kernel, X, options = CASES["vectors"]
+    learner = KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
+    dataset = learner.dataset(X, LABELS, epochs=3)
+    for _ in range(2):
+        for chunk in dataset.chunks(np.arange(N)):
+            dataset.play(chunk)
+    state = dataset.snapshot()
+    assert "blocks.changed" in state.arrays
+    del state.arrays["blocks.scores"]
+    with pytest.raises(ValueError, match="scores that changed are missing"):
+        dataset.restore(state)
+
+
+@pytest.mark.parametrize("cache_size", [1e300, 1.7e308])
+def test_a_cache_of_any_size(cache_size):
+    learner = KernelLearner(classes=[0, 1, 2], kernel=Spectrum(2), cache_size=cache_size)
+    dataset = learner.dataset(TEXTS, LABELS, epochs=2)
+    assert dataset.play(np.arange(N)) is None
+    assert learner.rounds == N
+
+
 @pytest.mark.parametrize("delta", [0.0, 0.5])
 @pytest.mark.parametrize("kernel", [GAUSSIAN, Spectrum(2), MIXED], ids=["vectors", "strings", "mixed"])
 @pytest.mark.parametrize(("epochs", "stop"), [(1, 2), (3, 1), (3, 9)])

@@ -55,6 +55,26 @@ def test_a_field_that_cannot_be_is_refused(make, name, value, tmp_path):
         perceptive.load(path)
 
 
+@pytest.mark.parametrize("n_features", [15, 2**31 - 1])
+def test_hashed_features_are_as_many_as_their_bits_say(n_features, tmp_path):
+    perceptive.save(LinearClassifier(bits=4).fit([{"a": 1.0}, {"b": 1.0}], [0, 1]), tmp_path / "model")
+    path = rewritten(tmp_path / "model", lambda meta, arrays: meta.update(n_features=n_features))
+    with pytest.raises(ModelFileError, match="names are hashed to 16 columns"):
+        perceptive.load(path)
+
+
+@pytest.mark.parametrize("survived", [2**53, 2**63 - 2])
+def test_voters_that_survive_longer_than_anyone_can_play_are_refused(survived, tmp_path):
+    perceptive.save(LinearClassifier(hypothesis="voted").fit(X, Y), tmp_path / "model")
+
+    def change(meta, arrays):
+        [name] = [name for name in arrays if name.endswith("survival")]
+        arrays[name][-1] = survived
+
+    with pytest.raises(ModelFileError, match="survived more rounds"):
+        perceptive.load(rewritten(tmp_path / "model", change))
+
+
 @pytest.mark.parametrize("kind", ["<U536870911", "<U257", "|O"])
 def test_labels_that_would_take_much_room_are_objects(kind, tmp_path):
     perceptive.save(LinearClassifier().fit(X, Y), tmp_path / "model")

@@ -199,6 +199,8 @@ def nest(meta, arrays):
         lambda meta, arrays: meta["dual"].update(rounds=-1),
         lambda meta, arrays: meta["dual"].update(rounds=1),
         lambda meta, arrays: meta["dual"].update(rounds=1e9),
+        lambda meta, arrays: arrays.update(mistakes=np.full_like(arrays["mistakes"], 2**63 - 1)),
+        lambda meta, arrays: arrays.update(mistakes=np.full_like(arrays["mistakes"], meta["dual"]["rounds"] + 1)),
         lambda meta, arrays: arrays.update({"run0.at": arrays["run0.at"] * 0}),
         lambda meta, arrays: arrays.update({"run0.at": arrays["run0.at"][::-1].copy()}),
         lambda meta, arrays: arrays.update(ids=arrays["ids"] + 0.5),

@@ -321,6 +321,9 @@ class FeatureSpace:
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
         self.n_features = meta.get("n_features")
+        bits = self.hasher.bits if self.hasher is not None else None if self.format is None else self.format.bits
+        if bits is not None and self.n_features not in (None, 1 << bits):
+            raise ValueError(f"there are {self.n_features} features, but names are hashed to {1 << bits} columns")
         if "places" in arrays:
             met = array_of(arrays, "places", np.int32, (len(arrays["places"]),))
             self.places = _core.Places.from_features(self.n_features or 0, np.ascontiguousarray(met))

@@ -388,8 +388,8 @@ class Dual:
         dual.rounds, dual.open = meta["rounds"], meta.get("open", False)
         dual.mistakes[:] = array_of(arrays, "mistakes", np.int64, (problems,))
         dual.criterion[:] = array_of(arrays, "criterion", float, (problems,))
-        if (dual.mistakes < 0).any():
-            raise ValueError("mistakes must not be below 0")
+        if (dual.mistakes < 0).any() or (dual.mistakes > dual.rounds).any():
+            raise ValueError("mistakes must be from 0 up to the number of rounds")
         runs = numbered(arrays, "run")
         for i, counts in enumerate(meta["runs"]):
             dual.made[i], dual.radius2[i] = counts["updates"], counts["radius2"]

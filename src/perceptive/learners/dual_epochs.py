@@ -86,7 +86,8 @@ class DualEpochs:
         self.q = _squared_lengths(dual, X)
         self.several = several and dual.forgetting is None
         self._columns: dict[int, NDArray[Any]] = {}
-        self._most = int(dual.parameters.cache_size * 1e6) // max(1, len(X) * dual.K.dtype.itemsize)  # columns kept
+        room = int(min(dual.parameters.cache_size * 1e6, 1e18))  # bytes
+        self._most = room // max(1, len(X) * dual.K.dtype.itemsize)  # columns kept
         # A matrix product makes kernel values of vectors faster than a cache would find them.
         self.cached = self.several and self._most > 0 and not dual.kernel.vectors
         self.block = CACHED_BLOCK if self.cached else BLOCK
@@ -342,6 +343,8 @@ class DualEpochs:
         self._scores, self._own = both.get("scores"), both.get("own")
         self._changes = None
         if "changed" in arrays:
+            if self._scores is None:
+                raise ValueError("the scores that changed are missing")
             self._changes = CoefficientChanges(outputs)
             slots = numbers("changed", len(self.dual))
             self._changes.add(slots, array_of(arrays, "change", float, (len(slots), outputs)), self.dual.supports)

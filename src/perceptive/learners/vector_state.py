@@ -10,6 +10,7 @@ from perceptive.learners.weight_vector import WeightVector, stride_of
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.state import State, array_of
 
+MOST_ROUNDS = 2**53  # beyond, a double no longer counts by one
 JOURNAL = (
     "survival", "scale", "first_entry", "entry_label", "entry_vector", "entry_coefficient", "entry_bias",
     "vector_start", "index", "value",
@@ -38,6 +39,8 @@ def vector_from_state(
     vector = WeightVector(n_features, n_classes, parameters, dtype=meta.get("dtype", parameters.dtype))
     unpack(arrays, vector.arrays)
     journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
+    if journal is not None and np.asarray(journal["survival"], float).sum() > MOST_ROUNDS:
+        raise ValueError("voters survived more rounds than anyone can play")
     biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
     # Older files know neither: their ‖v‖² is to be measured, and their averages are closed.
     older = {"norm2_error": abs(meta["run"]["norm2"]), "open": False, **dict.fromkeys(MIXED, 0)}
