@@ -19,6 +19,23 @@ import pages
 PART = re.compile(r"^\{\{ (\w+) \}\}$", re.M)
 
 
+def on_config(config: Any) -> Any:
+    """Leave the parameters of estimators out of the members of classes: they are told as parameters."""
+    from perceptive import estimators
+    from perceptive.declarations import declared
+
+    classes = [getattr(estimators, name) for name in estimators.__all__]
+    names = {
+        name
+        for cls in classes
+        if isinstance(cls, type)
+        for name in declared(cls)
+    }
+    handler = config.plugins["mkdocstrings"].config.handlers["python"]
+    handler["options"]["filters"].append(f"!^({'|'.join(sorted(names))})$")
+    return config
+
+
 def on_files(files: Files, config: Any, **_: Any) -> Files:
     """Draw the pictures by the code that the pages show, and export the game."""
     from perceptive.playground import PAGE, exported
