@@ -129,17 +129,19 @@ def nearest(sequences: Iterable[Sequence[Any]]) -> str | None:
     labels = {label for sequence in sequences for label in sequence if label is not None and label != "O"}
     if not labels or not all(isinstance(label, str) for label in labels):
         return None
-    return min(
-        _possible(labels),
-        key=lambda scheme: sum(violation(scheme, s) is not None for s in sequences),
-        default=None,
-    )
+    broken = {scheme: sum(violation(scheme, s) is not None for s in sequences) for scheme in _possible(labels)}
+    return min(broken, key=broken.__getitem__, default=None)
 
 
 def belongs(label: Any, scheme: str) -> bool:
     """Whether a label is one of a scheme's."""
-    prefix, _ = split(label)
-    return prefix == "O" or prefix in (*PREFIXES[scheme],)
+    return split(label)[0] in ("O", *PREFIXES[scheme])
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _may_stand(scheme: str, before: Any, label: Any, known: bool) -> bool:
+    """Whether a label is one of a scheme's, and may follow another, where that is known."""
+    return belongs(label, scheme) and (not known or follows(scheme, before, label))
 
 
 def violation(scheme: str, labels: Sequence[Any]) -> int | None:
@@ -149,9 +151,7 @@ def violation(scheme: str, labels: Sequence[Any]) -> int | None:
         if label is None:
             known = False
             continue
-        if not belongs(label, scheme):
-            return t
-        if known and not follows(scheme, before, label):
+        if not _may_stand(scheme, before, label, known):
             return t
         before, known = label, True
     return None if not labels or not known or follows(scheme, before, None) else len(labels) - 1

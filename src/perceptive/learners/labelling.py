@@ -109,7 +109,7 @@ class Labelling:
         if scheme is None and self.wanted in schemes.SCHEMES:
             scheme = self.wanted
         if scheme is None and self.wanted == "auto" and whole and not self.recognised:
-            scheme = schemes.nearest(y)
+            scheme = None if schemes.recognise(y) else schemes.nearest(y)
         found = None if self.repair == "off" or scheme is None else _repaired(y, scheme)
         if not found or scheme is None:
             return y
@@ -322,7 +322,8 @@ def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int
 
 def _undecided(y: Sequence[Sequence[Any]]) -> bool:
     """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
-    prefixes = {schemes.split(label)[0] for labels in y for label in labels if label is not None}
+    every = {label for labels in y for label in labels if label is not None}
+    prefixes = {schemes.split(label)[0] for label in every}
     return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
 
 
