@@ -44,7 +44,8 @@ for hypothesis in ("last", "best"):
 WITHOUT_PATHS = about_sentences(paths=False, margins=False)
 add("tagger-voted", tagger(hypothesis="voted"), WITHOUT_PATHS)
 add("tagger-max-voters", tagger(hypothesis="voted", max_voters=4), WITHOUT_PATHS)
-add("tagger-auto", tagger(template="auto"), TAGGED)
+SAID = {"rule": "perceptron", "C": 0.03, "min_count": 1, "encoding": None, "tol": 0.0}  # what a preset would bring
+add("tagger-auto", tagger(template="auto", **SAID), TAGGED)
 add("tagger-bioes", tagger(encoding="bioes"), TAGGED)
 add("tagger-bioes-mira", tagger(encoding="bioes", rule="mira", k=3), TAGGED)
 add("tagger-cost", tagger(cost="hamming"), TAGGED)
