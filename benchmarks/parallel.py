@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -130,7 +132,7 @@ def table(title: str, ways: dict[str, Way], metric: str) -> Table:
     for name, way in ways.items():
         until = way.until(base.score - 0.05)
         reached = "not reached" if until is None else f"{until:.2f} s"
-        path = "" if way.batch > 1 else f"{min(way.paths):.2f} s"
+        path = "" if way.batch > 1 or not way.paths else f"{min(way.paths):.2f} s"
         rows.append([name, f"{way.wall:.2f} s", f"{base.wall / way.wall:.2f} ×", path, f"{way.score:.2f}", reached])
     return Table(title, ["", "wall", "faster", "CPU of the longest path", metric, "to serial's, less 0.05"], rows)
 
@@ -138,7 +140,7 @@ def table(title: str, ways: dict[str, Way], metric: str) -> Table:
 # ---------------------------------------------------------------- rows
 
 
-def linear(seeds: int, rows: int, epochs: int = 8) -> tuple[list[Table], list[Target]]:
+def linear(seeds: int, rows: int, plot: Path | None = None, epochs: int = 8) -> tuple[list[Table], list[Target]]:
     """Sparse rows with 2²⁰ columns."""
     X, y = zipf_text(rows + rows // 9, 2**20)
     train_X, train_y, test_X, test_y = X[:rows], y[:rows], X[rows:], y[rows:]
@@ -167,8 +169,11 @@ def linear(seeds: int, rows: int, epochs: int = 8) -> tuple[list[Table], list[Ta
                 return learner, [learner.dataset(*part, epochs=epochs) for part in parts]
 
             play(way, make, epochs, score)
+    ways |= rivals((train_X, train_y, test_X, test_y), epochs, seeds)
     two, serial = ways["2 shards"], ways["serial"]
     fast, good, path = serial.wall / two.wall, two.score - serial.score, min(serial.paths) / min(two.paths)
+    if plot is not None:
+        draw(plot, ways, ["serial", "2 shards, 1 thread", "2 shards", *(name for name in ways if name in RIVALS)])
     targets = [
         Target("linear, 2 threads: 1.5 × as fast", f"{fast:.2f} × (by the longest path {path:.2f} ×)", fast >= 1.5),
         Target("linear, 2 shards: within 0.3 points", f"{good:+.2f}", good >= -0.3),
@@ -182,6 +187,67 @@ def linear(seeds: int, rows: int, epochs: int = 8) -> tuple[list[Table], list[Ta
     return [table(title, ways, "accuracy")], targets
 
 
+RIVALS = (
+    "scikit-learn, averaged, n_jobs=1",
+    "scikit-learn, averaged, n_jobs=2",
+    "Vowpal Wabbit (a thread reads, one learns)",
+)
+
+
+def rivals(data: tuple[Any, Any, Any, Any], epochs: int, seeds: int) -> dict[str, Way]:
+    """The same rows by others, epoch by epoch. scikit-learn's threads are for more than two classes."""
+    from sklearn.linear_model import SGDClassifier
+
+    from rivals.scikit_learn import AVERAGED
+
+    X, y, test_X, test_y = data
+    found = {name: Way(threads=1 + (name != RIVALS[0])) for name in RIVALS}
+    for seed in range(seeds):
+        for name, jobs in zip(RIVALS, (1, 2), strict=False):
+            model, way, spent, seconds, scores = SGDClassifier(**AVERAGED, n_jobs=jobs), found[name], 0.0, [], []
+            cpu = 0.0
+            for epoch in range(epochs):
+                model.random_state = seed * epochs + epoch
+                began, busy = time.perf_counter(), time.process_time()
+                model.partial_fit(X, y, classes=[0, 1])
+                spent, cpu = spent + time.perf_counter() - began, cpu + time.process_time() - busy
+                seconds.append(spent)
+                scores.append(100 * float(model.score(test_X, test_y)))
+            way.seconds.append(seconds)
+            way.scores.append(scores)
+            way.paths.append(cpu)
+    try:
+        from rivals.vowpal_wabbit import Learned
+
+        with tempfile.TemporaryDirectory() as folder:
+            vw = Learned(Path(folder), *data)
+            times = [vw.after(passes) for passes in range(1, epochs + 1)]
+        found[RIVALS[2]].seconds.append([seconds for seconds, _ in times])
+        found[RIVALS[2]].scores.append([score for _, score in times])
+    except (ImportError, subprocess.CalledProcessError):
+        del found[RIVALS[2]]
+    return found
+
+
+def draw(path: Path, ways: dict[str, Way], names: list[str]) -> None:
+    """Accuracy over wall time."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for name in names:
+        way = ways[name]
+        axes.plot(np.min(way.seconds, axis=0), np.mean(way.scores, axis=0), ".-", label=name, linewidth=1)
+    axes.axhline(ways["serial"].score, color="grey", linewidth=0.6)
+    axes.set(xscale="log", xlabel="seconds (the shortest of all seeds)", ylabel="accuracy in per cent (their mean)")
+    axes.set_title("A point for each epoch; the line is serial learning's in the end", fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
 # ---------------------------------------------------------------- sentences
 
 
@@ -193,6 +259,10 @@ def tagger(seeds: int, epochs: int = 10) -> tuple[list[Table], list[Target]]:
         "serial": Way(),
         "2 shards, 1 thread": Way(2),
         "2 shards": Way(2, 2),
+        "2 shards, μ by mistakes": Way(2, 2, "mistakes"),
+        "2 shards, one shot": Way(2, once=True),
+        "8 shards": Way(8, 2),
+        "8 shards, one shot": Way(8, once=True),
         "batches of 8": Way(1, 2, batch=8),
         "batches of 16": Way(1, 2, batch=16),
         "batches of 32": Way(1, 2, batch=32),
@@ -264,6 +334,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=180_000)
+    parser.add_argument("--plot", type=Path, help="where the picture of accuracy over time goes, as SVG")
     parser.add_argument("--only", choices=["linear", "tagger", "cluster"])
     parser.add_argument("--no-write", action="store_true", help="print only")
     options = parser.parse_args()
@@ -271,7 +342,7 @@ def main() -> None:
     tables: list[Table] = []
     targets: list[Target] = []
     jobs: dict[str, Callable[[], tuple[list[Table], list[Target]]]] = {
-        "linear": lambda: linear(options.seeds, options.rows),
+        "linear": lambda: linear(options.seeds, options.rows, options.plot),
         "tagger": lambda: tagger(options.seeds),
         "cluster": cluster,
     }

@@ -5,9 +5,9 @@
 // touches is ever written.
 //
 // It is lazier still where the rows are at hand for some time: Δz is a multiple of a row, so its share of the sum is
-// one number, which waits in `pending` for the row. settle() then adds each row once, in the order of the rows, however
-// often the row erred in whatever order: averaging costs a pass over the rows that erred, not a second set of weights
-// in the cache. (Measured on 500,000 × 2²⁰: see benchmarks/README.md.)
+// one number, which waits in `pending` for the row. add_pending() then adds each row once, in the order of the rows,
+// however often the row erred in whatever order: averaging costs a pass over the rows that erred, not a second set of
+// weights in the cache. (Measured on 500,000 × 2²⁰: see benchmarks/README.md.)
 #pragma once
 
 #include <algorithm>
@@ -24,12 +24,12 @@ constexpr i64 FLOAT32_UPDATES = i64{1} << 23;
 
 template <class W>
 struct Weights {
-    W* z;                // n_features × stride; the classes of one feature lie side by side
-    W* sum;              // the average's accumulator, n_features × stride, or null
-    double* pending;     // n_rows × n_classes: what settle() is to add to the sum, or null: sums are written at once
-    W* sigma;            // AROW's Σ, n_features × stride, or null
-    double* z_bias;      // one per class
-    double* sum_bias;    // one per class
+    W* z;              // n_features × stride; the classes of one feature lie side by side
+    W* sum;            // the average's accumulator, n_features × stride, or null
+    double* pending;   // n_rows × n_classes: what add_pending() is to add to the sum, or null: sums are written at once
+    W* sigma;          // AROW's Σ, n_features × stride, or null
+    double* z_bias;    // one per class
+    double* sum_bias;  // one per class
     double* sigma_bias;  // one per class
     double* ids;         // Δ-trick: n_rows × n_classes weights of the id features, or null
     i64 n_features;
@@ -113,34 +113,42 @@ void shrink(const Weights<W>& w, Progress& run, double a) {
     run.touched += size;
 }
 
-// Add what is pending to the sum: each row once, for all its classes.
+// Add what is pending of the rows first, first + step, … to a sum: each row once, for all its classes. Returns how many
+// weights were written.
 template <class Rows, class W>
-void settle(const Rows& rows, const Weights<W>& w, Progress& run) {
+i64 add_pending(const Rows& rows, const Weights<W>& w, W* sum, i64 first = 0, i64 step = 1) {
     std::vector<i64> label(static_cast<size_t>(w.n_classes));
     std::vector<W> share(static_cast<size_t>(w.n_classes));
-    for (i64 i = 0; i < rows.n; ++i) {
-        double* pending = w.pending + i * w.n_classes;
+    i64 touched = 0;
+    for (i64 i = first; i < rows.n; i += step) {
+        const double* pending = w.pending + i * w.n_classes;
         i64 count = 0;
         for (i64 c = 0; c < w.n_classes; ++c) {
             if (pending[c] == 0.0) continue;
             label[count] = c;
             share[count++] = static_cast<W>(pending[c]);
-            pending[c] = 0.0;
         }
         if (count == 0) continue;
         const auto x = rows[i];
-        run.touched += count * x.size();
+        touched += count * x.size();
         if (w.stride == 1) {
-            axpy(w.sum, static_cast<double>(share[0]), x);
+            axpy(sum, static_cast<double>(share[0]), x);
             continue;
         }
         for (i64 p = 0; p < x.size(); ++p) {
             const W value = static_cast<W>(x.value(p));
             if (value == 0) continue;
-            W* at = w.sum + x.index(p) * w.stride;
+            W* at = sum + x.index(p) * w.stride;
             for (i64 k = 0; k < count; ++k) at[label[k]] += share[k] * value;
         }
     }
+    return touched;
+}
+
+// Nothing is pending any more.
+template <class W>
+void clear_pending(const Weights<W>& w) {
+    std::fill_n(w.pending, w.n_rows * w.n_classes, 0.0);
 }
 
 }  // namespace perceptive

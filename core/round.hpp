@@ -43,10 +43,12 @@ struct Progress {
     double scale = 1.0;
     double clock = 0.0;
     bool open = false;  // between two examples of a stream: the average credits v_K with the one it is about to predict
-    i64 mixed_rounds = 0;   // of the rounds, those that shards have played: parameter mixing, McDonald et al. 2010
-    i64 mixed_updates = 0;  // and the updates they made, k_{i,n} by shard i between two mixes
+    i64 mixed_rounds = 0;    // of the rounds, those that shards have played: parameter mixing, McDonald et al. 2010
+    i64 mixed_updates = 0;   // and the updates they made, k_{i,n} by shard i between two mixes
+    i64 mixed_mistakes = 0;  // the same of mistakes
     double weighted_updates = 0.0;  // Σ_n Σ_i μ_{i,n} k_{i,n}
-    double heaviest = 0.0;          // the largest μ_{i,n}
+    double weighted_mistakes = 0.0;
+    double heaviest = 0.0;  // the largest μ_{i,n}
 
     // (clock, total) such that the average is (clock·z − sum)/total: Σ m_k v_k/m, or while the run is open (as before
     // the first example) (Σ m_k v_k + v_K)/(m + 1). The mean of v_0 … v_K (`of_mistakes`) has v_K anyhow.
@@ -68,12 +70,13 @@ struct Progress {
         radius2 = std::max(radius2, other.radius2);
     }
 
-    // Shards were mixed. `weight` is Σ ω_i, with μ_i = ω_i/Σ ω; `weighted` is Σ ω_i k_i, `most` the largest ω_i.
-    void mix(const Progress& shards, double weight, double weighted, double most) {
+    // Shards were mixed. `weight` is Σ ω_i, with μ_i = ω_i/Σ ω; the next two are Σ ω_i k_i of
+    // updates and of mistakes, `most` is the largest ω_i.
+    void mix(const Progress& shards, double weight, double updates_weigh, double mistakes_weigh, double most) {
         add(shards);
-        mixed_rounds += shards.rounds, mixed_updates += shards.updates;
+        mixed_rounds += shards.rounds, mixed_updates += shards.updates, mixed_mistakes += shards.mistakes;
         if (weight == 0.0) return;
-        weighted_updates += weighted / weight;
+        weighted_updates += updates_weigh / weight, weighted_mistakes += mistakes_weigh / weight;
         heaviest = std::max(heaviest, most / weight);
     }
 };

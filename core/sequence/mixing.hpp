@@ -165,7 +165,7 @@ class SequenceMixture {
                 }
             }
         }
-        model.run.mix(run, weight, weighted_updates, heaviest);
+        model.run.mix(run, weight, weighted_updates, 0.0, heaviest);
         model.fingerprint += fingerprint;
         std::vector<std::int32_t>* const of[3] = {&in.state, &in.edge, &in.segment};
         for (int k = 0; k < 3; ++k)
@@ -179,7 +179,7 @@ class SequenceMixture {
     std::uint64_t fingerprint = 0;
     double weight = 0.0;            // Σ ω_i
     double heaviest = 0.0;          // the largest ω_i
-    double weighted_updates = 0.0;  // Σ ω_i·k_i
+    double weighted_updates = 0.0;  // Σ ω_i·k_i; the theorem of sequences is not about mistakes
 
   private:
     static constexpr WeightKind KINDS[] = {WeightKind::state, WeightKind::edge, WeightKind::triple};

@@ -4,26 +4,33 @@
 #include <algorithm>
 #include <vector>
 
+#include "parallel.hpp"
 #include "tasks/joint.hpp"
 
 namespace perceptive {
 
+constexpr i64 SCORED_AT_ONCE = 4096;  // rows that a thread takes
+
 // out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes.
 template <class Rows, class W>
-void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool normalize, double* out) {
+void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool normalize, int threads, double* out) {
     const i64 padded = (n_classes + 3) / 4 * 4;
-    std::vector<double> scores(static_cast<size_t>(padded));
-    for (i64 i = 0; i < rows.n; ++i) {
-        const auto x = rows[i];
-        if (i + 4 < rows.n) rows.template prefetch_row<true>(i + 4);
-        const double scale = row_scale_of(x, normalize);
-        if (stride == 1) {
-            out[i] = scale * dot(w, x);
-        } else {
-            class_scores(w, stride, padded, x, scores.data());
-            for (i64 c = 0; c < n_classes; ++c) out[i * n_classes + c] = scale * scores[c];
-        }
-    }
+    in_parallel((rows.n + SCORED_AT_ONCE - 1) / SCORED_AT_ONCE, threads, [&] {
+        return [&, scores = std::vector<double>(static_cast<size_t>(padded))](i64 part) mutable {
+            const i64 end = std::min(rows.n, (part + 1) * SCORED_AT_ONCE);
+            for (i64 i = part * SCORED_AT_ONCE; i < end; ++i) {
+                const auto x = rows[i];
+                if (i + 4 < end) rows.template prefetch_row<true>(i + 4);
+                const double scale = row_scale_of(x, normalize);
+                if (stride == 1) {
+                    out[i] = scale * dot(w, x);
+                } else {
+                    class_scores(w, stride, padded, x, scores.data());
+                    for (i64 c = 0; c < n_classes; ++c) out[i * n_classes + c] = scale * scores[c];
+                }
+            }
+        };
+    });
 }
 
 // Scores of the journal's voters for a block of rows at a time: each stored vector meets WIDTH rows at once, then the

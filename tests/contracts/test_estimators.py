@@ -17,6 +17,7 @@ from perceptive import (
     Reranker,
     SequenceTagger,
 )
+from perceptive.errors import ParameterError
 from perceptive.kernels import Spectrum
 from zoo import BEST, LISTS, ROWS, SENTENCES, TAGS, THREE, TWO, WORD_LISTS, WORDS
 
@@ -43,6 +44,10 @@ def fitted(name, **parameters):
     return clone(model).set_params(**parameters).fit(X, y)
 
 
+def bits(model):
+    return {name: array.tobytes() for name, array in model.learner_.state().arrays.items()}
+
+
 def answers(name, model):
     return [str(answer) for answer in model.predict(ESTIMATORS[name][1])]
 
@@ -67,6 +72,35 @@ def test_a_copy_is_the_same(name, way, tmp_path):
     assert answers(name, again) == answers(name, model)
     assert str(again.state()) == str(model.state())
     assert answers(name, clone(again).fit(*ESTIMATORS[name][1:])) == answers(name, model)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_shards_give_the_same_bits_on_any_number_of_threads(name):
+    if "kernel" in name or "voted" in name:
+        with pytest.raises(ParameterError, match=r"shards=2 does not go with .*: .+"):
+            fitted(name, shards=2)
+        return
+    one, many = (fitted(name, shards=3, epochs=3, n_jobs=n, certify=True) for n in (1, 3))
+    assert bits(one) == bits(many)
+    assert answers(name, one) == answers(name, many)
+    assert one.certificate_ == many.certificate_
+    assert one.certificate_.holds
+    assert len(one.history_) == len(one.mistakes_)
+    assert bits(one) != bits(fitted(name, epochs=3))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_threads_change_no_prediction(name):
+    one, many = fitted(name), fitted(name, n_jobs=3)
+    assert bits(one) == bits(many)
+    assert answers(name, one) == answers(name, many)
+
+
+def test_cross_fitting_in_threads():
+    tagger = SequenceTagger(template=TEMPLATE, epochs=2)
+    one, many = (fitted("reranker", tagger=clone(tagger).set_params(n_jobs=n)) for n in (1, 2))
+    assert one.oracle_ == many.oracle_
+    assert bits(one.ranker_) == bits(many.ranker_)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

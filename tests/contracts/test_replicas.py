@@ -1,10 +1,13 @@
 """What mixing from shards keeps, for every learner: the same bits on any number of threads, and the bound."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from perceptive.certificates import certify
 from perceptive.errors import ParameterError
+from perceptive.learners import LinearLearner
 from perceptive.model_file import ModelFileError
 from perceptive.parameters import TrainingParameters
 from perceptive.roles import why_not_mixed
@@ -73,6 +76,29 @@ def test_the_certificate_holds(case):
         assert (certificate.holds and certificate.weighted_updates < certificate.updates) or certificate.updates == 0
         assert "McDonald" in certificate.theorem or certificate.vacuous
         assert "Σμk" in str(certificate)
+
+
+def test_a_bound_is_vacuous_where_it_allows_what_all_rounds_weigh():
+    case = next(case for case in CASES if case.name == "linear-perceptron")
+    learner, _ = trained(case, epochs=2)
+    found = certify(learner, case.X, case.y)
+    assert found.weighted_rounds == pytest.approx(found.rounds / SHARDS)
+    assert replace(found, bound=found.weighted_rounds).vacuous
+    assert not replace(found, bound=0.99 * found.weighted_rounds).vacuous
+
+
+@pytest.mark.parametrize("rule", ["pa", "pa1", "pa2"])
+def test_the_bounds_of_passive_aggressive_rules(rule):
+    case = next(case for case in CASES if case.name == "linear-perceptron")
+    learner = LinearLearner([*dict.fromkeys(case.y)], rule=rule, hypothesis="averaged")
+    training = TrainingParameters(epochs=5, shards=SHARDS)
+    train(Run.of(learner, training), InMemory(learner.dataset(case.X, case.y, epochs=5), True))
+    found = certify(learner, case.X, case.y)
+    assert found.bounds == "mistakes"
+    assert found.weighted_mistakes == pytest.approx(found.mistakes / SHARDS)
+    assert found.holds
+    assert found.vacuous or "Σμk ≤" in str(found)
+    assert "‖v − u‖² is convex" in found.theorem
 
 
 @pytest.mark.parametrize("case", NOT_MIXED, ids=names)

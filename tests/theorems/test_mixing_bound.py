@@ -6,6 +6,7 @@
 import math
 import os
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from perceptive.games import noisy_game, separable_game
 from perceptive.reference.binary import Binary
 from perceptive.reference.mixing import Played, iterate, mix, mix_by_precision, shares
+from perceptive.reference.rules import Rule
 
 PROBLEMS = int(os.environ.get("PERCEPTIVE_MIXING_PROBLEMS", "200"))
 HOW = st.sampled_from(["uniform", "mistakes"])
@@ -70,6 +72,42 @@ def test_noisy(seed, d, shards, epochs, gamma, how):
         deviation2 += sum(m * sum(short[i::shards]) for i, m in enumerate(mu))
     radius = max(math.hypot(*row) for row in X)
     assert mixed.updates <= ((radius + math.sqrt(deviation2)) / gamma) ** 2 * ROUNDING
+
+
+@settings(max_examples=PROBLEMS)
+@given(
+    st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 5), st.sampled_from(["pa", "pa1", "pa2"]),
+    st.floats(0.05, 1.0), st.floats(0.1, 2.0), HOW,
+)  # fmt: skip
+def test_passive_aggressive(seed, d, shards, rule, gamma, C, how):
+    X, y, u = noisy_game(24, d, 0.2, 1.0, 0.3, seed)
+    rows, rule = sparse(X), Rule(rule, C=C)
+    played = {}
+
+    def watched(v, i, epoch):
+        learner = Binary(d, rule, bias=0.0, initial=(v, 0.0))
+        for row, label in zip(rows[i::shards], y[i::shards], strict=True):
+            learner.learn(row, int(label))
+        played[epoch, i] = learner
+        return Played([w for w, _ in learner.history], learner.survival)
+
+    mixed = iterate([0.0] * d, shards, watched, 3, how)
+    lengths2 = (X**2).sum(axis=1)
+    short = np.maximum(0.0, gamma - y * (X @ u)) / gamma  # l*, for the vector u/γ
+    mistakes = first = second = scaled = 0.0
+    for epoch in range(mixed.epochs):
+        mu = shares([played[epoch, i].updates for i in range(shards)], how)
+        for i, m in enumerate(mu):
+            mistakes += m * played[epoch, i].mistakes
+            first, second = first + m * short[i::shards].sum(), second + m * (short[i::shards] ** 2).sum()
+            scaled += m * (short[i::shards] ** 2 / lengths2[i::shards]).sum()
+    q, R2 = 1 / gamma, lengths2.max()
+    bounds = {
+        "pa": R2 * (q + 2 * math.sqrt(scaled)) ** 2,
+        "pa1": max(R2, 1 / C) * (q * q + 2 * C * first),
+        "pa2": (R2 + 1 / (2 * C)) * (q * q + 2 * C * second),
+    }
+    assert mistakes <= bounds[rule.name] * ROUNDING
 
 
 def test_by_hand():

@@ -25,8 +25,8 @@ from perceptive.streams import open as open_stream
 from perceptive.training import dask as on_dask
 from perceptive.training.blocks import RowBlocks
 from perceptive.training.classifiers import classifier_for
+from perceptive.training.cluster import Cluster
 from perceptive.training.cluster_source import ClusterSource
-from perceptive.training.dask import Cluster
 from perceptive.training.loop import Run, train
 from perceptive.training.source import FileSource
 
@@ -194,6 +194,18 @@ def test_urls_many_classes_and_one_that_one_file_has(processes, tmp_path):
     assert found == model_of(tmp_path / "b", f"{tmp_path}/?.svm", *arguments)
 
 
+def test_parquet_by_url(processes, tmp_path):
+    rng = np.random.default_rng(3)
+    for number in range(2):
+        frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+        frame["click"] = (frame.a > frame.b).astype(int)
+        frame.to_parquet(tmp_path / f"{number}.parquet")
+    arguments = ["--label", "click", "--shards", 2, "--epochs", 3]
+    found = model_of(tmp_path / "m", f"file://{tmp_path}/*.parquet", *arguments, "--cluster", processes.address)
+    assert found == model_of(tmp_path / "n", f"file://{tmp_path}/*.parquet", *arguments)
+    assert found == model_of(tmp_path / "o", f"{tmp_path}/*.parquet", *arguments)
+
+
 def test_lists(processes, tmp_path):
     rng = np.random.default_rng(2)
     lines = [
@@ -273,6 +285,13 @@ def test_arrays_frames_and_bags(client):
         array = LinearClassifier(shards=3, epochs=3, **how).fit(da.from_array(X, (60, 2)), da.from_array(y, 60))
         assert given.coef_.tobytes() == array.coef_.tobytes()
         assert (array.predict(X) == given.predict(X)).all()
+    wide = rng.normal(size=(40, 90))  # shards put off their averages to the end
+    label = np.arange(40) % 3
+    for how in ({}, {"multiclass": "ovr", "rule": "pa1"}):
+        given = LinearClassifier(shards=3, epochs=3, **how).fit(wide, label)
+        array = LinearClassifier(shards=3, epochs=3, **how).fit(da.from_array(wide, (15, 90)), da.from_array(label, 15))
+        assert str(given.learner_.state()) == str(array.learner_.state())
+        assert given.coef_.tobytes() == array.coef_.tobytes()
     given = LinearClassifier(shards=3, epochs=3).fit(X, y)
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
     assert (
@@ -290,8 +309,10 @@ def test_collections_that_cannot_be_learned_from(client):
     X, y = da.zeros((10, 2), chunks=5), da.from_array(np.arange(10) % 2, 5)
     with pytest.raises(ParameterError, match="shards=1: Dask collections are learned from by shards"):
         LinearClassifier().fit(X, y)
-    with pytest.raises(ParameterError, match="certify=True does not go with Dask collections"):
-        LinearClassifier(shards=2, certify=True).fit(X, y)
+    for how in ({"certify": True}, {"probability": True}, {"validation_fraction": 0.2}, {"warm_start": True}):
+        [(name, value)] = how.items()
+        with pytest.raises(ParameterError, match=rf"{name}={value} does not go with Dask collections; leave"):
+            LinearClassifier(shards=2, **how).fit(X, y)
     with pytest.raises(ValueError, match="X, y and sample_weight have 2 and 1 partitions; give all in the same"):
         LinearClassifier(shards=2).fit(X, y.rechunk(10))
     with pytest.raises(TypeError, match="X is on the cluster, and y is not; give it in the same partitions as X"):

@@ -59,10 +59,12 @@ void bind_learning(nb::module_& m) {
         .def_rw("open", &Progress::open)
         .def_rw("mixed_rounds", &Progress::mixed_rounds)
         .def_rw("mixed_updates", &Progress::mixed_updates)
+        .def_rw("mixed_mistakes", &Progress::mixed_mistakes)
         .def_rw("weighted_updates", &Progress::weighted_updates)
+        .def_rw("weighted_mistakes", &Progress::weighted_mistakes)
         .def_rw("heaviest", &Progress::heaviest)
-        .def("mix", &Progress::mix, "shards"_a, "weight"_a, "weighted"_a, "most"_a,
-             "Shards were mixed: their run, Σ ω_i, Σ ω_i k_i and the largest ω_i.")
+        .def("mix", &Progress::mix, "shards"_a, "weight"_a, "updates"_a, "mistakes"_a, "most"_a,
+             "Shards were mixed: their run, Σ ω_i, Σ ω_i k_i of updates and of mistakes, and the largest ω_i.")
         .def("add", &Progress::add, "other"_a, "The run of two shards together.")
         .def("average_clock", &Progress::average_clock, "of_mistakes"_a,
              "(clock, total) such that the average is (clock·z − sum)/total.");
@@ -120,10 +122,49 @@ void bind_learning(nb::module_& m) {
                 require(data.d <= self.n_features, "the rows have more features than the weights");
                 with_dtype(self, [&](auto type) {
                     const auto w = weights_of<decltype(type)>(self, data.n);
-                    data.visit([&](const auto& rows) { settle(rows, w, self.run); });
+                    data.visit([&](const auto& rows) { self.run.touched += add_pending(rows, w, w.sum); });
+                    clear_pending(w);
                 });
             },
-            "rows"_a, "Add what is pending to the sums; the rows are those that were played.");
+            "rows"_a, "Add what is pending to the sums; the rows are those that were played.")
+        .def(
+            "pending_sum",
+            [](const LinearModel& self, const CheckedRows& data, const Any& sum, i64 first, i64 step) {
+                require(self.pending.has_value(), "nothing was put off");
+                require(data.d <= self.n_features, "the rows have more features than the weights");
+                require(first >= 0 && step > 0, "rows are counted from 0 on");
+                with_dtype(self, [&](auto type) {
+                    using W = decltype(type);
+                    const auto w = weights_of<W>(self, data.n);
+                    W* to = data_of<W>(sum, self.n_features * self.stride, "sum");
+                    data.visit([&](const auto& rows) { add_pending(rows, w, to, first, step); });
+                });
+            },
+            "rows"_a, "sum"_array, "first"_a, "step"_a,
+            "Add what is pending of the rows first, first + step, … to another sum.")
+        .def(
+            "settle_by",
+            [](LinearModel& self, const Any& sums) {
+                require(self.sum.has_value() && self.pending.has_value(), "there is no sum to settle");
+                with_dtype(self, [&](auto type) {
+                    using W = decltype(type);
+                    const i64 size = self.n_features * self.stride;
+                    const auto w = weights_of<W>(self, static_cast<i64>(self.pending->size()) / self.n_classes);
+                    const W* add = data_of<W>(sums, size, "sums");
+                    for (i64 j = 0; j < size; ++j) w.sum[j] += add[j];
+                    clear_pending(w);
+                });
+            },
+            "sums"_array, "Add to the sums what is pending, which others have added up.")
+        .def(
+            "put_off",
+            [](LinearModel& self, const Vector<double>& shares) {
+                double* pending = data_of<double>(self.pending, static_cast<i64>(shares.size()), "pending");
+                require(pending != nullptr, "there is no room for what is put off");
+                for (std::size_t i = 0; i < shares.size(); ++i) pending[i] += shares.data()[i];
+                std::fill_n(shares.data(), shares.size(), 0.0);
+            },
+            "shares"_array, "Let shares of the sums wait with those that do; they are 0 then.");
 }
 
 }  // namespace perceptive

@@ -36,18 +36,19 @@ void bind_predict(nb::module_& m) {
         "rows"_a, "out"_array, "out[i] = ‖x_i‖².");
     m.def(
         "linear_scores",
-        [](const CheckedRows& data, const Floats& w, bool normalize, const Matrix& out) {
+        [](const CheckedRows& data, const Floats& w, bool normalize, const Matrix& out, int threads) {
             const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
             require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
             require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride,
                     "the stride must be 1, or a multiple of 4 that holds all classes");
             require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
             with_floats(w, [&](const auto* first) {
-                data.visit(
-                    [&](const auto& rows) { linear_scores(rows, first, stride, classes, normalize, out.data()); });
+                data.visit([&](const auto& rows) {
+                    linear_scores(rows, first, stride, classes, normalize, threads, out.data());
+                });
             });
         },
-        "rows"_a, "w"_array, "normalize"_a, "out"_array, "out[i, c] = w_c·x_i, without bias.");
+        "rows"_a, "w"_array, "normalize"_a, "out"_array, "threads"_a = 1, "out[i, c] = w_c·x_i, without bias.");
     m.def("votes", &votes_of<float>, "rows"_a, "journal"_a, "survival"_array, "initial"_array, "bias"_a, "normalize"_a,
           "out"_array);
     m.def("votes", &votes_of<double>, "rows"_a, "journal"_a, "survival"_array, "initial"_array, "bias"_a, "normalize"_a,

@@ -54,8 +54,10 @@ class Certificate:
         True where the data are not those of the run: then the bound is about a run on these data.
     first_epoch_error : float
         k/m of the first epoch: the estimate of the ``random`` hypothesis' error on new examples (nan if unknown).
-    weighted_updates : float or None
+    weighted_updates, weighted_mistakes : float or None
         Of a run that was mixed from shards: Σμk, which the theorem is about.
+    weighted_rounds : float or None
+        Of such a run: Σμ over its rounds, each counted with the largest μ.
     problems : tuple of Certificate
         One for each binary problem of ovr and ovo; the fields above are then sums (radius: largest, margin: smallest).
 
@@ -83,27 +85,33 @@ class Certificate:
     hypothetical: bool = False
     first_epoch_error: float = math.nan
     weighted_updates: float | None = None
+    weighted_mistakes: float | None = None
+    weighted_rounds: float | None = None
     problems: tuple[Certificate, ...] = field(default=(), repr=False)
 
     @property
     def holds(self) -> bool:
         """Whether the run kept to the bound. It always does; a hypothetical one may not."""
         count: float = self.updates if self.bounds == "updates" else self.mistakes
-        if self.weighted_updates is not None:
-            count = self.weighted_updates
-        return count <= self.bound * (1 + ROUNDING) + ROUNDING
+        return (count if self._weighted is None else self._weighted) <= self.bound * (1 + ROUNDING) + ROUNDING
+
+    @property
+    def _weighted(self) -> float | None:
+        """Σμk."""
+        return self.weighted_updates if self.bounds == "updates" else self.weighted_mistakes
 
     @property
     def vacuous(self) -> bool:
         """Whether the bound allows a mistake in every round: no vector that was tried has margin enough."""
-        return self.bound >= self.rounds * (1 - ROUNDING)
+        rounds = self.rounds if self.weighted_rounds is None else self.weighted_rounds
+        return self.bound >= rounds * (1 - ROUNDING)
 
     def __str__(self) -> str:
         count = self.updates if self.bounds == "updates" else self.mistakes
         about = "On data other than the run's: " if self.hypothetical else ""
         said = f"{about}{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
-        if self.weighted_updates is not None and self.theorem:
-            said += f" of all shards, which weigh Σμk = {self.weighted_updates:,.6g}"
+        if self._weighted is not None and self.theorem:
+            said += f" of all shards, which weigh Σμk = {self._weighted:,.6g}"
         if not self.theorem:
             return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
         if self.problems:
@@ -227,6 +235,8 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
         separable=False,
         hypothetical=hypothetical,
         weighted_updates=p.weighted_updates,
+        weighted_mistakes=p.weighted_mistakes,
+        weighted_rounds=None if p.weighted_updates is None else p.rounds * p.heaviest,
     )
     theorem = theorem_for(p, found.weighted)
     if theorem is None or not found.certified:
@@ -256,9 +266,15 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
             )
         )
     if not candidates:
-        return replace(nothing, bound=float(nothing.rounds), theorem=TRIVIAL)
+        return replace(nothing, bound=float(nothing.weighted_rounds or nothing.rounds), theorem=TRIVIAL)
     best = min(candidates, key=lambda c: c.bound)
     return replace(best, separable=any(c.separable for c in candidates))
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Of what each problem has, or none has."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _add_up(made: list[Certificate]) -> Certificate:
@@ -272,7 +288,9 @@ def _add_up(made: list[Certificate]) -> Certificate:
         radius=max(c.radius for c in made),
         margin=min(c.margin for c in made),
         deviation=math.sqrt(sum(c.deviation**2 for c in made)),
-        weighted_updates=None if made[0].weighted_updates is None else sum(c.weighted_updates or 0.0 for c in made),
+        weighted_updates=_sum(c.weighted_updates for c in made),
+        weighted_mistakes=_sum(c.weighted_mistakes for c in made),
+        weighted_rounds=_sum(c.weighted_rounds for c in made),
         witness="each problem has its own",
         separable=all(c.separable for c in made),
         theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),

@@ -43,6 +43,7 @@ PA = "k ≤ (R/γ)²(1 + 2√Σ(d_t/‖δ_t‖)²)² — Crammer et al. 2006, Th
 PA1 = "k ≤ max(R², 1/C)(1/γ² + 2C·Σd_t/γ) — Crammer et al. 2006, Theorem 4"
 PA2 = "k ≤ (R² + 1/2C)(1/γ² + 2C·D²/γ²) — Crammer et al. 2006, Theorem 5"
 MIXED = "parameter mixing, with Σμk and D² = Σμd²: McDonald, Hall & Mann 2010"
+MIXED_PA = "parameter mixing, with Σμ for every Σ: ‖v − u‖² is convex in v, as in McDonald, Hall & Mann 2010"
 BATCHES = "batches of b: Zhao & Huang 2013"
 TRIVIAL = "k ≤ T — every round a mistake; v = 0 is no witness for less"
 ROMMA = "k ≤ (R/γ)² — Li & Long 2002"
@@ -70,13 +71,14 @@ def _unscale(deviation2: float, q: float) -> float:
 
 
 def _worded(theorem: str, p: Problem) -> str:
-    """A theorem of the perceptron as it is for shards that were mixed, and for batches."""
+    """A theorem as it is for shards that were mixed, and for batches."""
     formula, _, source = theorem.partition(" — ")
     if p.batch > 1:
         formula, source = formula.replace("R²", "b·R²").replace("(R ", "(√b·R "), f"{BATCHES}; {source}"
     if p.weighted_updates is not None:
         formula = formula.replace("kγ", "Σμk·γ").replace("√k", "√Σμk").replace("+ k", "+ Σμk·")
-        formula, source = formula.replace("k ≤", "Σμk ≤"), f"{MIXED}; {source}"
+        formula = formula.replace("k ≤", "Σμk ≤").replace("Σ(d", "Σμ(d").replace("Σd", "Σμd")
+        source = f"{MIXED if p.rule == 'perceptron' else MIXED_PA}; {source}"
     return f"{formula} — {source}"
 
 
@@ -136,6 +138,11 @@ def _delta(game: Game) -> Bound:
 
 
 def _pa(game: Game) -> Bound:
+    """The theorems of Crammer et al. 2006.
+
+    They follow from ‖v_t − u‖² − ‖v_{t+1} − u‖² ≥ τ_t(2l_t − τ_t‖δ_t‖² − 2l*_t) (Lemma 1), summed over the rounds.
+    Shards that are mixed: ‖Σ μ_i v_i − u‖² ≤ Σ μ_i ‖v_i − u‖², so the sum has the weights μ, and so has what follows.
+    """
     short = game.margins.shortfall(weighed=True)
 
     def root(q: Any) -> Any:
@@ -144,7 +151,7 @@ def _pa(game: Game) -> Bound:
     q = game.margins.minimise(root)
     bound = (game.radius * float(root(q))) ** 2
     deviation2 = game.epochs * float(game.margins.shortfall().second(q))
-    return Bound(PA, bound + game.zero_rows * game.epochs, q, _unscale(deviation2, q))
+    return Bound(_worded(PA, game.problem), bound + game.zero_rows * game.epochs, q, _unscale(deviation2, q))
 
 
 def _pa1(game: Game) -> Bound:
@@ -163,7 +170,7 @@ def _bounded_steps(name: str, game: Game, shortfall: Callable[[Any], Any], facto
 
     q = game.margins.minimise(sum_of)
     deviation2 = game.epochs * game.margins.shortfall().second(q)
-    return Bound(name, factor * float(sum_of(q)), q, _unscale(deviation2, q))
+    return Bound(_worded(name, game.problem), factor * float(sum_of(q)), q, _unscale(deviation2, q))
 
 
 def _romma(game: Game) -> Bound:
@@ -198,7 +205,9 @@ def theorem_for(p: Problem, weighted: bool = False) -> Theorem | None:
     name, started = RULES[p.rule].theorem, p.start_length is not None
     if not name or not p.certified or (p.delta and p.delta**2 == 0.0):
         return None
-    if (started or p.weighted_updates is not None) and name != "perceptron":
+    if started and name != "perceptron":
+        return None
+    if p.weighted_updates is not None and name != "perceptron" and p.weighted_mistakes is None:
         return None
     if name == "pa" and not p.delta and p.mean_of_pairs:
         return None  # a mean of differences may be as short as it likes

@@ -125,8 +125,8 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     """A certificate as JSON has it: infinity and NaN are null."""
     values = asdict(certificate)
     values.pop("problems")
-    if certificate.weighted_updates is None:
-        values.pop("weighted_updates")
+    mixed = {name: values.pop(name) for name in ("weighted_updates", "weighted_mistakes", "weighted_rounds")}
+    values |= {name: value for name, value in mixed.items() if value is not None}
     plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
     return {**plain, "holds": certificate.holds, "text": str(certificate)}
 

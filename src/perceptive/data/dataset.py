@@ -70,8 +70,8 @@ class Problem:
         Whether a theorem can be known at all: not with costs, budgets or beams.
     mean_of_pairs : bool
         Whether δ is a mean of differences, which may be as short as it likes.
-    weighted_updates : float or None
-        Of a run that was mixed from shards: Σ_n Σ_i μ_{i,n} k_{i,n}.
+    weighted_updates, weighted_mistakes : float or None
+        Of a run that was mixed from shards: Σ_n Σ_i μ_{i,n} k_{i,n}, of updates and of mistakes.
     heaviest : float
         The largest μ_{i,n}; 1 where nothing was mixed.
     batch : int
@@ -93,6 +93,7 @@ class Problem:
     certified: bool = True
     mean_of_pairs: bool = False
     weighted_updates: float | None = None
+    weighted_mistakes: float | None = None
     heaviest: float = 1.0
     batch: int = 1
 
@@ -226,8 +227,8 @@ class Dataset(ABC):
     def meet(self) -> None:  # noqa: B027 (most learners know all before)
         """Let the learner know all that the examples hold, before replicas of it play them."""
 
-    def replica(self, learner: Learner, *, defer: bool = True) -> Dataset:
-        """The same examples, to be played by a replica of the learner; with ``defer`` its average may wait."""
+    def replica(self, learner: Learner) -> Dataset:
+        """The same examples, to be played by a replica of the learner."""
         twin = copy.copy(self)
         twin.learner = learner
         return twin

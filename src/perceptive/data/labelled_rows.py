@@ -123,16 +123,13 @@ class LabelledRows(Dataset):
             for label in self.labels.values:
                 if label not in learner.index:
                     self._welcome(label)
-            for pair, vector in learner.vectors.items():
-                vector.settle()
+            for pair in learner.vectors:
                 self.targets(pair)
 
-    def replica(self, learner: Any, *, defer: bool = True) -> LabelledRows:
+    def replica(self, learner: Any) -> LabelledRows:
         """The same rows, to be played by a replica of the learner."""
         twin = copy.copy(self)
         twin.learner, twin._targets = learner, dict(self._targets)
-        for vector in learner.vectors.values():
-            vector.begin(self.rows, defer=defer)
         return twin
 
     @cached

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -116,13 +115,6 @@ class RankedRows(ListDataset):
             learner.vector.learn_lists(
                 self.rows, order, self.starts, self.grades, self.gains, self.weights, learner.parameters.pairs
             )
-
-    def replica(self, learner: Any, *, defer: bool = True) -> RankedRows:
-        """The same lists, to be played by a replica of the learner."""
-        twin = copy.copy(self)
-        twin.learner = learner
-        learner.vector.begin(self.rows)
-        return twin
 
     def check(self) -> None:
         """Raise ValueError where the weights have overflowed."""

@@ -74,7 +74,7 @@ class SentenceDataset(Dataset):
             _core.find_rows(learner.core, self.sentences, self.rows)
             learner.played_rows = self.rows
 
-    def replica(self, learner: Any, *, defer: bool = True) -> SentenceDataset:
+    def replica(self, learner: Any) -> SentenceDataset:
         """The same sentences, to be played by a replica of the learner, which has rows of its own."""
         twin = copy.copy(self)
         twin.learner, twin.rows = learner, self.rows.copy()

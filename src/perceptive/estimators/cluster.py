@@ -19,8 +19,9 @@ def fit_on_cluster(
     estimator: Any, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any], training: TrainingParameters
 ) -> None:
     """Let the workers of the present Dask client learn; the same bits as shards in one process."""
+    from perceptive.training.cluster import Cluster, present_client
     from perceptive.training.cluster_rows import ClusterRows
-    from perceptive.training.dask import Cluster, present_client, release
+    from perceptive.training.dask import release
 
     for name, default in REFUSED.items():
         value = getattr(estimator, name)
@@ -44,11 +45,19 @@ def fit_on_cluster(
         weights = balanced(source.counts())
     learner = LinearLearner(classes=source.classes, fixed=False, **parameters)
     dataset = source.begin(learner, None if weights is None else {c: weights.get(c, 1.0) for c in source.classes})
-    estimator._take(learner, History(), classes_=np.array(source.classes))
-    width = source.facts[0].width
-    if width is not None:
-        estimator.n_features_in_ = width
+    history, width = History(), source.facts[0].width
+
+    def keep() -> None:
+        learner.finish()  # while the workers are there
+        estimator._take(learner, history, classes_=np.array(source.classes))
+        if width is not None:
+            estimator.n_features_in_ = width
+
     try:
-        train(Run.of(learner, training, estimator._history), source, player=dataset.play_block)
+        train(Run.of(learner, training, history), source, player=dataset.play_block)
+        keep()
+    except KeyboardInterrupt:
+        keep()
+        raise
     finally:
         release(dataset)

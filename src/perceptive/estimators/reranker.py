@@ -14,6 +14,7 @@ from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.explanation import Explanation, explain
@@ -133,6 +134,7 @@ class Reranker(BaseEstimator):
         tagger = base.new_learner() if fitted is None else fitted.learner_
         learner = self._learner(tagger, ranker.new_learner())
         learner.fit_tagger = lambda X, y: clone(base).fit(X, y).learner_
+        learner.threads = threads_of(base._check_parameters()[1])
         lists = learner.lists(X, y)
         rows = lists.rows
         if learner.hashing is not None:

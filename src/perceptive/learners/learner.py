@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
+from numpy.typing import NDArray
+
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.state import State
@@ -135,6 +137,12 @@ class MixableLearner(Learner, Protocol):
 
     `perceptive.roles.why_not_mixed` says why others cannot.
     """
+
+    def divide(self, n: int, sums: Callable[[Any], NDArray[Any]]) -> bool:
+        """Make ready for replicas that play shards of n examples; whether they put off their share of the average.
+
+        What they put off is added up in the end: ``sums(problem)`` is to give it, the sum of those of the shards.
+        """
 
     def replica(self) -> Self:
         """A learner with the same v and no counts, that learns on its own and shares what learning does not change."""

@@ -310,9 +310,9 @@ class LinearLearner(Mixable):
         hypothesis = hypothesis or self.parameters.hypothesis
         vectors = self.vectors or self._new_vectors(rows.d)  # before the first example: v₀ = 0
         if self.binary or self.joint:
-            scores = score_rows(vectors[ALL], rows, hypothesis)
+            scores = score_rows(vectors[ALL], rows, hypothesis, self.threads)
             return scores[:, 0] if self.binary else scores
-        parts = {pair: score_rows(vector, rows, hypothesis)[:, 0] for pair, vector in vectors.items()}
+        parts = {pair: score_rows(vector, rows, hypothesis, self.threads)[:, 0] for pair, vector in vectors.items()}
         reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 

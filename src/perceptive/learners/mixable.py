@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
+
+from numpy.typing import NDArray
 
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.recorded import Recorded
@@ -29,6 +33,18 @@ class Mixable(Recorded):
             twin.vectors = {key: replica_of(vector) for key, vector in self.vectors.items()}
         return twin
 
+    def divide(self, n: int, sums: Callable[[Any], NDArray[Any]]) -> bool:
+        """Make ready for shards of n examples; see `Learner`.
+
+        Averages wait to the end of the run, as in serial learning, where what waits (a number for each example and
+        class) is less than the weights: on a cluster it travels with them.
+        """
+        defer = all(n * vector.n_classes <= vector.n_features * vector.stride for vector in self.vectors.values())
+        with self.lock.learning(), self.lock.changing():
+            for key, vector in self.vectors.items():
+                vector.divide(defer, partial(sums, key))
+        return any(vector.put_off is not None for vector in self.vectors.values())
+
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, VectorMixture]:
         """What a replica has become, for each problem; see `Learner`."""
         return {key: VectorMixture(vector, replica.vectors[key], by_updates) for key, vector in self.vectors.items()}
@@ -37,4 +53,4 @@ class Mixable(Recorded):
         """Move by what replicas have learned."""
         with self.lock.learning(), self.lock.changing():
             for key, vector in self.vectors.items():
-                vector.mix(mixture[key])
+                vector.mix(mixture[key], self.threads)

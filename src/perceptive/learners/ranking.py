@@ -153,7 +153,7 @@ class RankingLearner(ListLearner, Mixable):
         vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
             return votes_in_lists(vector, rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
-        scores = score_rows(vector, rows, hypothesis)[:, 0]
+        scores = score_rows(vector, rows, hypothesis, self.threads)[:, 0]
         if not np.isfinite(scores).all():
             raise ParameterError(*OVERFLOW)
         return scores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
@@ -106,6 +107,8 @@ class RerankingLearner:
         self.features, self.structure, self.fit_tagger = features, structure, fit_tagger
         self.oracle = math.nan  # F of the best candidates that it learned from
 
+    threads = 1  # that fit taggers at the same time; results do not depend on it
+
     # ------------------------------------------------------------ learning
 
     def dataset(
@@ -150,14 +153,21 @@ class RerankingLearner:
         fit_tagger = self.fit_tagger or fit_like(self.tagger, max(1, round(self.tagger.rounds / len(X))))
         self._check_labels(y)
         new_like(self.tagger).dataset(X, y, epochs=1)  # what cannot be read is told before anything is learned
-        proposed: list[list[Candidate]] = [[] for _ in X]
-        for fold in range(self.folds):
+
+        def propose(fold: int) -> list[list[Candidate]]:
             rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
-            with warnings.catch_warnings(), renumbered(rest):
-                warnings.simplefilter("ignore", ExampleWarning)  # said of all sentences before
+            with renumbered(rest):
                 tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest])
             with renumbered(kept):
-                proposed[fold :: self.folds] = tagger.k_best([X[i] for i in kept], self.k)
+                return tagger.k_best([X[i] for i in kept], self.k)
+
+        proposed: list[list[Candidate]] = [[] for _ in X]
+        threads = min(self.threads, self.folds)
+        with warnings.catch_warnings(), ThreadPoolExecutor(threads) as pool:
+            warnings.simplefilter("ignore", ExampleWarning)  # said of all sentences before
+            each = map if threads == 1 else pool.map  # Ctrl-C breaks into this thread at once
+            for fold, found in enumerate(each(propose, range(self.folds))):
+                proposed[fold :: self.folds] = found
         return self._graded(X, y, proposed, whole=True)
 
     @property

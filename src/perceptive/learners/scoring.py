@@ -11,14 +11,14 @@ from perceptive.learners.weight_vector import WeightVector
 Scores = NDArray[np.float64]
 
 
-def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
+def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str, threads: int = 1) -> Scores:
     """Scores under a hypothesis, rows × classes; votes are given as shares (two classes: of −1 … 1)."""
     v.check_hypothesis(hypothesis)
     if hypothesis == "voted":
         return _vote(v, rows)
     if not v.finished and hypothesis in ("last", "averaged"):
         return _score_as_it_learns(v, rows, hypothesis)
-    return v.linear(rows, *v.vector(hypothesis))
+    return v.linear(rows, *v.vector(hypothesis), threads)
 
 
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:

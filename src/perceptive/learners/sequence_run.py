@@ -42,7 +42,12 @@ class SequenceRun(Counters):
         rule: Any = {name: getattr(p, name) for name in ("rule", "learning_rate", "margin", "C")}
         known = p.rule == "perceptron" and not p.hamming and not p.beam
         mixed = weighted(core.run)
+        mixed.pop("weighted_mistakes", None)  # the theorem is about updates
         return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known, batch=p.batch, **mixed)
+
+    def divide(self, n: int, sums: Any) -> bool:
+        """Nothing is put off: a shard knows the average of every feature that it has met."""
+        return False
 
     def replica(self) -> Self:
         """A tagger with the same weights that learns on its own; see `Learner`."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
+from perceptive.learners.deferred_average import DeferredAverage
 from perceptive.learners.mixture import MIXED, VectorMixture
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
@@ -18,7 +19,6 @@ from perceptive.state import Arrays
 
 Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_UPDATES = _core.FLOAT32_UPDATES  # of weights in float32: 2²⁴ equal steps later a step changes nothing
-MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
 OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 RUN = (
     "rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "norm2_error", "scale", "clock",
@@ -31,7 +31,7 @@ def stride_of(n_classes: int | None) -> int:
     return 1 if n_classes is None else -(-n_classes // 4) * 4
 
 
-class WeightVector:
+class WeightVector(DeferredAverage):
     """A vector v (two classes: ``n_classes=1``) or K of them, learned by one rule.
 
     Parameters
@@ -65,9 +65,6 @@ class WeightVector:
             p.rule, p.learning_rate, p.margin, p.C, p.r, self.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
-        self._waiting: _core.Rows | None = None  # rows whose share of the average may wait
-        self._of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
-        self.settled = True  # whether it is up to date
         self.spare: list[NDArray[Any]] = []  # memory for replicas
         self._allocate(n_features, self.stride)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
@@ -133,24 +130,11 @@ class WeightVector:
 
     # ------------------------------------------------------------ learning
 
-    def begin(self, rows: _core.Rows, defer: bool = False) -> None:
-        """Make ready for rows that are numbered anew.
-
-        With ``defer`` the average waits until it is asked for: that pays where rows are played several times, or in
-        another order than they lie in.
-        """
-        self.settle()
-        shape = (rows.n, self.n_classes)
-        defer = defer and "sum" in self.arrays and rows.n * self.n_classes <= MOST_PENDING
-        self._waiting = rows if defer else None
-        ids = np.zeros(shape) if self.parameters.delta else None
-        self._begin_rows(rows.n, ids, np.zeros(shape) if defer else None)
-
-    def _begin_rows(self, n: int, ids: NDArray[Any] | None, pending: NDArray[Any] | None) -> None:
-        self._of_rows = n, ids, pending
-        self.core.begin_rows(ids, pending)
-        if self.journal is not None:
-            self.journal.begin_rows(n)
+    def have_type(self, dtype: np.dtype[Any]) -> None:
+        """Have weights of another type, as they are."""
+        self.arrays = {name: array.astype(dtype) for name, array in self.arrays.items()}
+        self.dtype = dtype
+        self.bind_again()
 
     def _widen(self) -> None:
         """Have weights in float64 from now on: in float32 so many steps are near to changing nothing."""
@@ -160,12 +144,6 @@ class WeightVector:
             state["journal"]["value"] = state["journal"]["value"].astype(np.float64)
         self.restore(state)
         self._begin_rows(*self._of_rows)
-
-    def settle(self) -> None:
-        """Bring the average up to date where it was deferred."""
-        if not self.settled and self._waiting is not None:
-            self.core.settle(self._waiting)
-        self.settled = True
 
     def learn(
         self,
@@ -205,9 +183,7 @@ class WeightVector:
 
     def finish(self) -> None:
         """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
-        self.settle()
-        self.core.begin_rows(None, None)
-        self._waiting, self._of_rows = None, (0, None, None)
+        self.forget_rows()
         self.spare.clear()
         self.finished = True
 
@@ -331,20 +307,23 @@ class WeightVector:
             vectors[hypothesis] = vector
         return vector
 
-    def dots(self, rows: _core.Rows, w: NDArray[Any]) -> NDArray[np.float64]:
+    def dots(self, rows: _core.Rows, w: NDArray[Any], threads: int = 1) -> NDArray[np.float64]:
         """w·x for each row and class."""
         out = np.empty((rows.n, self.n_classes))
-        _core.linear_scores(rows, w, self.parameters.normalize, out)
+        _core.linear_scores(rows, w, self.parameters.normalize, out, threads)
         return out
 
-    def linear(self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64]) -> NDArray[np.float64]:
+    def linear(
+        self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64], threads: int = 1
+    ) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
-        return self.dots(rows, w) + self.bias * bias
+        return self.dots(rows, w, threads) + self.bias * bias
 
-    def mix(self, mixture: VectorMixture) -> None:
+    def mix(self, mixture: VectorMixture, threads: int = 1) -> None:
         """Move by what replicas have learned."""
         self.forget_vectors()
-        mixture.apply(self)
+        mixture.apply(self, threads)
+        self.take_put_off()
         self._check_precision()
 
     # ------------------------------------------------------------ state

@@ -186,8 +186,8 @@ PROGRESS: Record = {
     "norm2_error": Optional(NOT_NEGATIVE),
     "open": Optional(FLAG),
     "mixed_rounds": Optional(COUNT),
-    "mixed_updates": Optional(COUNT),
-    "weighted_updates": Optional(NOT_NEGATIVE),
+    **dict.fromkeys(("mixed_updates", "mixed_mistakes"), Optional(COUNT)),
+    **dict.fromkeys(("weighted_updates", "weighted_mistakes"), Optional(NOT_NEGATIVE)),
     "heaviest": Optional(NOT_NEGATIVE),
 }
 PROBLEM: Record = {"run": PROGRESS, "started": FLAG, "dtype": Optional(one_of("float32", "float64"))}

@@ -16,7 +16,8 @@ from perceptive.data.rows import as_rows, is_dicts
 from perceptive.errors import ParameterError
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
-from perceptive.training.dask import Cluster, ClusterDataset, Shard, dealt
+from perceptive.training.cluster import Cluster
+from perceptive.training.dask import ClusterDataset, Shard, dealt
 from perceptive.training.loop import Run
 
 
@@ -168,6 +169,8 @@ class ClusterRows:
         first: Any = [dict.fromkeys(names, 1.0)] if width is None else np.zeros((1, width), self.facts[0].dtype)
         label = Labels(self.classes, np.zeros(1, np.int64))
         learner.dataset(first, label, epochs=1)
+        for vector in learner.vectors.values():
+            vector.begin_elsewhere(self.examples)
         rows = dealt([one.examples for one in self.facts], self.shards)
 
         def load(client: Any) -> list[Any]:

@@ -22,7 +22,8 @@ from perceptive.streams import Stream
 from perceptive.streams.parsing import Log
 from perceptive.training.answers import check_answers
 from perceptive.training.blocks import Blocks, Read
-from perceptive.training.dask import Cluster, ClusterDataset, check_version, dealt, release
+from perceptive.training.cluster import Cluster
+from perceptive.training.dask import ClusterDataset, check_version, dealt, release
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import Run
 from perceptive.training.source import FileSource

@@ -8,173 +8,26 @@ from the weights that this process has. Every wait has a time limit.
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import copy
-import logging
+import operator
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.errors import ClusterError
-from perceptive.learners.weight_vector import MOST_PENDING
 from perceptive.models.registry import from_state
 from perceptive.state import State
+from perceptive.training.cluster import Cluster
 from perceptive.training.mixing import Block, Mixture, Seconds, Tree, join, order_of, play_shard
 
-LIMIT = 600.0  # seconds that an epoch, or any other wait, may take
-SOON = 0.02  # seconds between two looks at what is done
-AGAIN = 0.5  # seconds before a lost scheduler is looked for again
-Answer = TypeVar("Answer")
-
-
-def _lost() -> tuple[type[BaseException], ...]:
-    """What is raised where a cluster has lost something that it can make again."""
-    from distributed import KilledWorker
-    from distributed.comm.core import CommClosedError
-
-    cancelled = (asyncio.CancelledError, concurrent.futures.CancelledError)
-    return (CommClosedError, KilledWorker, *cancelled, TimeoutError, OSError)
-
-
-class Cluster:
-    """The workers of a Dask cluster.
-
-    Parameters
-    ----------
-    address : str or distributed.Client
-        Of the scheduler (``tcp://…``), ``local`` for workers on this machine, or a client that is connected.
-    limit : float
-        Seconds that any wait may take.
-    workers : int or None
-        Of ``local``: how many processes; None: as many as there are processors.
-
-    Examples
-    --------
-    >>> with Cluster("local", workers=1) as cluster:  # doctest: +SKIP
-    ...     cluster.ask(lambda client: client.submit(sum, [1, 2]))
-    3
-    """
-
-    def __init__(self, address: Any, limit: float = LIMIT, workers: int | None = None) -> None:
-        try:
-            import distributed
-        except ModuleNotFoundError:
-            raise ClusterError("a cluster needs the package distributed; install perceptive[dask]") from None
-        self.limit, self.generation = limit, 0
-        self._local: Any = None
-        self._own = isinstance(address, str)
-        if address == "local":
-            how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            self._local = distributed.LocalCluster(n_workers=workers, **how)  # type: ignore[no-untyped-call]
-            address = self._local.scheduler_address
-        self.address = address if isinstance(address, str) else address.scheduler.address
-        self.client = self._connect(time.monotonic() + limit) if self._own else address
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._own:
-            self.client.close()
-        if self._local is not None:
-            self._local.close()
-
-    def _connect(self, deadline: float) -> Any:
-        """A client of the scheduler; waits for one that is started again."""
-        from distributed import Client
-
-        while True:
-            try:
-                left = max(0.1, deadline - time.monotonic())
-                how: dict[str, Any] = {"timeout": min(5.0, left), "set_as_default": False}
-                return Client(self.address, **how)  # type: ignore[no-untyped-call]
-            except (OSError, TimeoutError) as error:
-                if time.monotonic() > deadline:
-                    raise ClusterError(
-                        f"no scheduler answers at {self.address} within {self.limit:g} s; check the address, and that "
-                        "it runs"
-                    ) from error
-                time.sleep(min(AGAIN, left))
-
-    def ask(self, submit: Callable[[Any], Any], watch: Callable[[], None] = lambda: None) -> Any:
-        """The result of what ``submit(client)`` asks the cluster for; what is lost is asked for again.
-
-        Parameters
-        ----------
-        submit : callable
-            Gives a future, or a list of futures. `generation` tells whether futures of before are still known.
-        watch : callable
-            Called while there is nothing to do but wait.
-        """
-        deadline = time.monotonic() + self.limit
-        while True:
-            try:
-                return self._wait(submit(self.client), deadline, watch)
-            except _Late:
-                raise self._too_late() from None
-            except _lost() as error:
-                if not _is_lost(error):
-                    raise
-                if time.monotonic() > deadline:
-                    raise self._too_late() from error
-                self._again(deadline)
-
-    def _wait(self, wanted: Any, deadline: float, watch: Callable[[], None]) -> Any:
-        futures = wanted if isinstance(wanted, list) else [wanted]
-        while not all(future.done() for future in futures):
-            if time.monotonic() > deadline:
-                raise _Late
-            watch()
-            time.sleep(SOON)
-        left = max(1.0, deadline - time.monotonic())
-        results = [future.result(timeout=left) for future in futures]
-        return results if isinstance(wanted, list) else results[0]
-
-    def _again(self, deadline: float) -> None:
-        """Begin again with a scheduler that may be another one, and knows nothing."""
-        self.generation += 1
-        if self._own:
-            self.client.close(timeout=1)
-            self.client = self._connect(deadline)
-        else:
-            time.sleep(AGAIN)
-
-    def _too_late(self) -> ClusterError:
-        try:
-            workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
-        except Exception:  # the scheduler is gone, or of another version
-            workers = 0
-        there = "no worker is" if workers == 0 else f"{workers} worker{'s are' if workers > 1 else ' is'}"
-        return ClusterError(
-            f"the cluster at {self.address} has not answered within {self.limit:g} s, and {there} there; start "
-            "workers, or allow more time: a run with a checkpoint is resumed from its last epoch"
-        )
-
-
-def present_client() -> Any:
-    """The Dask client of this process; raises where there is none."""
-    import distributed
-
-    try:
-        return distributed.get_client()
-    except ValueError:
-        raise ClusterError("there is no Dask client; make one first: distributed.Client(address)") from None
-
-
-class _Late(Exception):
-    """The time limit has passed."""
-
-
-def _is_lost(error: BaseException) -> bool:
-    """Whether an error is the cluster's, not that of a task: an OSError of a task names a file."""
-    return getattr(error, "filename", None) is None
+Weights = tuple[str, str, State]  # version, kind of learner, state
 
 
 # ---------------------------------------------------------------- tasks
@@ -210,34 +63,55 @@ class Shard:
 
 
 class Played(NamedTuple):
-    """What a shard has made of the weights."""
+    """What shards have made of the weights."""
 
     mixture: Mixture
     seconds: float
     examples: int
     fingerprint: int
+    put_off: dict[int, dict[Any, NDArray[np.float64]]]  # of each shard, by problem
 
 
-def play(shard: Shard, weights: tuple[str, str, State], number: int, block: Block) -> Played:
-    """Let a shard play an epoch."""
+def play(shard: Shard, weights: Weights, number: int, block: Block, defer: bool) -> Played:
+    """Let a shard play an epoch; with ``defer`` it puts off its share of the average."""
     began = time.perf_counter()
-    asked, kind, state = weights
-    check_version(asked)
-    learner = from_state(kind, state)
-    dataset = shard.dataset(learner)
+    learner = learner_of(weights)
+    dataset: Any = shard.dataset(learner)
+    if defer:
+        for vector in learner.vectors.values():
+            vector.begin(dataset.rows, defer=True)
+            vector.divide(True)
     order: Order = order_of(len(dataset), number, block.seed)
     mixture = play_shard(learner, dataset, order, block)
-    return Played(mixture, time.perf_counter() - began, dataset.n_played, dataset.fingerprint())
+    put_off = {key: vector.put_off for key, vector in learner.vectors.items()} if defer else {}
+    return Played(mixture, time.perf_counter() - began, dataset.n_played, dataset.fingerprint(), {number: put_off})
 
 
 def add(mine: Played, other: Played) -> Played:
     """Two shards together. Both stay as they are: who needs them again may be given them again."""
     mixture = join({key: copy.copy(part) for key, part in mine.mixture.items()}, other.mixture)
-    fingerprint = (mine.fingerprint + other.fingerprint) % 2**64
-    return Played(mixture, mine.seconds + other.seconds, mine.examples + other.examples, fingerprint)
+    fingerprint, put_off = (mine.fingerprint + other.fingerprint) % 2**64, {**mine.put_off, **other.put_off}
+    return Played(mixture, mine.seconds + other.seconds, mine.examples + other.examples, fingerprint, put_off)
 
 
-def weights_of(learner: Any) -> tuple[str, str, State]:
+def put_off_sum(shard: Shard, weights: Weights, problem: Any, pending: NDArray[np.float64]) -> NDArray[Any]:
+    """What a shard has put off of one problem, added up."""
+    learner = learner_of(weights)
+    dataset: Any = shard.dataset(learner)
+    vector = learner.vectors[problem]
+    vector.share(pending)
+    found: NDArray[Any] = vector.pending_sum(dataset.rows)
+    return found
+
+
+def learner_of(weights: Weights) -> Any:
+    """The learner with these weights; raises where this is another version."""
+    asked, kind, state = weights
+    check_version(asked)
+    return from_state(kind, state)
+
+
+def weights_of(learner: Any) -> Weights:
     """The weights that shards start from, as they travel: what is zero is left out, and so are averages."""
     return version("perceptive"), type(learner).__name__, learner.replica().state()
 
@@ -275,29 +149,15 @@ class ClusterDataset(Dataset):
         """Play all shards and mix, as `mixing.play_block` does in this process."""
         learner: Any = self.learner
         began = time.perf_counter()
-        classes = max(vector.n_classes for vector in learner.vectors.values())
-        block = block._replace(defer=len(self) * classes <= MOST_PENDING)
-        weights, waiting = weights_of(learner), dict[Any, int]()
+        defer, waiting = learner.divide(len(self), self._put_off_sum), dict[Any, int]()
+        weights = weights_of(learner)
 
         def submit(client: Any) -> Any:
-            name = uuid.uuid4().hex
-            if self._known_to != self.cluster.generation:
-                self._futures, self._known_to = self._load(client), self.cluster.generation
-            sent = client.submit(_same, *weights, key=f"perceptive-weights-{name}")
-            level = [
-                client.submit(play, shard, sent, i, block, key=f"perceptive-play-{name}-{i}", retries=3)
-                for i, shard in enumerate(self._futures)
-            ]
+            shards = self._shards(client)
+            made = _tree(client, weights, play, [(shard, i, block, defer) for i, shard in enumerate(shards)], add)
             waiting.clear()
-            waiting.update(zip(level, self._sizes, strict=True))
-            for depth, pairs in enumerate(Tree.levels(len(level))):
-                level = [
-                    client.submit(add, level[pair[0]], level[pair[1]], key=f"perceptive-add-{name}-{depth}-{i}")
-                    if len(pair) == 2
-                    else level[pair[0]]
-                    for i, pair in enumerate(pairs)
-                ]
-            return level[0]
+            waiting.update(zip(made[:-1], self._sizes, strict=True))
+            return made[-1]
 
         def watch() -> None:
             for future in [future for future in waiting if future.done()]:
@@ -308,6 +168,9 @@ class ClusterDataset(Dataset):
         sent = time.perf_counter()
         played: Played = self.cluster.ask(submit, watch)
         back = time.perf_counter()
+        for i, shares in played.put_off.items():
+            for key, share in shares.items():
+                learner.vectors[key].put_off[i :: len(self._sizes)] = share
         learner.mix(played.mixture)
         learner.record(played.fingerprint, played.examples, 0 if self.revisited else played.examples)
         self.revisited = True
@@ -315,6 +178,25 @@ class ClusterDataset(Dataset):
         computing = played.seconds
         transferring = max(0.0, back - sent - computing / max(1, min(len(self._sizes), self._workers())))
         return Seconds(computing, 0.0, now - back + sent - began, transferring)
+
+    def _put_off_sum(self, problem: Any) -> NDArray[Any]:
+        """What the shards have put off of one problem."""
+        learner: Any = self.learner
+        weights, pending = weights_of(learner), learner.vectors[problem].pending
+
+        def submit(client: Any) -> Any:
+            shards = self._shards(client)
+            each = [(shard, problem, pending[i :: len(shards)]) for i, shard in enumerate(shards)]
+            return _tree(client, weights, put_off_sum, each, operator.add)[-1]
+
+        found: NDArray[Any] = self.cluster.ask(submit)
+        return found
+
+    def _shards(self, client: Any) -> list[Any]:
+        """The futures of the shards."""
+        if self._known_to != self.cluster.generation:
+            self._futures, self._known_to = self._load(client), self.cluster.generation
+        return self._futures
 
     def _workers(self) -> int:
         return len(self.cluster.client.nthreads())
@@ -348,6 +230,27 @@ def release(dataset: ClusterDataset | None) -> None:
     """Let the workers forget the shards."""
     if dataset is not None:
         dataset._futures, dataset._known_to = [], -1
+
+
+def _tree(
+    client: Any, weights: Weights, task: Callable[..., Any], shards: list[tuple[Any, ...]], join: Callable[..., Any]
+) -> list[Any]:
+    """Futures: of ``task(shard, weights, …)`` for each shard, and of all of them, joined in pairs."""
+    name = f"{task.__name__}-{uuid.uuid4().hex}"
+    sent = client.submit(_same, *weights, key=f"perceptive-weights-{name}")
+    made = [
+        client.submit(task, shard, sent, *rest, key=f"perceptive-{name}-{i}", retries=3)
+        for i, (shard, *rest) in enumerate(shards)
+    ]
+    level = made
+    for depth, pairs in enumerate(Tree.levels(len(level))):
+        level = [
+            client.submit(join, level[pair[0]], level[pair[1]], key=f"perceptive-add-{name}-{depth}-{i}")
+            if len(pair) == 2
+            else level[pair[0]]
+            for i, pair in enumerate(pairs)
+        ]
+    return [*made, level[0]]
 
 
 def _same(*values: Any) -> tuple[Any, ...]:

@@ -6,15 +6,18 @@ plays a shard, and when, does not matter: mixtures are added up in pairs, in the
 
 from __future__ import annotations
 
+import operator
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
@@ -24,6 +27,7 @@ from perceptive.parameters import TrainingParameters
 from perceptive.roles import why_not_mixed
 
 Mixture = dict[Any, Any]  # by problem
+Part = TypeVar("Part")
 SOON = 0.05  # seconds between two looks at what threads have played
 
 
@@ -48,13 +52,10 @@ class Block(NamedTuple):
         Of the order in which they are played; None: as they lie.
     by_updates : bool
         Whether μ is proportional to the updates of a shard.
-    defer : bool
-        Whether averages may wait, if the examples of all shards are few enough: they are rounded in another way then.
     """
 
     seed: int | None
     by_updates: bool
-    defer: bool = True
 
 
 def block_of(training: TrainingParameters, seed: int) -> Block:
@@ -75,7 +76,7 @@ def play_shard(
 ) -> Mixture:
     """What a replica of the learner becomes that plays some examples of its dataset, in an order."""
     replica = learner.replica()
-    mine = dataset.replica(replica, defer=block.defer)
+    mine = dataset.replica(replica)
     for chunk in mine.chunks(order):
         mine.play(chunk)
         if played is not None:
@@ -90,8 +91,15 @@ def join(mine: Mixture, others: Mixture) -> Mixture:
     return mine
 
 
-class Tree:
-    """Mixtures added up in pairs, always the same pairs, whichever comes first.
+class Tree(Generic[Part]):
+    """Mixtures, or other parts, added up in pairs, always the same pairs, whichever comes first.
+
+    Parameters
+    ----------
+    n : int
+        How many there are.
+    join : callable
+        The sum of two; the first may be changed.
 
     Examples
     --------
@@ -100,10 +108,10 @@ class Tree:
     [[(0, 1), (2, 3), (4,)], [(0, 1), (2,)], [(0, 1)]]
     """
 
-    def __init__(self, n: int) -> None:
-        self._levels = list(self.levels(n))
-        self._waiting: list[dict[int, Mixture]] = [{} for _ in self._levels]
-        self.root: Mixture | None = None
+    def __init__(self, n: int, join: Callable[[Part, Part], Part]) -> None:
+        self._levels, self._join = list(self.levels(n)), join
+        self._waiting: list[dict[int, Part]] = [{} for _ in self._levels]
+        self.root: Part | None = None
 
     @staticmethod
     def levels(n: int) -> Iterator[list[tuple[int, ...]]]:
@@ -113,18 +121,18 @@ class Tree:
             yield pairs + [(n - 1,)] * (n % 2)
             n = -(-n // 2)
 
-    def add(self, i: int, mixture: Mixture) -> None:
-        """The mixture of shard i."""
+    def add(self, i: int, part: Part) -> None:
+        """The part of shard i."""
         for level, waiting in zip(self._levels, self._waiting, strict=True):
             pair = level[i // 2]
             if len(pair) == 2:
                 other = waiting.pop(i ^ 1, None)
                 if other is None:
-                    waiting[i] = mixture
+                    waiting[i] = part
                     return
-                mixture = join(other, mixture) if i % 2 else join(mixture, other)
+                part = self._join(other, part) if i % 2 else self._join(part, other)
             i //= 2
-        self.root = mixture
+        self.root = part
 
 
 @dataclass
@@ -173,7 +181,8 @@ def play_block(
     learner, n, began = cast(MixableLearner, dataset.learner), len(dataset), time.perf_counter()
     dataset.meet()
     shards = min(shards, n)
-    tree, spent, mixing = Tree(shards), 0.0, 0.0
+    learner.divide(n, partial(put_off_sum, dataset, shards, threads))
+    tree, spent, mixing = Tree(shards, join), 0.0, 0.0
 
     def play(i: int, played: Callable[[int], None] | None) -> tuple[Mixture, float]:
         start = time.thread_time()
@@ -195,8 +204,17 @@ def play_block(
     return Seconds(spent, waiting, mixing + now - start)
 
 
+def put_off_sum(dataset: Any, shards: int, threads: int, problem: Any) -> NDArray[Any]:
+    """What the shards of a dataset of rows have put off, of one problem."""
+    vector, tree = dataset.learner.vectors[problem], Tree[NDArray[Any]](shards, operator.iadd)
+    for i, part in _each(lambda i, _: vector.pending_sum(dataset.rows, i, shards), shards, min(threads, shards)):
+        tree.add(i, part)
+    assert tree.root is not None
+    return tree.root
+
+
 Player = Callable[[Dataset, int, Block, int, Callable[[int], None] | None], Seconds]
-Play = Callable[[int, Callable[[int], None] | None], tuple[Mixture, float]]
+Play = Callable[[int, Callable[[int], None] | None], Part]
 
 
 class _Stopped(Exception):
@@ -204,8 +222,8 @@ class _Stopped(Exception):
 
 
 def _each(
-    play: Play, shards: int, threads: int, report: Callable[[int], None] | None
-) -> Iterator[tuple[int, tuple[Mixture, float]]]:
+    play: Play[Part], shards: int, threads: int, report: Callable[[int], None] | None = None
+) -> Iterator[tuple[int, Part]]:
     """What each shard made, as they come; no more than a few wait to be taken."""
     if threads == 1:
         for i in range(shards):
@@ -227,7 +245,7 @@ def _each(
 
     with ThreadPoolExecutor(threads, thread_name_prefix="perceptive-shard") as pool:
         todo = iter(range(shards))
-        running: dict[Future[tuple[Mixture, float]], int] = {}
+        running: dict[Future[Part], int] = {}
         try:
             for i in range(threads):
                 running[pool.submit(play, next(todo), played)] = i
@@ -252,11 +270,14 @@ def one_shot(dataset: Dataset, training: TrainingParameters) -> None:
     """
     check_mixing(dataset.learner, training.shards)
     learner, n, shards = cast(MixableLearner, dataset.learner), len(dataset), training.shards
-    tree = Tree(shards)
+    first = int(learner.parameters.random_state) * training.epochs
+    tree = Tree(shards, join)
     dataset.meet()
+    learner.divide(n, partial(put_off_sum, dataset, shards, 1))
     for i in range(shards):
         members = np.arange(i, n, shards)
-        orders = [order_of(len(members), i, epoch if training.shuffle else None) for epoch in range(training.epochs)]
+        seeds = [first + epoch if training.shuffle else None for epoch in range(training.epochs)]
+        orders = [order_of(len(members), i, seed) for seed in seeds]
         block = block_of(training, 0)
         tree.add(i, play_shard(learner, dataset, members[np.concatenate(orders)], block))
     assert tree.root is not None

@@ -131,8 +131,8 @@ def on_cluster(
         raise UsageError("--cluster reads files on the workers, and standard input is here; write it to a file")
     if training.shards == 1:
         raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
+    from perceptive.training.cluster import Cluster
     from perceptive.training.cluster_source import ClusterSource
-    from perceptive.training.dask import Cluster
 
     cluster = Cluster(options.cluster, options.time_limit)
     try:

@@ -21,7 +21,7 @@ from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
 from perceptive.models.registry import load_learner
 from perceptive.parameters import TrainingParameters
 from perceptive.streams.blocks import expand
-from perceptive.streams.parsing import Log
+from perceptive.streams.parsing import Log, default_threads
 from perceptive.training.loop import InMemory
 from perceptive.training.reranking import train_like
 
@@ -44,7 +44,7 @@ class Rerank(Tag):
             own = {"folds": options.folds, "target": options.target, "k": options.candidates}
             ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
             learner = RerankingLearner(base, ranker, **{name: n for name, n in own.items() if n is not None})
-        learner.fit_tagger = train_like(base, epochs)
+        learner.fit_tagger, learner.threads = train_like(base, epochs), options.threads or default_threads()
         with located(places):
             dataset = learner.dataset(X, y, epochs=training.epochs)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))

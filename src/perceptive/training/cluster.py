@@ -1,0 +1,159 @@
+"""`Cluster`: the workers of a Dask cluster, asked with a time limit; what they lose they are asked for again."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from perceptive.errors import ClusterError
+
+LIMIT = 600.0  # seconds that an epoch, or any other wait, may take
+SOON = 0.02  # seconds between two looks at what is done
+AGAIN = 0.5  # seconds before a lost scheduler is looked for again
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    """What is raised where a cluster has lost something that it can make again."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    cancelled = (asyncio.CancelledError, concurrent.futures.CancelledError)
+    return (CommClosedError, KilledWorker, *cancelled, TimeoutError, OSError)
+
+
+class Cluster:
+    """The workers of a Dask cluster.
+
+    Parameters
+    ----------
+    address : str or distributed.Client
+        Of the scheduler (``tcp://…``), ``local`` for workers on this machine, or a client that is connected.
+    limit : float
+        Seconds that any wait may take.
+    workers : int or None
+        Of ``local``: how many processes; None: as many as there are processors.
+
+    Examples
+    --------
+    >>> with Cluster("local", workers=1) as cluster:  # doctest: +SKIP
+    ...     cluster.ask(lambda client: client.submit(sum, [1, 2]))
+    3
+    """
+
+    def __init__(self, address: Any, limit: float = LIMIT, workers: int | None = None) -> None:
+        try:
+            import distributed
+        except ModuleNotFoundError:
+            raise ClusterError("a cluster needs the package distributed; install perceptive[dask]") from None
+        self.limit, self.generation = limit, 0
+        self._local: Any = None
+        self._own = isinstance(address, str)
+        if address == "local":
+            how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+            self._local = distributed.LocalCluster(n_workers=workers, **how)  # type: ignore[no-untyped-call]
+            address = self._local.scheduler_address
+        self.address = address if isinstance(address, str) else address.scheduler.address
+        self.client = self._connect(time.monotonic() + limit) if self._own else address
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._own:
+            self.client.close()
+        if self._local is not None:
+            self._local.close()
+
+    def _connect(self, deadline: float) -> Any:
+        """A client of the scheduler; waits for one that is started again."""
+        from distributed import Client
+
+        while True:
+            try:
+                left = max(0.1, deadline - time.monotonic())
+                how: dict[str, Any] = {"timeout": min(5.0, left), "set_as_default": False}
+                return Client(self.address, **how)  # type: ignore[no-untyped-call]
+            except (OSError, TimeoutError) as error:
+                if time.monotonic() > deadline:
+                    raise ClusterError(
+                        f"no scheduler answers at {self.address} within {self.limit:g} s; check the address, and that "
+                        "it runs"
+                    ) from error
+                time.sleep(min(AGAIN, left))
+
+    def ask(self, submit: Callable[[Any], Any], watch: Callable[[], None] = lambda: None) -> Any:
+        """The result of what ``submit(client)`` asks the cluster for; what is lost is asked for again.
+
+        Parameters
+        ----------
+        submit : callable
+            Gives a future, or a list of futures. `generation` tells whether futures of before are still known.
+        watch : callable
+            Called while there is nothing to do but wait.
+        """
+        deadline = time.monotonic() + self.limit
+        while True:
+            try:
+                return self._wait(submit(self.client), deadline, watch)
+            except _Late:
+                raise self._too_late() from None
+            except _lost() as error:
+                if not _is_lost(error):
+                    raise
+                if time.monotonic() > deadline:
+                    raise self._too_late() from error
+                self._again(deadline)
+
+    def _wait(self, wanted: Any, deadline: float, watch: Callable[[], None]) -> Any:
+        futures = wanted if isinstance(wanted, list) else [wanted]
+        while not all(future.done() for future in futures):
+            if time.monotonic() > deadline:
+                raise _Late
+            watch()
+            time.sleep(SOON)
+        left = max(1.0, deadline - time.monotonic())
+        results = [future.result(timeout=left) for future in futures]
+        return results if isinstance(wanted, list) else results[0]
+
+    def _again(self, deadline: float) -> None:
+        """Begin again with a scheduler that may be another one, and knows nothing."""
+        self.generation += 1
+        if self._own:
+            self.client.close(timeout=1)
+            self.client = self._connect(deadline)
+        else:
+            time.sleep(AGAIN)
+
+    def _too_late(self) -> ClusterError:
+        try:
+            workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+        except Exception:  # the scheduler is gone, or of another version
+            workers = 0
+        there = "no worker is" if workers == 0 else f"{workers} worker{'s are' if workers > 1 else ' is'}"
+        return ClusterError(
+            f"the cluster at {self.address} has not answered within {self.limit:g} s, and {there} there; start "
+            "workers, or allow more time: a run with a checkpoint is resumed from its last epoch"
+        )
+
+
+def present_client() -> Any:
+    """The Dask client of this process; raises where there is none."""
+    import distributed
+
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise ClusterError("there is no Dask client; make one first: distributed.Client(address)") from None
+
+
+class _Late(Exception):
+    """The time limit has passed."""
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether an error is the cluster's, not that of a task: an OSError of a task names a file."""
+    return getattr(error, "filename", None) is None
