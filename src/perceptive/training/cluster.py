@@ -19,10 +19,11 @@ AGAIN = 0.5  # seconds before a lost scheduler is looked for again
 def _lost() -> tuple[type[BaseException], ...]:
     """What is raised where a cluster has lost something that it can make again."""
     from distributed import KilledWorker
+    from distributed.client import ClosedClientError
     from distributed.comm.core import CommClosedError
 
     cancelled = (asyncio.CancelledError, concurrent.futures.CancelledError)
-    return (CommClosedError, KilledWorker, *cancelled, TimeoutError, OSError)
+    return (ClosedClientError, CommClosedError, KilledWorker, *cancelled, TimeoutError, OSError)
 
 
 class Cluster:
