@@ -83,7 +83,7 @@ bench-defaults: $(CORE) $(BENCH) ## which options win on texts, tables and svmli
 	$(BIN)/python benchmarks/defaults.py
 
 bench-parallel: $(CORE) $(BENCH) $(TEST) ## shards, batches and a cluster beside serial learning: wall time, so on a calm machine
-	$(BIN)/python benchmarks/parallel.py --plot docs/parallel.svg
+	$(BIN)/python benchmarks/parallel.py --plot docs/reference/parallel.svg
 
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py

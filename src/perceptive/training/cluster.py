@@ -18,12 +18,12 @@ AGAIN = 0.5  # seconds before a lost scheduler is looked for again
 
 def _lost() -> tuple[type[BaseException], ...]:
     """What is raised where a cluster has lost something that it can make again."""
-    from distributed import KilledWorker
-    from distributed.client import ClosedClientError
+    from distributed import KilledWorker, client
     from distributed.comm.core import CommClosedError
 
     cancelled = (asyncio.CancelledError, concurrent.futures.CancelledError)
-    return (ClosedClientError, CommClosedError, KilledWorker, *cancelled, TimeoutError, OSError)
+    closed = getattr(client, "ClosedClientError", CommClosedError)  # newer versions have it
+    return (closed, CommClosedError, KilledWorker, *cancelled, TimeoutError, OSError)
 
 
 class Cluster:
