@@ -205,3 +205,15 @@ def test_held_out_labels_that_are_free_do_not_stop_early():
     some = [labels if i % 2 else [None] for i, labels in enumerate(y)]
     tagger = SequenceTagger(template="word", constraints=None, validation_fraction=0.5, random_state=1).fit(X, some)
     assert set(tagger.held_out_) == {1.0}
+
+
+@pytest.mark.parametrize("scheme", schemes.SCHEMES)
+def test_prefixes_that_no_scheme_knows_take_no_time(scheme, monkeypatch):
+    """Each pair is as `follows` says; a table of prefixes is made, however many labels there are."""
+    odd = ["B-x", "I-x", "E-x", "S-y", "L-x", "U-y", "O", "", "-x", "BI-x", "IE-x", "N", "NN-x", "7", "bi-x"]
+    pair, _, _ = schemes.constraints(scheme, odd)
+    assert pair.tolist() == [schemes.follows(scheme, a, b) for a in odd for b in odd]
+    asked, follows = [], schemes._follows
+    monkeypatch.setattr(schemes, "_follows", lambda *given: asked.append(1) or follows(*given))
+    schemes.constraints(scheme, list(map(str, range(500))))
+    assert len(asked) < 1500

@@ -28,6 +28,7 @@ SCHEMES = ("bio", "iob1", "bioes", "bilou", "ioe2", "ioe1")
 PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE"}
 ALIASES = {"iob2": "bio", "iobes": "bioes"}  # other names that are in use
 AS_BIOES = {"L": "E", "U": "S"}  # what the letters of BILOU are called there
+TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "", "BI", "IE")  # what `_follows` tells apart
 EDGE = ("O", "")  # outside the sentence nothing goes on
 Span = tuple[int, int, str]  # first token, behind the last, type
 
@@ -171,13 +172,16 @@ def constraints(
 
 
 def _pairs(scheme: str, parts: Sequence[tuple[str, str]]) -> NDArray[np.uint8]:
-    """`_follows` of all pairs. Between labels of different types only the prefixes count: rows of these are copied."""
+    """`_follows` of all pairs. Between labels of different types only the prefixes count: rows of these are copied.
+
+    A prefix that no scheme knows is as O is; so tables stay small, whatever the labels.
+    """
 
     def table(one: str, other: str) -> NDArray[np.uint8]:
         return np.array([[_follows(scheme, (p, one), (q, other)) for q in prefixes] for p in prefixes], np.uint8)
 
-    prefixes = {prefix: i for i, prefix in enumerate(dict.fromkeys(prefix for prefix, _ in parts))}
-    which = np.array([prefixes[prefix] for prefix, _ in parts], np.int64)
+    prefixes = {prefix: i for i, prefix in enumerate(TOLD_APART)}
+    which = np.array([prefixes.get(prefix, prefixes["O"]) for prefix, _ in parts], np.int64)
     of_type: dict[str, list[int]] = {}
     for i, (_, kind) in enumerate(parts):
         of_type.setdefault(kind, []).append(i)
