@@ -1,4 +1,4 @@
-// Some sentences as they came: each token is a row of strings, one a column, or a bag of named features.
+// Some sentences as they came: each token is a row of strings, one a column, a bag of named features, or both.
 #pragma once
 
 #include <string_view>
@@ -34,6 +34,7 @@ class TokenBatch {
         }
         feature_end_.push_back(names_.size());
         value_.push_back(value);
+        has_bags_ = true;
     }
     void end_token() { feature_start_.push_back(value_.size()); }
     void end_sentence() { first_token_.push_back(static_cast<i64>(cell_of_.size())); }
@@ -59,7 +60,7 @@ class TokenBatch {
         for (i64 t = 0; t < tokens(i); ++t) out[t] = cells(i, t);
     }
 
-    // each(name, value) for the features of a token that is a bag
+    // each(name, value) for the features that a token has by name
     template <class Each>
     void features(i64 i, i64 t, Each each) const {
         if (!has_bags_) return;

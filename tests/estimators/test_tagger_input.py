@@ -37,6 +37,7 @@ def test_bad_input_is_refused_and_nothing_is_learned(X, y, error, message):
     template = "word\npos" if "column" in message else "word"
     tagger = SequenceTagger(template=template)
     good = [[("a", "b"), ("c", "d")]] if "column" in message else [["a", "c"]]
+    good = [[{"f": 1.0}, {"f": 2.0}]] if "neither" in message else good
     tagger.fit(good, [["x", "y"]])
     before = tagger.learner_.snapshot()[0]
     with pytest.raises(error, match=message):

@@ -100,12 +100,14 @@ def test_a_state_is_checked_field_by_field():
         "fingerprint": [None, 3, "x", "-1", "9" * 30],
         "first_pass": [3, [1], [1, -1], [1, 2.5], "12"],
         "temperature": [0, -1.0, "x", float("nan"), True],
+        "tokens": [3, "rows"],
+        "function": [3, {}, {"function": 3}],
     }
     for name, values in wrong.items():
         for value in values:
             with pytest.raises(ValueError, match=r"\w"):
                 from_state("SequenceLearner", State({**good.meta, name: value}, good.arrays))
-    optional = {"settled", "label_column", "n_columns", "first_pass", "temperature", "longest"}
+    optional = {"settled", "label_column", "n_columns", "first_pass", "temperature", "longest", "tokens", "columns"}
     for name in set(good.meta) - optional:
         with pytest.raises(ValueError, match=rf"{name} is missing"):
             from_state("SequenceLearner", State({k: v for k, v in good.meta.items() if k != name}, good.arrays))

@@ -1,4 +1,5 @@
-// Tokens from Python: strings, tuples of columns, or dicts of features, copied so that the GIL can be released.
+// Tokens from Python: strings, tuples of columns, dicts of features, or tuples of columns that end in such a dict;
+// copied so that the GIL can be released.
 #pragma once
 
 #include <cfloat>
@@ -71,7 +72,10 @@ class TokenReader {
             read_features(nb::borrow<nb::dict>(token), i, t);
         } else if (PyUnicode_Check(token.ptr()) || is_list(token)) {
             const bool one = PyUnicode_Check(token.ptr());
-            const i64 n = one ? 1 : static_cast<i64>(nb::len(token));
+            const i64 all = one ? 1 : static_cast<i64>(nb::len(token));
+            const nb::object last = one || all == 0 ? nb::none() : item(token, all - 1);
+            const bool valued = PyDict_Check(last.ptr());
+            const i64 n = all - valued;
             if (n < n_columns_)
                 throw std::invalid_argument(where(i, t) + " has " + std::to_string(n) +
                                             " columns, but the templates read " + std::to_string(n_columns_) +
@@ -79,6 +83,7 @@ class TokenReader {
             need_width(n, i, t);
             batch.begin_token(false);
             for (int c = 0; c < n_columns_; ++c) batch.add_cell(utf8(one ? token : item(token, c), i, t));
+            if (valued) read_features(nb::borrow<nb::dict>(last), i, t);
         } else {
             wrong_type(where(i, t) + " is a " + type_name(token) +
                        "; give a string, a tuple of columns, or a dict of features");
@@ -100,9 +105,19 @@ class TokenReader {
                                     "; give every token the same columns");
     }
 
+    // NumPy's numbers are numbers, too.
+    static std::optional<double> number_of(PyObject* value) {
+        if (const std::optional<double> plain = plain_number(value)) return plain;
+        if (PyErr_Occurred() || PyUnicode_Check(value) || !PyNumber_Check(value) || PyComplex_Check(value))
+            return std::nullopt;
+        const double number = PyFloat_AsDouble(value);
+        if (number == -1.0 && PyErr_Occurred()) return std::nullopt;
+        return number;
+    }
+
     void read_features(const nb::dict& features, i64 i, i64 t) {
         for (const auto& [name, value] : features) {
-            const std::optional<double> number = plain_number(value.ptr());
+            const std::optional<double> number = number_of(value.ptr());
             if (!number || !(*number >= -FLT_MAX && *number <= FLT_MAX)) {
                 PyErr_Clear();
                 throw std::invalid_argument(where(i, t) + ": a feature is neither a finite number nor a string");

@@ -332,6 +332,7 @@ PATHS = Group(
         "raw": _flag("files are texts, a line a paragraph, cut into sentences and tokens here"),
         "kbest": {"type": whole(1), "metavar": "K", "help": "the k best label sequences, with their scores"},
         "margin": _flag("how sure each label is; with an encoding, labels of IOB1 as those of BIO"),
+        "proba": _flag("how likely each label is; of a span, that of its least likely; needs training with --holdout"),
         "spans": _flag("segments instead of tokens: start, end, type, text"),
     },
 )

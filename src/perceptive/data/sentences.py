@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,7 +207,8 @@ def check_tokens(X: Sequence[Sequence[Any]], n_columns: int, alike: bool) -> Non
             named = isinstance(token, dict)
             if not named and not isinstance(token, str | list | tuple):
                 raise ExampleTypeError(f"{_type(token)}; give a string, a tuple of columns or a dict of features", i, t)
-            columns = [] if named else [token] if isinstance(token, str) else list(token)
+            beside = not named and not isinstance(token, str) and bool(token) and isinstance(token[-1], dict)
+            columns = [] if named else [token] if isinstance(token, str) else list(token[: len(token) - beside])
             if not named and len(columns) < n_columns:
                 raise ExampleError(
                     f"it has {_columns(len(columns))}, but the templates read {n_columns}; give them, or choose other "
@@ -218,14 +220,17 @@ def check_tokens(X: Sequence[Sequence[Any]], n_columns: int, alike: bool) -> Non
             if len(columns) != width:
                 _refuse_width(len(columns), width, i, t)
             _check_strings(columns[:n_columns], i, t)
-            if named:
-                _check_features(token, i, t)
+            if named or beside:
+                _check_features(token if named else token[-1], i, t)
 
 
 def _refuse_width(n: int, width: int, i: int, t: int) -> None:
     if n and width:
         raise ExampleError(
-            f"it has {_columns(n)}, but those before it have {width}; give every token the same columns", i, t
+            f"it has {_columns(n)}, but those before it have {width}; give every token the same columns (lists of "
+            'attributes need template="attributes")',
+            i,
+            t,
         )
     what = "no dict, but those before it are" if n else "a dict, but those before it are not"
     raise ExampleError(f"it is {what}; give all tokens in one form", i, t)
@@ -243,7 +248,8 @@ def _check_strings(strings: Iterable[Any], i: int, t: int) -> None:
 
 def _check_features(features: dict[Any, Any], i: int, t: int) -> None:
     for value in features.values():
-        if type(value) not in (str, int, float, bool) or (type(value) is not str and not abs(value) <= LARGEST):
+        number: Any = value if isinstance(value, Real | np.bool_) else np.inf
+        if not isinstance(value, str) and not abs(number) <= LARGEST:
             raise ExampleError("a feature is neither a finite number nor a string", i, t)
     _check_strings([*features, *(value for value in features.values() if isinstance(value, str))], i, t)
 

@@ -19,7 +19,7 @@ from perceptive.estimators.tagger import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.explanation import Explanation, explain
 from perceptive.kernels import as_kernel
-from perceptive.learners.candidates import Candidate, Features, Structure, f1, kernel_of
+from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, f1, kernel_of
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner, check_reranking
@@ -210,17 +210,20 @@ class Reranker(BaseEstimator):
         return told
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
-        """F of whole segments, between 0 and 1."""
+        """F of whole segments, or where labels mark none the share of right tokens; between 0 and 1."""
         X, y = paired(X, y)
-        return evaluate(y, self.predict(X)).f1 / 100.0
+        return self._good(y, self.predict(X))
+
+    def _good(self, y: Sequence[Any], labels: Sequence[Any]) -> float:
+        result = evaluate(y, labels)
+        return (result.f1 if self.learner_.in_segments(y) else result.accuracy) / 100.0
 
     def oracle(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
-        """F that choosing the best candidate of every list would reach; between 0 and 1."""
+        """What choosing the best candidate of every list would score; between 0 and 1."""
         X, y = paired(X, y)
-        best = [
-            max(found, key=lambda one: f1(truth, one[0]))[0] for truth, found in zip(y, self.candidates(X), strict=True)
-        ]
-        return evaluate(y, best).f1 / 100.0
+        good = f1 if self.learner_.in_segments(y) else accuracy
+        lists = zip(y, self.candidates(X), strict=True)
+        return self._good(y, [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in lists])
 
     # ------------------------------------------------------------ state
 
@@ -245,7 +248,10 @@ class Reranker(BaseEstimator):
         parts = part_states(state, functions)
         own = {name: state.meta[name] for name in OWN}
         kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker
-        tagger, ranker = SequenceTagger.from_state(parts.tagger), kind.from_state(parts.ranker, parts.functions)
+        tagger, ranker = (
+            SequenceTagger.from_state(parts.tagger, parts.functions),
+            kind.from_state(parts.ranker, parts.functions),
+        )
         oracle = number_or_nan(state.meta.get("oracle_"))
         return cls._of_parts(tagger, ranker, parts.features, parts.structure, oracle, own)
 

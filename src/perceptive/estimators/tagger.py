@@ -22,10 +22,9 @@ from perceptive.estimators.preset_group import PresetGroup, settled
 from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
-from perceptive.learners.calibration import probabilities
-from perceptive.learners.margins import below_best, temperature_of
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_model import guess_preset
+from perceptive.learners.sequence_probabilities import calibrate, label_probabilities
 from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
@@ -106,9 +105,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
         self._train(learner, training, dataset, held_out if training.validation_fraction else None)
         if self.probability:
-            index = {label: i for i, label in enumerate(learner.classes)}
-            truth = [index.get(label, -1) for labels in y_held for label in learner.labelling.named(labels)]
-            learner.temperature = temperature_of([scores for _, scores in learner.max_marginals(X_held)], truth)
+            calibrate(learner, X_held, y_held)
         if self.certify:
             self.certificate_ = certify(learner, X, y, weights)
         return self
@@ -236,8 +233,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         check_is_fitted(self, "learner_")
         if self.learner_.temperature is None:
             raise AttributeError("predict_proba needs probability=True when the tagger is fitted")
-        temperature = self.learner_.temperature
-        return [probabilities(below_best(scores), temperature) for _, scores in self.learner_.max_marginals(X)]
+        return label_probabilities(self.learner_, X)
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments where labels keep to a scheme, else the share of right tokens; between 0 and 1.
@@ -285,13 +281,17 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
     @classmethod
     def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
-        return {**super()._learned_parameters(learner), "template": learner.templates}
+        own = learner.parameters.template
+        template = own if own == "attributes" else learner.features or learner.templates
+        return {**super()._learned_parameters(learner), "template": template}
 
     @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
         parameters: dict[str, Any] = state.meta["estimator"]
         if is_preset(parameters.get("template")):
             return parameters
+        if learner.features is not None:
+            return {**parameters, "template": learner.features}
         text, dictionaries = learner.templates.text, state.meta["dictionaries"]  # what was trained, without any file
         return {**parameters, "template": text if "\n" in text and not dictionaries else learner.templates}
 

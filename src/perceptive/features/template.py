@@ -206,6 +206,40 @@ class SegmentIn:
         return f"segment in({self.name})"
 
 
+@dataclass(frozen=True, repr=False)
+class Values:
+    """Which of the values beside the columns are read, at which places, and times what."""
+
+    prefix: str = ""  # of their names
+    first: int = 0
+    last: int = 0
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        if re.search(r"[\s()\[\]#*&]", self.prefix):
+            raise ValueError(f"values({self.prefix}): the beginning of a name has no spaces, brackets, #, * or &")
+        Term("values", (), None, self.first, self.last)  # checks the places
+        if not 0 < self.value < 1e6:
+            raise ValueError(f"{str(self)!r}: values cannot be taken times {self.value}")
+
+    def __getitem__(self, place: int | slice) -> Values:
+        """At another place, or in a window, both ends of which belong to it."""
+        first, last = (place.start, place.stop) if isinstance(place, slice) else (place, place)
+        return replace(self, first=first, last=last)
+
+    def __mul__(self, value: float) -> Values:
+        """Times a number."""
+        return replace(self, value=self.value * value)
+
+    def __str__(self) -> str:
+        name = f"values({self.prefix})" if self.prefix else "values"
+        place = f"[{self.first}:{self.last}]" if self.first != self.last else f"[{self.first}]" if self.first else ""
+        return name + place + (f" * {self.value!r}" if self.value != 1.0 else "")
+
+    def __repr__(self) -> str:
+        return f"template({str(self)!r})"
+
+
 @dataclass(frozen=True)
 class CrfppLine:
     """A line of a template file of CRF++."""
@@ -216,7 +250,7 @@ class CrfppLine:
         return self.text
 
 
-Line = Template | Columns | SegmentIn | CrfppLine
+Line = Template | Columns | SegmentIn | Values | CrfppLine
 
 
 def column_of(of: Template | str | int) -> str | int:

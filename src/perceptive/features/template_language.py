@@ -20,15 +20,24 @@ from perceptive.features.template import (
     SegmentIn,
     Template,
     Term,
+    Values,
 )
 
 COLUMNS = ("word", "pos")
 LONGEST_LINE = 4096
 FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in", "col")
 SHORT = {"capitalised": "is(capitalised)", "hyphenated": "has(hyphen)", "token": "word"}
-WRITTEN = {"bag": "bag(word[-2:2])", "columns": "columns word pos", "@label": "@label[-1]"}
+WRITTEN = {
+    "bag": "bag(word[-2:2])",
+    "columns": "columns word pos",
+    "@label": "@label[-1]",
+    "values": "values(emb) in a line",
+}
 
-CRFPP = re.compile(r"[UB](?![a-z(])(\S*|[^\s:%\[(]*:.*)|[UB].*%x\[.*")
+CRFPP = re.compile(r"B|[UB][0-9]+|[UB][^\s:%\[(]*:.*|[UB].*%x\[.*")
+VALUES = re.compile(
+    r"values\s*(?:\((?P<prefix>[^()]*)\))?\s*(?:\[\s*(?P<first>[+-]?\d+)\s*(?::\s*(?P<last>[+-]?\d+)\s*)?\])?"
+)
 TERM = re.compile(
     r"^(?P<name>@?\w+)\s*(?:\((?P<arguments>[^()]*)\))?\s*"
     r"(?:\[\s*(?P<first>[+-]?\d+)\s*(?:(?P<how>:|\.\.)\s*(?P<last>[+-]?\d+)\s*)?\])?$"
@@ -59,7 +68,7 @@ def template(text: str, columns: Sequence[str] = COLUMNS) -> Line:
         raise ValueError(f"a line of {len(line)} characters; write at most {LONGEST_LINE}")
     if re.match(r"columns(\s|$)", line):
         return Columns(tuple(line.split()[1:]))
-    if CRFPP.fullmatch(line) and (line == "B" or ":" in line or "%x" in line or line[1:].isalnum()):
+    if CRFPP.fullmatch(line) and line not in columns:
         return CrfppLine(line)
     if line.startswith("segment "):
         file = re.fullmatch(r"segment\s+in\(\s*([^()]+?)\s*\)", line)
@@ -68,6 +77,10 @@ def template(text: str, columns: Sequence[str] = COLUMNS) -> Line:
         return SegmentIn(file[1])
     scaled = SCALED.fullmatch(line)
     line = scaled[1] if scaled else line
+    if (values := VALUES.fullmatch(line)) and line not in columns:
+        first = int(values["first"] or 0)
+        prefix, last = (values["prefix"] or "").strip(), int(values["last"] or first)
+        return Values(prefix, first, last, float(scaled[2]) if scaled else 1.0)
     bagged = re.fullmatch(r"bag\s*\((.*)\)", line)
     found = Template()
     for part in _conjuncts(bagged[1] if bagged else line):
@@ -118,7 +131,7 @@ def _function_of(
         if name in SHORT:
             long = SHORT[name].replace(")", f", {columns[-1]})")
             raise ValueError(f"{name}({arguments}): {name} takes no argument; of a column write {long}")
-        known = [*FUNCTIONS, *columns, *SHORT, "bag", "@label", "columns"]
+        known = [*FUNCTIONS, *columns, *SHORT, "bag", "@label", "columns", "values"]
         close = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
         raise ValueError(f"unknown directive {name!r}; {hint}")

@@ -19,10 +19,12 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     (y==B or y==I) and capitalised    one weight for a set of labels; B is also B-NP, B-PP, …
     y==I and y[-1]==B and hyphenated  one weight for a set of pairs of labels
     segment in(streets.txt)           with segments=True: whether a whole segment, joined by spaces, stands in a file
+    values(emb)[-1:1] * 0.5           of the values beside the columns: those whose names begin so; values: all
     columns word pos                  names of the columns; these are the names if none are given
 
-``#`` begins a comment. Lines of CRF++ (``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, spaces included, and may
-be mixed in. `perceptive.features.terms` has the same as Python objects.
+``#`` begins a comment. Where no line says what is read of the values, all values of the token are. Lines of CRF++
+(``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, spaces included, and may be mixed in.
+`perceptive.features.terms` has the same as Python objects.
 """
 
 from __future__ import annotations
@@ -49,8 +51,9 @@ from perceptive.features.template import (
     SegmentIn,
     Template,
     Term,
+    Values,
 )
-from perceptive.features.template_language import COLUMNS, template
+from perceptive.features.template_language import COLUMNS, CRFPP, template
 
 __all__ = ["PRESETS", "Templates"]
 
@@ -113,6 +116,7 @@ class Templates:
         self.derived: list[Column] = []
         self.dictionaries: dict[str, list[str]] = {}
         self.phrases: dict[str, list[str]] = {}  # dictionaries of whole segments
+        self.values: list[Values] = []
         self.state: list[tuple[int, list[Part]]] = []
         self.edge: list[tuple[int, list[Part]]] = []
         self.state_names: list[str] = []
@@ -125,7 +129,7 @@ class Templates:
         self._names: dict[str, int] = {}
         self._read: list[tuple[list[tuple[int, list[Part]]], int, list[Unnumbered]]] = []
         for number, line in enumerate(self.text.splitlines(), 1):
-            line = line.split("#", 1)[0].strip() if not line.lstrip().startswith(("U", "B")) else line.strip()
+            line = line.strip() if CRFPP.fullmatch(line.strip()) else line.split("#", 1)[0].strip()
             if not line:
                 continue
             try:
@@ -141,7 +145,7 @@ class Templates:
     @property
     def empty(self) -> bool:
         """Whether nothing is read, and no label is looked at beside another."""
-        return not (self._read or self.bigrams or self.phrases)
+        return not (self._read or self.bigrams or self.phrases or self.values)
 
     def copy(self) -> Templates:
         """The same templates; columns that are needed from the copy are not made here."""
@@ -213,6 +217,8 @@ class Templates:
             self._crfpp(line.text)
         elif isinstance(line, SegmentIn):
             self.phrases[line.name] = self._words(line.name)
+        elif isinstance(line, Values):
+            self.values.append(line)
         else:
             self._template(line)
 

@@ -29,12 +29,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from perceptive.features.template import PLAIN, READINGS, Columns, SegmentIn, Template, Term, column_of, whole
+from perceptive.features.template import PLAIN, READINGS, Columns, SegmentIn, Template, Term, Values, column_of, whole
 from perceptive.features.template_language import AND, LABEL, OR, template
 
 __all__ = [
     "bag", "capitalised", "column", "columns", "has", "hyphenated", "in_", "is_", "label", "length", "lower", "norm",
-    "pattern", "pos", "prefix", "segment_in", "shape", "suffix", "template", "word", "y",
+    "pattern", "pos", "prefix", "segment_in", "shape", "suffix", "template", "values", "word", "y",
 ]  # fmt: skip
 
 
@@ -98,6 +98,17 @@ def segment_in(name: str, words: Iterable[str] | None = None) -> SegmentIn:
 def columns(*names: str) -> Columns:
     """The names of the columns; they come before the templates that use them."""
     return Columns(names)
+
+
+def values(prefix: str = "") -> Values:
+    """Of the values beside the columns, those whose names begin so.
+
+    Examples
+    --------
+    >>> values("emb")[-1:1] * 0.5
+    template('values(emb)[-1:1] * 0.5')
+    """
+    return Values(prefix)
 
 
 def bag(template: Template) -> Template:

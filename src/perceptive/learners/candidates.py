@@ -33,9 +33,17 @@ def f1(truth: Sequence[Any], labels: Sequence[Any]) -> float:
     return 2.0 * len(there & found) / (len(there) + len(found)) if there or found else 1.0
 
 
+def accuracy(truth: Sequence[Any], labels: Sequence[Any]) -> float:
+    """The share of tokens with the right label, of those whose label is known; 1 where there are none."""
+    right = [one == other for one, other in zip(truth, labels, strict=True) if one is not None]
+    return sum(right) / len(right) if right else 1.0
+
+
 def grade(truth: Sequence[Any], labels: Sequence[Any], target: str) -> float:
-    """How good a candidate is: F to the truth, or ("exact") whether it is the truth."""
-    return float(list(truth) == list(labels)) if target == "exact" else f1(truth, labels)
+    """How good a candidate is: F to the truth, the share of right tokens, or ("exact") whether it is the truth."""
+    if target == "exact":
+        return float(list(truth) == list(labels))
+    return f1(truth, labels) if target == "f1" else accuracy(truth, labels)
 
 
 # ---------------------------------------------------------------- lists to learn from
@@ -75,17 +83,20 @@ def graded_lists(
     *,
     hashing: HashKernel | None = None,
     only_telling: bool = True,
+    in_segments: bool = True,
 ) -> CandidateLists:
     """The candidates of sentences as lists to learn from.
 
     With ``hashing`` features are hashed as they are made: dicts of them all would take many times the memory.
-    ``only_telling`` leaves out lists in which no candidate is better than another.
+    ``only_telling`` leaves out lists in which no candidate is better than another. Where labels are not ``in_segments``
+    the share of right tokens stands for F.
     """
+    target, good = (target, f1) if in_segments else (target.replace("f1", "accuracy"), accuracy)
     graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
     told = [i for i, grades in enumerate(graded) if not only_telling or max(grades) > min(grades)]
     if not told:
         raise ValueError("no candidate is better than another: the tagger leaves nothing to learn, or k is small")
-    best = [max(found, key=lambda one: f1(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
+    best = [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
     rows: Any = []
     for begin in range(0, len(told), BATCH):
         some = [row for i in told[begin : begin + BATCH] for row in describe(X[i], proposed[i], features, structure)]
@@ -99,7 +110,8 @@ def graded_lists(
         kind = np.int32 if indptr[-1] < 2**31 else np.int64
         rows = indptr.astype(kind), np.concatenate(indices).astype(kind, copy=False), np.concatenate(data)
     sizes = np.array([len(graded[i]) for i in told], np.int64)
-    grades, oracle = np.concatenate([graded[i] for i in told]), evaluate(y, best).f1 / 100.0
+    grades, result = np.concatenate([graded[i] for i in told]), evaluate(y, best)
+    oracle = (result.f1 if in_segments else result.accuracy) / 100.0
     return CandidateLists(rows, grades, sizes, np.array(told, np.int64), oracle)
 
 

@@ -12,6 +12,7 @@ from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import as_lists, check_length
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
+from perceptive.evaluation.tags import evaluate_tags
 from perceptive.features import schemes
 from perceptive.learners.label_numbers import different_labels, numbered, only_labels
 from perceptive.parameters import SequenceParameters
@@ -261,8 +262,18 @@ class Labelling:
         self.settled = meta.get("settled", False) and self.scheme is not None  # older files do not say
         self.longest = meta.get("longest")
 
-    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
-        """Count as `conlleval` does, the segments of BIOES too; labels of the truth that are None are free."""
+    def compare(
+        self,
+        truth: Sequence[Sequence[Any]],
+        predicted: Sequence[Sequence[Any]],
+        unknown: Sequence[Sequence[bool]] | None = None,
+    ) -> Evaluation:
+        """Count segments as `conlleval` does, those of BIOES too; tags, where labels are of no scheme.
+
+        Labels of the truth that are None are free; ``unknown`` says which words are, for tags.
+        """
+        if self.scheme is None and schemes.nearest(truth) is None:
+            return evaluate_tags(truth, predicted, unknown)
         return evaluate(truth, predicted)
 
 

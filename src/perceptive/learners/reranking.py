@@ -178,8 +178,13 @@ class RerankingLearner:
 
     def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
         """``whole``: of a training set, without the lists in which no candidate is better."""
-        seen = self.features, self.structure
-        return graded_lists(X, y, proposed, self.target, *seen, hashing=self.hashing, only_telling=whole)
+        seen, in_segments = (self.features, self.structure), self.in_segments(y)
+        how: dict[str, Any] = {"hashing": self.hashing, "only_telling": whole, "in_segments": in_segments}
+        return graded_lists(X, y, proposed, self.target, *seen, **how)
+
+    def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
+        """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
+        return self.tagger.scheme is not None or schemes.nearest(y) is not None
 
     def _check_labels(self, y: list[Any]) -> None:
         """Raise ValueError where the tagger can never propose the truth."""
@@ -279,9 +284,11 @@ class RerankingLearner:
     ids: int = forwarded("ranker.ids", "Id features that the Δ-trick has handed out.")
     first_epoch: tuple[int, int] | None = forwarded("ranker.first_epoch", "Rounds and mistakes of the first epoch.")
 
-    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
-        """What is right of what was predicted, as `conlleval` counts."""
-        return self.tagger.compare(truth, predicted)
+    def compare(
+        self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]], X: Sequence[Any] | None = None
+    ) -> Evaluation:
+        """What is right of what was predicted; see `SequenceLearner.compare`."""
+        return self.tagger.compare(truth, predicted, X)
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
         """Add to what the ranker's datasets have recorded."""
@@ -319,7 +326,7 @@ class RerankingLearner:
         parts = part_states(state, functions)
         ranker = ranker_class(parts.ranker).from_state(parts.ranker, parts.functions)
         own = {name: state.meta[name] for name in OWN if name in state.meta}  # learners of old knew k only
-        tagger = SequenceLearner.from_state(parts.tagger)
+        tagger = SequenceLearner.from_state(parts.tagger, parts.functions)
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
         learner.oracle = number_or_nan(state.meta.get("oracle_"))
         return learner

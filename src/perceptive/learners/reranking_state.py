@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from perceptive.kernels.storage import Functions, MissingFunction
+from perceptive.kernels.storage import Functions
 from perceptive.learners.candidates import hashed, structure_of
+from perceptive.learners.named_functions import function_of, name_of
 from perceptive.model_file import ModelFileError
 from perceptive.state import Meta, State, below
 
@@ -28,10 +28,10 @@ def join_states(tagger: State, ranker: State, about: Meta, features: Any, struct
     parts = dict(zip(FOLDERS, (tagger, ranker), strict=True))
     names, own = _functions_in(ranker.meta.get("kernel")), {}
     for what, function in (("features", features), ("structure", structure)):
-        own[what] = {"function": _name_of(function)} if callable(function) else function
+        own[what] = {"function": name_of(function)} if callable(function) else function
         if not callable(function):
             continue
-        if (name := _name_of(function)) in names:
+        if (name := name_of(function)) in names:
             raise ModelFileError(
                 f"two functions of the model are called {name!r}, and a file knows them by name; rename {what}"
             )
@@ -43,16 +43,14 @@ def join_states(tagger: State, ranker: State, about: Meta, features: Any, struct
 def part_states(state: State, functions: Functions | None = None) -> Parts:
     """What `join_states` put together; raises ValueError where it does not fit, or a function is missing."""
     meta, functions = state.meta, functions or {}
-    features = _own("features", meta.get("features"), functions)  # files of before there were kernels have neither
-    structure = _own("structure", meta.get("structure"), functions)
+    features = function_of(
+        "features", meta.get("features"), functions
+    )  # files of before there were kernels have neither
+    structure = function_of("structure", meta.get("structure"), functions)
     if structure is not None:
         structure_of(structure)
     tagger, ranker = (State(meta[name], below(state.arrays, f"{name}/")) for name in FOLDERS)
     return Parts(tagger, ranker, features, structure, {**functions, "hashed": hashed})
-
-
-def _name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _functions_in(plain: Any) -> set[str]:
@@ -64,16 +62,3 @@ def _functions_in(plain: Any) -> set[str]:
     if plain.get("kernel") == "Custom":
         found.add(parameters["name"]["value"])
     return found.union(*(_functions_in(value) for value in parameters.values()))
-
-
-def _own(what: str, plain: Any, functions: Mapping[str, Any]) -> Any:
-    """A function of the user's by its name; other values are returned as they are."""
-    if not isinstance(plain, dict):
-        return plain
-    name = plain["function"]
-    if name not in functions:
-        raise MissingFunction(
-            f"the model's {what} is your function {name!r}, which no file holds; give it: "
-            f"load(path, functions={{{name!r}: …}})"
-        )
-    return functions[name]

@@ -8,7 +8,9 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.data.sentences import Features, as_lists, check_tokens, featured
+from perceptive.data.token_values import check_kind, valued
 from perceptive.errors import ExampleError
+from perceptive.features.templates import Templates
 
 Force = Callable[[Sequence[Any], Sequence[Any] | None], _core.Forced]
 Ask = Callable[[list[Any], _core.Forced], Any]
@@ -22,12 +24,21 @@ class SentenceReader:
     """
 
     features: Features | None  # a function of the user's
-    n_columns: int  # that templates read
+    templates: Templates
+    kind: str | None = None  # of the tokens that were learned from
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the templates read."""
+        return self.templates.n_base
 
     def tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
         X = as_lists(X)
-        return X if self.features is None else featured(X, self.features)
+        if self.features is not None:
+            return featured(X, self.features)
+        check_kind(X, self.kind)
+        return valued(X, self.templates.values)
 
     def encode(self, encode: Callable[[list[Any]], _core.Sentences], X: Sequence[Any]) -> _core.Sentences:
         """Sentences to learn from, made by the core."""

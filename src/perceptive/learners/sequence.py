@@ -12,33 +12,38 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sample_weights import check_weights
-from perceptive.data.sentences import Features, SentenceDataset, paired
+from perceptive.data.sentences import SentenceDataset, paired
+from perceptive.data.token_values import kind_of
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
-from perceptive.features.template import Template
 from perceptive.features.templates import Templates
-from perceptive.learners.facts import parameter_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
-from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import Ask, SentenceReader
-from perceptive.learners.sequence_model import check_labels_fit, guess_preset, new_model, tell_labels, warn_of_labels
-from perceptive.learners.sequence_run import OF_THE_CORE, SequenceRun
+from perceptive.learners.sequence_model import (
+    NO_FEATURES,
+    check_labels_fit,
+    guess_preset,
+    new_model,
+    opened_template,
+    tell_labels,
+    warn_of_labels,
+)
+from perceptive.learners.sequence_run import OF_THE_CORE
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
-from perceptive.learners.weight_names import weight_name
+from perceptive.learners.sequence_weights import SequenceWeights
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
 
-NO_FEATURES = "@label[-1]"  # of tokens
 NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
 Parts = tuple[_core.SequenceModel, Templates, Labelling]
 
 
-class SequenceLearner(SequenceRun):
+class SequenceLearner(SequenceWeights):
     """Learns to label sequences from its mistakes.
 
     The notes' game (`000_…` §4): B finds the best label sequence by Viterbi; where it is wrong,
@@ -72,14 +77,14 @@ class SequenceLearner(SequenceRun):
         self.model: _core.SequenceModel | None = None
         self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None
+        self.token_kind: str | None = None  # see `data.token_values`
         self.label_column: int | str | None = None  # of files in columns, and how many columns there were
         self.n_columns: int | None = None
         self.columns: tuple[str, ...] = ()  # those of a token, where they were chosen
         self._vectors = Vectors(p)
-        own = callable(p.template) and not isinstance(p.template, Template)
-        self.features: Features | None = p.template if own else None  # a function of the user's
-        if not (isinstance(p.template, str) and p.template == "auto"):
-            self.templates, self.model = self._opened(Templates(NO_FEATURES) if own else Templates.of(p.template))
+        self.features, templates = opened_template(p.template)
+        if templates is not None:
+            self.templates, self.model = self._opened(templates)
         if labels is not None:
             self.meet_labels(labels)
 
@@ -169,6 +174,7 @@ class SequenceLearner(SequenceRun):
         dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
         with self.lock.changing():
             self.templates, self.model, self.labelling = templates, model, labelling
+            self.token_kind = self.token_kind or kind_of(X[0][0])
             known = len(self.labels)
             self.meet_labels(every)
             if (self.scheme, labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
@@ -188,7 +194,7 @@ class SequenceLearner(SequenceRun):
     ) -> SentenceDataset:
         """Sentences and labels as the core plays them."""
         model, templates, labelling = parts
-        reader = SentenceReader(self.features, templates.n_base)
+        reader = SentenceReader(self.features, templates, self.token_kind)
         longest = labelling.longest or 1 if labelling.segments else 0
         numbers, choices = numbered(different_labels(y), index)
 
@@ -202,9 +208,15 @@ class SequenceLearner(SequenceRun):
         """Its templates; before the first sentence, where they are to be guessed, some that any tokens fit."""
         return Templates(NO_FEATURES) if self.templates is None else self.templates
 
-    def compare(self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> Evaluation:
-        """What is right of what was predicted, as `conlleval` counts; labels that are None are left out."""
-        return self.labelling.compare(truth, predicted)
+    def compare(
+        self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]], X: Sequence[Any] | None = None
+    ) -> Evaluation:
+        """What is right of what was predicted: of segments as `conlleval` counts, else of tags.
+
+        Labels that are None are left out. Where the sentences are given, words that were not learned from are told
+        apart.
+        """
+        return self.labelling.compare(truth, predicted, None if X is None else self.unknown(X))
 
     def play(self, sentences: _core.Sentences, rows: _core.SentenceRows, order: NDArray[np.int64]) -> None:
         """Learn from sentences in the order given."""
@@ -327,16 +339,11 @@ class SequenceLearner(SequenceRun):
         return self._opened(self._readable)[1] if self.model is None else self.model
 
     def _ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None = None) -> Any:
-        reader = SentenceReader(self.features, self._readable.n_base)
-        return reader.ask(ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels))
+        return SentenceReader(self.features, self._readable, self.token_kind).ask(
+            ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels)
+        )
 
     # ------------------------------------------------------------ the model as a whole
-
-    def facts(self) -> dict[str, Any]:
-        """What it is, as plain values by name."""
-        scheme = {"scheme": self.given or self.scheme, "label_column": self.label_column}
-        features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
-        return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
 
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Everything that learning changes: the arrays, and the fingerprint of what was played."""
@@ -365,7 +372,7 @@ class SequenceLearner(SequenceRun):
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
-        learner = cls(**parameters_from(state))
+        learner = cls(**parameters_from(state, functions or {}))
         restore_state(learner, state)
         return learner
 
@@ -380,21 +387,3 @@ class SequenceLearner(SequenceRun):
             self.templates, self.model = self._opened(self.templates)
         if pickled["learned"] is not None:
             self.restore(pickled["learned"])
-
-    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
-
-        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
-        """
-        check_prunable(self.parameters, threshold)
-        if precision is not None:
-            raise ParameterError("{}: files hold the weights of taggers as float32 alone; leave it out", "precision")
-        with self.lock.learning():
-            vector = self.vector(hypothesis) or self.core.last()
-            self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
-
-    def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
-        """The n largest weights: feature, label (or pair of labels), weight."""
-        with self.lock.shared():
-            heaviest = self.core.heaviest(self.vector(hypothesis), n)
-            return [(*weight_name(self._readable, self.labels, *where), weight) for *where, weight in heaviest]

@@ -7,14 +7,32 @@ from collections.abc import Sequence
 from typing import Any
 
 from perceptive import _core
+from perceptive.data.sentences import Features
+from perceptive.errors import ExampleError
 from perceptive.features import schemes
+from perceptive.features.template import Template, Values
 from perceptive.features.templates import Column, Templates, matches
 from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
+NO_FEATURES = "@label[-1]"  # templates that read nothing of tokens
 MOST_LABELS = 2**12  # tables of all pairs have 16 million entries then
 MOST_LABELS_OF_TRIPLES = 2**9
 MOST_NAMED = 2**22  # labels and pairs of labels in the sets of all templates together
+
+
+def attributes(sentence: Sequence[Any], t: int) -> Any:
+    """The features of a token that is a list of their names, as python-crfsuite has them."""
+    return sentence[t]
+
+
+def opened_template(template: Any) -> tuple[Features | None, Templates | None]:
+    """A function of tokens, if it is one, and the templates; those that are to be guessed are None."""
+    if callable(template) and not isinstance(template, Template | Values):
+        return template, Templates(NO_FEATURES)
+    if isinstance(template, str) and template in ("auto", "attributes"):
+        return (None, None) if template == "auto" else (attributes, Templates(NO_FEATURES))
+    return None, Templates.of(template)
 
 
 def check_labels_fit(n: int, templates: Templates | None) -> None:
@@ -38,7 +56,9 @@ def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     """The templates that fit the tokens and labels: chunks cover most tokens, names few."""
     token = X[0][0]
     if isinstance(token, dict):
-        return "@label[-1]"
+        return NO_FEATURES
+    if isinstance(token, list) and sum(isinstance(one, str) and "=" in one for one in token) * 2 > len(token):
+        raise ExampleError('it looks like a list of attributes, not of columns; say template="attributes"', 0, 0)
     if schemes.nearest(y) is None:
         return "pos"
     outside = sum(label == "O" for labels in y for label in labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from perceptive.features.presets import PRESETS
 from perceptive.features.templates import Templates
+from perceptive.learners.named_functions import function_of, name_of
 from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ MODEL = "model."  # before the names of the core's arrays
 
 def is_preset(template: Any) -> bool:
     """Whether templates are known by a name."""
-    return isinstance(template, str) and (template == "auto" or template in PRESETS)
+    return isinstance(template, str) and (template in ("auto", "attributes") or template in PRESETS)
 
 
 def plain_template(template: Any, learner: SequenceLearner) -> Any:
@@ -33,8 +35,6 @@ def state_of(learner: SequenceLearner) -> State:
     templates, p = learner.templates, learner.parameters
     if templates is None or learner.model is None:
         raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
-    if learner.features is not None:
-        raise ValueError("features made by a function cannot be saved; write them as templates")
     parameters = {f.name: plain(getattr(p, f.name)) for f in fields(p) if f.name != "template"}
     model, fingerprint = learner.snapshot()
     words = [*templates.dictionaries.items(), *templates.phrases.items()]
@@ -48,6 +48,8 @@ def state_of(learner: SequenceLearner) -> State:
         "label_column": learner.label_column,
         "columns": list(learner.columns),
         "n_columns": learner.n_columns,
+        **({"function": {"function": name_of(learner.features)}} if _has_function(learner) else {}),
+        **({} if learner.token_kind is None else {"tokens": learner.token_kind}),
         "fingerprint": str(fingerprint),
         "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
         "temperature": learner.temperature,
@@ -58,9 +60,18 @@ def state_of(learner: SequenceLearner) -> State:
     return State(meta, arrays)
 
 
-def parameters_from(state: State) -> Meta:
-    """The parameters of a learner; raises ValueError where they cannot be."""
-    return {**state.meta["parameters"], "template": _templates_from(state)}
+def _has_function(learner: SequenceLearner) -> bool:
+    """Whether the features are made by a function of the user's, which a file knows by its name."""
+    return learner.features is not None and learner.parameters.template != "attributes"
+
+
+def parameters_from(state: State, functions: Mapping[str, Any]) -> Meta:
+    """The parameters of a learner; raises ValueError where they cannot be, or where a function is missing."""
+    parameters = state.meta["parameters"]
+    if parameters.get("template") == "attributes":
+        return dict(parameters)
+    function = function_of("template", state.meta.get("function"), functions)
+    return {**parameters, "template": _templates_from(state) if function is None else function}
 
 
 def restore_state(learner: SequenceLearner, state: State) -> None:
@@ -77,7 +88,7 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
         raise ValueError("labels are not all different")
     learner.restore((below(state.arrays, MODEL), int(meta["fingerprint"])))
     learner.first_epoch = pair_or_none(meta.get("first_pass"))
-    learner.temperature = meta.get("temperature")
+    learner.temperature, learner.token_kind = meta.get("temperature"), meta.get("tokens")
 
 
 def _templates_from(state: State) -> Templates:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from perceptive.data.token_values import BOTH, COLUMNS, FEATURES
 from perceptive.declarations import Check, anything, boolean, number, one_of, positive, whole
 from perceptive.features.schemes import SCHEMES
 from perceptive.parameters import (
@@ -285,6 +286,8 @@ SEQUENCE: Record = {
     "label_column": Optional(Chosen(lambda value: text if isinstance(value, str) else Maybe(whole(-MOST_COLUMNS)))),
     "columns": Optional(TEXTS),
     "n_columns": Optional(Maybe(whole(1))),
+    "function": Optional({"function": text}),
+    "tokens": Optional(one_of(COLUMNS, FEATURES, BOTH)),
 }
 CANDIDATES = whole(2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,30 @@ from perceptive.cli.tasks.tagged import tagged, words_of
 from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.errors import UsageError
+from perceptive.evaluation.tags import TagEvaluation
 from perceptive.learners.sequence import SequenceLearner
+from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log, in_order
 from perceptive.streams.sentence import Sentence
 from perceptive.training.loop import InMemory
+
+OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
+
+
+@dataclass
+class TagJob(MemoryJob):
+    """Sentences to learn from, and those that were held out."""
+
+    held_out: tuple[list[Any], list[Any]]
+
+    def finished(self, learner: Any) -> Any:
+        """The learner, with probabilities where sentences were held out for them."""
+        X, y = self.held_out
+        if X and learner.parameters.hypothesis != "voted":  # which gives no scores of labels
+            calibrate(learner, X, y)
+        return learner
 
 
 class Tag:
@@ -72,7 +90,7 @@ class Tag:
         def look(learner: Any) -> Dataset:
             return learner.dataset(X, y, grow=False)  # type: ignore[no-any-return]
 
-        return MemoryJob(learner, source, metric, paths, Log(), counts, look)
+        return TagJob(learner, source, metric, paths, Log(), counts, look, (X_held, y_held))
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
         chosen = given(options, SequenceParameters, set())
@@ -155,19 +173,27 @@ class Tag:
         return told
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
-        """What conlleval counts."""
+        """What conlleval counts; of labels that mark no segments what is right tag by tag."""
         X, y, places, _ = read(options.data, files_of(options, learner))
         with located(places):
             predicted = learner.predict_many(X, options.hypothesis)
-        result, names = learner.compare(y, predicted), ("precision", "recall", "f1")
-        counts = {"phrases": result.there, "found": result.found, "correct": result.right}
+        result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
+        segments = not isinstance(result, TagEvaluation)
+        counts = {"phrases" if segments else "tokens": result.there, "found": result.found, "correct": result.right}
         kinds = {
             kind: dict(zip(names, result.measures(kind), strict=True)) | {name: n[kind] for name, n in counts.items()}
             for kind in sorted({*result.there, *result.found})
         }
-        metrics = {"accuracy": result.accuracy, **dict(zip(names, result.measures(), strict=True))}
-        metrics |= {name: n.total() for name, n in counts.items()}
-        return Evaluation(count(len(X), Log(), 0, tokens=result.tokens), metrics, {"types": kinds}, str(result), Log())
+        metrics: dict[str, Any] = {"accuracy": result.accuracy}
+        details: dict[str, Any] = {"types": kinds}
+        if isinstance(result, TagEvaluation):
+            metrics |= {"unknown_accuracy": result.unknown_accuracy, "unknown": result.unknown}
+            pairs = result.most_confused()
+            details["confusion"] = [{"label": tag, "predicted": other, "tokens": n} for tag, other, n in pairs]
+        else:
+            metrics |= dict(zip(names, result.measures(), strict=True))
+            metrics |= {name: n.total() for name, n in counts.items()}
+        return Evaluation(count(len(X), Log(), 0, tokens=result.tokens), metrics, details, str(result), Log())
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Sentences with their labels."""
@@ -189,8 +215,8 @@ class Tag:
             n, total = templates.get(template, (0, 0.0))
             templates[template] = n + 1, total + abs(weight)
         by_template = sorted(templates.items(), key=lambda one: -one[1][1])
-        transitions = [one for one in everything if one[0] == "@label[-1]"][: options.top]
-        features = [one for one in everything if one[0] != "@label[-1]"][: options.top]
+        transitions = [one for one in everything if one[0] in OF_LABELS][: options.top]
+        features = [one for one in everything if one[0] not in OF_LABELS][: options.top]
         told = {
             "weights": [
                 {"class": None, "features": [{"name": name, "class": c, "weight": w} for name, c, w in features]}

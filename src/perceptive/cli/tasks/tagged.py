@@ -12,9 +12,12 @@ from perceptive.data.conversion import with_others
 from perceptive.data.documents import spans_of
 from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
+from perceptive.learners.sequence_probabilities import label_probabilities, probability_of
 from perceptive.streams import conllu
 from perceptive.streams.conll import begins_document
 from perceptive.streams.sentence import Sentence
+
+Sure = dict[str, list[float]]  # of each token: the margin, the probability
 
 
 def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], separator: str) -> Iterator[str]:
@@ -25,20 +28,23 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
     else:
         paths = [[(labels, None)] for labels in learner.predict_many(seen, options.hypothesis)]
     margins = learner.margins(seen, options.hypothesis) if options.margin else [None] * len(batch)
-    for sentence, tokens, found, margin in zip(batch, seen, paths, margins, strict=True):
+    likely = _likely(learner, seen, options)
+    for sentence, tokens, found, margin, chances in zip(batch, seen, paths, margins, likely, strict=True):
         for rank, (labels, score) in enumerate(found):
-            of_best = margin.tolist() if margin is not None and rank == 0 else None
+            sure: Sure = {} if margin is None or rank else {"margin": margin.tolist()}
+            if chances is not None and rank == 0:
+                sure["probability"] = probability_of(learner, labels, chances)
             if options.json:
-                yield as_json(_json(options, learner, sentence, tokens, labels, score, of_best)) + "\n"
+                yield as_json(_json(options, learner, sentence, tokens, labels, score, sure)) + "\n"
             elif options.spans:
-                found_spans = _spans(learner, sentence, tokens, labels)
+                found_spans = _spans(learner, sentence, tokens, labels, sure.get("probability"))
                 yield "".join("\t".join(map(str, span)) + "\n" for span in found_spans) + "\n"
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
                 if sentence.universal:
-                    rows = _universal(options, learner, sentence, labels, of_best)
+                    rows = _universal(options, learner, sentence, labels, sure)
                 else:
-                    rows = _columns(sentence, labels, of_best, separator)
+                    rows = _columns(sentence, labels, sure, separator)
                 # the mark of a document gets a label, as tokens do
                 others = [(t, f"{one}{separator}O" if begins_document(one) else one) for t, one in sentence.others]
                 yield head + "".join(row + "\n" for row in with_others(others, rows)) + "\n"
@@ -49,7 +55,7 @@ def words_of(sentence: list[Any]) -> list[str]:
     return [row if isinstance(row, str) else row[0] for row in sentence]
 
 
-def _columns(sentence: Sentence, labels: list[Any], margin: list[float] | None, separator: str) -> list[str]:
+def _columns(sentence: Sentence, labels: list[Any], sure: Sure, separator: str) -> list[str]:
     """The columns as they came, and the label behind them."""
     rows = sentence.cells
     if separator == " ":
@@ -60,33 +66,51 @@ def _columns(sentence: Sentence, labels: list[Any], margin: list[float] | None, 
                     "are separated by spaces; tag this file by itself"
                 )
     extra = [[str(label)] for label in labels]
-    if margin is not None:
-        extra = [[*cells, f"{m:.6g}"] for cells, m in zip(extra, margin, strict=True)]
+    for values in sure.values():
+        extra = [[*cells, f"{value:.6g}"] for cells, value in zip(extra, values, strict=True)]
     return [separator.join([*row, *more]) for row, more in zip(rows, extra, strict=True)]
 
 
 def _universal(
-    options: argparse.Namespace, learner: Any, sentence: Sentence, labels: list[Any], margin: list[float] | None
+    options: argparse.Namespace, learner: Any, sentence: Sentence, labels: list[Any], sure: Sure
 ) -> list[str]:
-    """CoNLL-U again, with the label in its column, and the margin among the rest."""
+    """CoNLL-U again, with the label in its column, and how sure it is among the rest."""
     name = str(files_of(options, learner).columns.of(sentence).label)
     rows = [conllu.changed(row, name, str(label)) for row, label in zip(sentence.rows, labels, strict=True)]
-    if margin is not None:
-        rows = [conllu.changed(row, "misc.Margin", f"{m:.6g}") for row, m in zip(rows, margin, strict=True)]
+    for name, values in sure.items():
+        field = f"misc.{name.capitalize()}"
+        rows = [conllu.changed(row, field, f"{value:.6g}") for row, value in zip(rows, values, strict=True)]
     return ["\t".join(row) for row in rows]
 
 
-def _spans(learner: Any, sentence: Sentence, tokens: list[Any], labels: list[Any]) -> list[tuple[int, int, str, str]]:
-    """Start, end, type and text: places in the text where the tokens come from one, else numbers of tokens."""
+def _spans(
+    learner: Any, sentence: Sentence, tokens: list[Any], labels: list[Any], likely: list[float] | None
+) -> list[tuple[Any, ...]]:
+    """Start, end, type and text: places in the text where the tokens come from one, else numbers of tokens.
+
+    And where it is known how likely the labels are, how likely the least likely of the segment is.
+    """
     scheme = scheme_of(learner, "leave out --spans")
-    document = sentence.document
+    document, segments = sentence.document, spans(labels, scheme)
+    sure = [()] * len(segments) if likely is None else [(min(likely[begin:end]),) for begin, end, _ in segments]
     if document is None:
-        found = spans(labels, scheme)
-        return [(begin, end, kind, " ".join(row[0] for row in tokens[begin:end])) for begin, end, kind in found]
-    return [
-        (start + document.offset, end + document.offset, kind, " ".join(document.text[start:end].split()))
-        for start, end, kind in spans_of([token for (token,) in tokens], labels, scheme)
-    ]
+        texts = (" ".join(row[0] for row in tokens[begin:end]) for begin, end, _ in segments)
+        found = [(*span, text) for span, text in zip(segments, texts, strict=True)]
+    else:
+        found = [
+            (start + document.offset, end + document.offset, kind, " ".join(document.text[start:end].split()))
+            for start, end, kind in spans_of([token for (token,) in tokens], labels, scheme)
+        ]
+    return [(*span, *how) for span, how in zip(found, sure, strict=True)]
+
+
+def _likely(learner: Any, seen: list[Any], options: argparse.Namespace) -> list[Any]:
+    """How likely each label of each token is, where that is asked for."""
+    if not options.proba:
+        return [None] * len(seen)
+    if getattr(learner, "temperature", None) is None:
+        raise UsageError("--proba needs a tagger that was trained with --holdout or --dev; train it again")
+    return label_probabilities(learner, seen, options.hypothesis)
 
 
 def scheme_of(learner: Any, cure: str) -> str:
@@ -104,17 +128,18 @@ def _json(
     tokens: list[Any],
     labels: list[Any],
     score: Any,
-    margin: Any,
+    sure: Sure,
 ) -> dict[str, Any]:
     told: dict[str, Any] = {"tokens": [row[0] for row in tokens], "labels": labels}
     if sentence.document is not None:
         offset = sentence.document.offset
         told["offsets"] = [[token.start + offset, token.end + offset] for (token,) in tokens]
     if options.spans:
-        names = ("start", "end", "type", "text")
-        told["spans"] = [dict(zip(names, span, strict=True)) for span in _spans(learner, sentence, tokens, labels)]
+        names = ("start", "end", "type", "text", "probability")
+        found = _spans(learner, sentence, tokens, labels, sure.get("probability"))
+        told["spans"] = [dict(zip(names, span, strict=False)) for span in found]
     if score is not None:
         told["score"] = score
-    if margin is not None:
-        told["margin"] = [None if m == float("inf") else m for m in margin]
+    for name, values in sure.items():
+        told[name] = [None if value == float("inf") else value for value in values]
     return told

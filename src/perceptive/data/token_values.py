@@ -1,0 +1,85 @@
+"""Values beside the columns of tokens: dicts of features, or vectors, and which of them a template reads where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from perceptive.errors import ExampleError, ExampleTypeError
+from perceptive.features.template import Values
+
+COLUMNS, FEATURES, BOTH = "columns", "features", "columns and values"  # what a token may have
+
+BESIDE = (Mapping, np.ndarray, list, tuple)  # what may stand behind the columns of a token
+
+
+def kind_of(token: Any) -> str:
+    """What a token has: columns, features by name, or both; a vector is features, too."""
+    if isinstance(token, Mapping):
+        return FEATURES
+    beside = isinstance(token, list | tuple) and bool(token) and isinstance(token[-1], BESIDE)
+    return BOTH if beside else COLUMNS
+
+
+def check_kind(X: Sequence[Any], kind: str | None) -> None:
+    """Raise where a sentence has tokens of another kind than a tagger has learned from."""
+    for i, x in enumerate(X if kind is not None else ()):
+        if x and (found := kind_of(x[0])) != kind:
+            raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give these", i)
+
+
+def valued(X: list[Any], reads: Sequence[Values]) -> list[Any]:
+    """Sentences as the core reads them: beside its columns each token has one dict, of what is read of the values.
+
+    Where templates do not say what is read, it is all values of the token itself. Sentences without values are not
+    copied.
+    """
+    return [x if not x or kind_of(x[0]) == COLUMNS else _valued(x, reads, i) for i, x in enumerate(X)]
+
+
+def _valued(x: Sequence[Any], reads: Sequence[Values], i: int) -> list[Any]:
+    values = [_values(token, i, t) for t, token in enumerate(x)]
+    if reads:
+        values = [_read(values, reads, t) for t in range(len(x))]
+    return [
+        mine if isinstance(token, Mapping) else (*_columns(token), mine) for token, mine in zip(x, values, strict=True)
+    ]
+
+
+def _columns(token: Any) -> Sequence[Any]:
+    if isinstance(token, str):
+        return (token,)
+    return token[:-1] if kind_of(token) == BOTH else token  # type: ignore[no-any-return]
+
+
+def _values(token: Any, i: int, t: int) -> dict[Any, Any]:
+    """The values of a token by name; those of a vector are called by their places, from 0."""
+    if isinstance(token, Mapping):
+        return dict(token)
+    if kind_of(token) != BOTH:
+        return {}
+    given = token[-1]
+    if isinstance(given, Mapping):
+        return dict(given)
+    numbers = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else given
+    if isinstance(numbers, list | tuple) and all(isinstance(value, Real | np.bool_) for value in numbers):
+        return {str(j): value for j, value in enumerate(numbers)}
+    raise ExampleTypeError(
+        "what stands beside its columns is no vector of numbers; give one, or a dict of features", i, t
+    )
+
+
+def _read(values: Sequence[Mapping[Any, Any]], reads: Sequence[Values], t: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in reads:
+        for offset in range(max(one.first, -t), min(one.last, len(values) - 1 - t) + 1):
+            for name, value in values[t + offset].items():
+                if not str(name).startswith(one.prefix):
+                    continue
+                if isinstance(value, str):
+                    name, value = f"{name}={value}", 1.0
+                found[f"{name}[{offset}]" if offset else name] = value if one.value == 1.0 else value * one.value
+    return found

@@ -1,0 +1,194 @@
+"""Taggers whose tokens have values beside their columns, lists of attributes, or features by a function."""
+
+import numpy as np
+import pytest
+
+import perceptive
+from perceptive import SequenceTagger
+from perceptive.data.token_values import BOTH, COLUMNS, FEATURES, kind_of, valued
+from perceptive.features.templates import Templates
+from perceptive.features.terms import label, template, values, word
+from perceptive.kernels.storage import MissingFunction
+from perceptive.learners import SequenceLearner
+
+pytestmark = pytest.mark.core
+
+# The word says nothing, the value everything.
+X = [[("a", {"emb1": 1.0}), ("a", {"emb1": -1.0})], [("a", {"emb1": -2.0}), ("a", {"emb1": 2.0})]] * 4
+Y = [["P", "N"], ["N", "P"]] * 4
+
+
+def test_templates_and_values_are_read_together():
+    tagger = SequenceTagger(template=[word, label[-1]], hypothesis="last").fit(X, Y)
+    assert tagger.predict(X) == Y
+    assert {"emb1", "word[0] = a"} >= {name for name, *_ in tagger.learner_.heaviest(4) if "@" not in name} > set()
+
+
+@pytest.mark.parametrize("vector", [np.float32, np.float64, list])
+def test_vectors_beside_the_columns(vector):
+    def given(x):
+        numbers = [[token[1]["emb1"], 0.0] for token in x]
+        return [("a", one if vector is list else np.array(one, vector)) for one in numbers]
+
+    tagger = SequenceTagger(template="word", hypothesis="last").fit([given(x) for x in X], Y)
+    assert tagger.predict([given(x) for x in X]) == Y
+    assert "0" in {name for name, *_ in tagger.learner_.heaviest(5)}
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, np.int8])
+def test_numbers_of_numpy_are_numbers(number):
+    one = [[{"x": number(1)}, {"x": number(-1), "on": np.bool_(True)}]]
+    two = [[{"x": 1.0}, {"x": -1.0, "on": 1.0}]]
+    learners = [SequenceLearner(template="@label[-1]") for _ in range(2)]
+    for learner, x in zip(learners, (one, two), strict=True):
+        learner.learn_many(x, [["P", "N"]])
+    assert learners[0].heaviest() == learners[1].heaviest()
+
+
+@pytest.mark.parametrize("value", [np.inf, float("nan"), 1j, None, b"x", [1.0]])
+def test_other_values_are_refused(value):
+    with pytest.raises(ValueError, match="sentence 0, token 0: a feature is neither a finite number nor a string"):
+        SequenceTagger(template="word").fit([[("a", {"x": value})]], [["P"]])
+
+
+def test_what_lies_beside_columns_is_a_dict_or_a_vector():
+    for beside in (np.zeros((2, 2)), ["x"], np.array(["x"]), (1.0, None)):
+        with pytest.raises(TypeError, match="sentence 0, token 0: what stands beside its columns is no vector"):
+            SequenceTagger(template="word").fit([[("a", beside)]], [["P"]])
+    with pytest.raises(TypeError, match="sentence 0, token 0: a column is of type 'float'"):
+        SequenceTagger(template="word\npos").fit([[("a", 3.5)]], [["P"]])
+
+
+# ---------------------------------------------------------------- values(prefix)
+
+
+def test_a_line_says_which_values_are_read_and_where():
+    x = [("a", {"emb1": 1.0, "emb2": 2.0, "freq": 5, "tag": "N"}), ("b", {"emb1": 3.0})]
+    assert valued([x], Templates("values(emb)").values) == [[("a", {"emb1": 1.0, "emb2": 2.0}), ("b", {"emb1": 3.0})]]
+    assert valued([x], Templates("values(emb)[-1:1] * 0.5\nvalues(tag)").values) == [
+        [
+            ("a", {"emb1": 0.5, "emb2": 1.0, "emb1[1]": 1.5, "tag=N": 1.0}),
+            ("b", {"emb1[-1]": 0.5, "emb2[-1]": 1.0, "emb1": 1.5}),
+        ]
+    ]
+    assert valued([x], Templates("word").values) == [[(*one[:-1], dict(one[-1])) for one in x]]
+    assert valued([["a", "b"]], Templates("values").values) == [["a", "b"]]
+
+
+def test_neighbours_values_teach():
+    x = [[("a", {"emb": 1.0}), ("a", {})], [("a", {"emb": -1.0}), ("a", {})]] * 4
+    y = [["O", "P"], ["O", "N"]] * 4
+    tagger = SequenceTagger(template="values(emb)[-1]\n@label[-1]", hypothesis="last", epochs=20).fit(x, y)
+    assert tagger.predict(x) == y
+
+
+def test_lines_of_values_print_as_they_are_written():
+    for line in ("values", "values(emb)", "values(emb)[-1:1] * 0.5", "values[2]"):
+        assert str(template(line)) == line
+    assert template("values(emb)[-1:1] * 0.5") == values("emb")[-1:1] * 0.5
+    assert str(template("values", ["word", "values"])) == "values"  # a column
+    for line, message in (
+        ("values(a b)", "the beginning of a name has no spaces"),
+        ("values[20]", "too far away"),
+        ("values[1:-1]", "run backwards"),
+        ("word & values(x)", "write values"),
+        ("values * 0", "cannot be taken times"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Templates(line)
+
+
+def test_saved_with_its_lines(tmp_path):
+    tagger = SequenceTagger(template="word\nvalues(emb)\n@label[-1]", hypothesis="last").fit(X, Y)
+    perceptive.save(tagger, tmp_path / "m")
+    loaded = perceptive.load(tmp_path / "m")
+    assert loaded.predict(X) == Y
+    with pytest.raises(ValueError, match="sentence 0: its tokens have columns, but the tagger learned from columns"):
+        loaded.predict([["a"]])
+
+
+# ---------------------------------------------------------------- kinds of tokens
+
+KINDS = {COLUMNS: ["a", "b"], FEATURES: [{"a": 1.0}, {"b": 1.0}], BOTH: [("a", {"x": 1.0}), ("b", {"x": 2.0})]}
+
+
+@pytest.mark.parametrize("learned", KINDS)
+@pytest.mark.parametrize("asked", KINDS)
+def test_other_tokens_than_were_learned_from_are_refused(learned, asked):
+    tagger = SequenceTagger(template="word\n@label[-1]").fit([KINDS[learned]], [["P", "N"]])
+    if learned == asked:
+        tagger.predict([KINDS[asked]])
+        return
+    for ask in (tagger.predict, tagger.decision_margin, lambda X: tagger.score(X, [["P", "N"]])):
+        with pytest.raises(ValueError, match=f"its tokens have {asked}, but the tagger learned from {learned}"):
+            ask([KINDS[asked]])
+    with pytest.raises(ValueError, match="learned from"):
+        tagger.partial_fit([KINDS[asked]], [["P", "N"]])
+
+
+def test_kinds():
+    for kind, tokens in KINDS.items():
+        assert {kind_of(token) for token in tokens} == {kind}
+
+
+# ---------------------------------------------------------------- attributes and functions
+
+ATTRIBUTES = [[["bias", "word=the", "cap"], ["bias", "word=dog"]], [["bias", "word=a"], ["bias", "word=dog", "end"]]]
+TAGS = [["D", "N"], ["D", "N"]]
+
+
+def test_lists_of_attributes(tmp_path):
+    tagger = SequenceTagger(template="attributes", hypothesis="last").fit(ATTRIBUTES, TAGS)
+    assert tagger.predict(ATTRIBUTES) == TAGS
+    assert "word=dog" in {name for name, *_ in tagger.learner_.heaviest(9)}
+    perceptive.save(tagger, tmp_path / "m")
+    loaded = perceptive.load(tmp_path / "m")
+    assert loaded.predict(ATTRIBUTES) == TAGS
+    assert loaded.template == "attributes"
+
+
+def test_lists_of_attributes_are_not_taken_for_columns():
+    alike = [[["w=the", "s=x"], ["w=dog", "s=x"]]]
+    with pytest.raises(ValueError, match=r"token 0: it looks like a list of attributes.*say template"):
+        SequenceTagger().fit(alike, [["D", "N"]])
+    with pytest.raises(ValueError, match='lists of attributes need template="attributes"'):
+        SequenceTagger(template="word").fit(ATTRIBUTES, TAGS)
+
+
+def last_letter(sentence, t):
+    return {"last": sentence[t][-1], "first": t == 0}
+
+
+def test_a_function_is_saved_by_its_name(tmp_path):
+    x, y = [["dogs", "ran"], ["cats", "run"]] * 3, [["N", "V"], ["N", "V"]] * 3
+    tagger = SequenceTagger(template=last_letter, hypothesis="last").fit(x, y)
+    perceptive.save(tagger, tmp_path / "m")
+    with pytest.raises(MissingFunction, match=r"the model's template is your function 'last_letter'.*functions=\{"):
+        perceptive.load(tmp_path / "m")
+    given = {"last_letter": last_letter}
+    loaded = perceptive.load(tmp_path / "m", functions=given)
+    assert loaded.predict(x) == tagger.predict(x)
+    assert loaded.template is last_letter
+    assert perceptive.load_learner(tmp_path / "m", functions=given).predict_many(x) == y
+
+
+def test_a_tagger_of_the_command_line_is_a_tagger(tmp_path):
+    from perceptive.cli import main
+
+    (tmp_path / "t.conll").write_text("the D\ndog N\n\na D\ncat N\n\n" * 5)
+    assert main(["train", str(tmp_path / "t.conll"), "--task", "tag", "-o", str(tmp_path / "m"), "--quiet"]) == 0
+    loaded = perceptive.load(tmp_path / "m")
+    assert isinstance(loaded, SequenceTagger)
+    assert loaded.predict([["the", "cat"], ["a", "dog"]]) == [["D", "N"]] * 2
+
+
+# ---------------------------------------------------------------- columns that look like CRF++
+
+
+def test_a_column_called_upos_is_a_column():
+    templates = Templates("columns word UPOS B\nUPOS[-1:1]  # tags\nUPOS & word\nB\nB[0] & UPOS")
+    assert templates.state_names == ["UPOS[-1]", "UPOS[0]", "UPOS[1]", "UPOS[0] & word[0]", "B[0]", "B[0] & UPOS[0]"]
+    assert not templates.bigrams
+    with pytest.raises(ValueError, match="unknown directive 'UPOS'"):
+        Templates("UPOS")
+    assert Templates("U01\nB").bigrams
