@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -274,6 +275,8 @@ class RunMixin(Generic[Learner]):
 
 def _array_of(labels: list[Any], text: str) -> NDArray[Any]:
     """Labels from a file as an array of the type that they had."""
+    if re.fullmatch(r"[<>|=]?[A-Za-z][0-9]{0,12}", text) is None:  # NumPy would read any text as if it were code
+        raise ValueError("labels of an unknown type")
     kind: np.dtype[Any] = np.dtype(text)
     if kind.kind not in KINDS or not kind.itemsize:  # NumPy would take the width of the longest for all
         raise ValueError("labels of an unknown type")
