@@ -189,14 +189,13 @@ class SvmlightParser : public FeatureParser<V> {
         read_digits(digits.data(), digits.data() + digits.size(), number);
         if (static_cast<i64>(digits.size()) > MAX_DIGITS || number > most_ + base_)
             refuse(p, text + ": the largest is " + std::to_string(most_ + base_) + "; hash the features into fewer");
-        if (number < base_) refuse(p, text + ": indices start at 1; pass zero_based=True");
+        if (number < base_) refuse(p, text + ": indices start at 1, unless the file is read as zero-based");
         const i64 column = static_cast<i64>(number - base_);
         if (column == last) refuse(p, text + " twice: give each feature once; add up or drop duplicates");
         if (column < last)
             refuse(p, text + " after " + std::to_string(last + static_cast<i64>(base_)) +
                           ": indices must rise; sort the entries of each line");
-        refuse(p,
-               text + ": beyond n_features=" + std::to_string(options_.n_features) + "; raise it, or hash with bits");
+        refuse(p, text + ": beyond the " + std::to_string(options_.n_features) + " features; allow more, or hash them");
     }
 
     const SvmlightOptions& options_;

@@ -183,7 +183,9 @@ def read(
             f"{where}: cannot be read ({error.strerror}); check the path and its permissions"
         ) from error
     except MemoryError as error:
-        raise ModelFileError(f"{where}: needs more memory than there is; load it with mmap=True") from error
+        raise ModelFileError(
+            f"{where}: needs more memory than there is; free some, or map the file into memory"
+        ) from error
     except RecursionError as error:
         raise ModelFileError(f"{where}: the header is nested too deeply; {DAMAGED}") from error
     except ValueError as error:

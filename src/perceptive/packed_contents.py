@@ -28,7 +28,7 @@ def pack(meta: str, layout: Layout, arrays: Mapping[str, NDArray[Any]], types: M
     if len(contents) > MOST:
         raise ValueError(
             f"its labels and the names of its arrays take {len(contents):,} bytes, the limit is {MOST:,}; have fewer "
-            "classes, or multiclass='joint'"
+            "classes, or let them compete in one problem"
         )
     parts = []
     for name, (code, _) in layout.items():

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import pytest
 
+from command_line import perceptive
 from perceptive import cli
 from perceptive import parameters as p
 from perceptive.cli.options import as_option, option_of
@@ -45,6 +46,26 @@ def refusals(cls):
                 cls(**one, **other)
             except ParameterError as error:
                 yield error
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments"),
+    [
+        ("a.txt", "no label here\n", ["--text"]),
+        ("a.svm", "1 0:1\n", []),
+        ("a.svm", "1 9:1\n", ["--features", "8"]),
+        ("a.svm", "1 1:1e300\n-1 1:-1e300\n", ["--kernel", "poly(3)"]),
+        ("a.conll", "a B\nb O\n\n", ["--task", "tag", "--template", "t"]),
+        ("a.conll", "a B\nb O\n\n", ["--task", "tag", "--segments", "--template", "u"]),
+    ],
+)
+def test_what_is_wrong_with_files_is_told_without_arguments_of_python(tmp_path, name, text, arguments):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "t").write_text("segment in(places)\n@label[-1]\n")
+    (tmp_path / "u").write_text("word\n@label[-2]\n")
+    done = perceptive("train", name, *arguments, "-o", "m", cwd=tmp_path, code=None)
+    assert done.returncode in (1, 2)
+    assert not re.search(r"\b[a-z_]+=|True|False|None", done.stderr), done.stderr
 
 
 TASKS = {

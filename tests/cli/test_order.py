@@ -57,6 +57,14 @@ def test_any_order_gives_what_fit_gives(folder, monkeypatch, files, epochs, memo
     assert found > expected - (0.025 if epochs == 1 else 0.02)
 
 
+def test_packed_files_of_one_class_each_take_turns_within_a_window(folder):
+    """Blocks are as small as windows ask for: here each file would be one block of the usual size."""
+    for path in folder.glob("class*.tsv"):
+        (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    expected = float((folder / "fit1").read_text())
+    assert accuracy(folder, "class*.tsv.gz", "--epochs", 1, "--memory", SMALL) > expected - 0.025
+
+
 def test_two_labels_are_one_problem_also_where_they_come_late(tmp_path):
     for name, text in (("a.svm", "1 1:1\n" * 9), ("b.svm", "0 2:1\n" * 9)):
         (tmp_path / name).write_text(text)

@@ -191,7 +191,7 @@ def test_the_small_file():
 @pytest.mark.parametrize(
     ("line", "options", "message"),
     [
-        ("1 0:1", {}, "3: feature index 0: indices start at 1; pass zero_based=True"),
+        ("1 0:1", {}, "3: feature index 0: indices start at 1, unless the file is read as zero-based"),
         ("1 -3:1", {}, "3: feature index -3: indices must not be negative; renumber the features"),
         ("1 2147483648:1", {}, "3: feature index 2147483648: the largest is 2147483647; hash the features into fewer"),
         ("1 2147483647:1", {"zero_based": True}, "3: feature index 2147483647: the largest is 2147483646; hash the"),
@@ -199,7 +199,7 @@ def test_the_small_file():
         ("1 " + "9" * 50 + ":1", {}, "3: feature index " + "9" * 40 + "…: the largest is"),
         ("1 5:1 5:2", {}, "7: feature index 5 twice: give each feature once; add up or drop duplicates"),
         ("1 5:1 3:2", {}, "7: feature index 3 after 5: indices must rise; sort the entries of each line"),
-        ("1 9:1", {"n_features": 8}, "3: feature index 9: beyond n_features=8; raise it, or hash with bits"),
+        ("1 9:1", {"n_features": 8}, "3: feature index 9: beyond the 8 features; allow more, or hash them"),
         ("1 a:1", {}, "3: feature index 'a' is not a whole number; write index:value"),
         ("1 +3:1", {}, "3: feature index '+3' is not a whole number; write index:value"),
         ("1 :1", {}, "3: feature index '' is not a whole number; write index:value"),

@@ -224,7 +224,7 @@ def test_a_broken_line_stops_or_is_skipped(file):
 def test_too_many_features_name_the_cure(tmp_path):
     path = tmp_path / "wide.svm"
     path.write_text("1 99999999:1\n0 1:1\n")
-    with pytest.raises(ValueError, match="beyond n_features=16777216; raise it, or hash with bits"):
+    with pytest.raises(ValueError, match="beyond the 16777216 features; allow more, or hash them"):
         trained(path)
 
 

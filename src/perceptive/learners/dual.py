@@ -295,7 +295,8 @@ class Dual:
         """Coefficients of the supports that this hypothesis predicts with (none for ``voted``)."""
         self.check_hypothesis(hypothesis)
         if hypothesis == "voted":
-            raise ValueError("a voted model has no single α; ask for hypothesis='averaged' or 'last'")
+            averaged, last = (Parameter("hypothesis", name) for name in ("averaged", "last"))
+            raise ParameterError("a voted model has no single α; ask for {} or {}", averaged, last)
         known = self._coefficients.get((hypothesis, normalized))
         if known is not None:
             return known

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Counts, Floats, Updates
 from perceptive.learners.kernel_values import OVERFLOW
@@ -169,7 +170,7 @@ class DualEpochs:
         else:
             updates, counts = self._play_by_rows(X, scores, targets, q, weights)
         if not np.isfinite(scores).all():
-            raise ValueError(OVERFLOW)
+            raise ParameterError(*OVERFLOW)
         with self.lock.changing():
             slots = self.dual.learn(X, numbers, updates, q, weights, counts)
         self._busy = self.dual.kernel.vectors and len(slots) * BUSY >= len(block)
@@ -232,7 +233,7 @@ class DualEpochs:
                 learn()
             scores[i + 1 :] += change
             if not np.isfinite(scores).all():
-                raise ValueError(OVERFLOW)
+                raise ParameterError(*OVERFLOW)
 
     def _of_id_features(self, block: Order) -> Floats | None:
         """Δ-trick: what the id features of the examples add to their own scores."""
@@ -294,7 +295,7 @@ class DualEpochs:
             self._scores += self._column(int(block[i]))[:, None] * dual.step
             scores[begin:] = self._scores[block[begin:]]
         if len(found) > 1 and not np.isfinite(self._scores).all():
-            raise ValueError(OVERFLOW)
+            raise ParameterError(*OVERFLOW)
         return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
 
     def _column(self, i: int) -> Floats:
@@ -371,8 +372,6 @@ def _squared_lengths(dual: Dual, X: Any) -> Floats:
         lost = (lengths > 0) & (lengths.astype(dual.K.dtype) == 0)
     if lost.any():
         i = int(np.argmax(lost))
-        raise ValueError(
-            f"K(x, x) of example {i} is {lengths[i]:g}, which is 0 in {dual.K.dtype}; use dtype='float64', or "
-            f"({dual.kernel!r}).normalized()"
-        )
+        said = f"K(x, x) of example {i} is {lengths[i]:g}, which is 0 in {dual.K.dtype}; normalize the kernel, or use "
+        raise ParameterError(literal(said) + "{}", Parameter("dtype", "float64"))
     return q

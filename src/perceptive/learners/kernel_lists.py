@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Margins, Order, Problem
 from perceptive.data.list_dataset import ListDataset
+from perceptive.errors import ParameterError
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Counts, Floats
@@ -169,7 +170,7 @@ class KernelLists(ListDataset):
                 elif later.start < len(rows):
                     scores[later] += self._compared(one, X.take(later)) @ step
                 if not np.isfinite(scores).all():
-                    raise ValueError(OVERFLOW)
+                    raise ParameterError(*OVERFLOW)
             counts = dual.counts()
             counts = Counts(counts.rounds + rounds, counts.mistakes + mistakes, counts.criterion + criterion)
             begin = t + 1

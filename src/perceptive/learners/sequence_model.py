@@ -8,7 +8,7 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.data.sentences import Features
-from perceptive.errors import ExampleError
+from perceptive.errors import ExampleError, Parameter, ParameterError, literal
 from perceptive.features import schemes
 from perceptive.features.template import Template, Values
 from perceptive.features.templates import Column, Templates, matches
@@ -16,6 +16,7 @@ from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
 NO_FEATURES = "@label[-1]"  # templates that read nothing of tokens
+SEGMENTS = Parameter("segments", True)
 MOST_LABELS = 2**12  # tables of all pairs have 16 million entries then
 MOST_LABELS_OF_TRIPLES = 2**9
 MOST_NAMED = 2**22  # labels and pairs of labels in the sets of all templates together
@@ -72,13 +73,11 @@ def new_model(templates: Templates, parameters: SequenceParameters) -> _core.Seq
         raise ValueError(f"{templates.where}: there are no templates; write at least one, such as word or @label[-1]")
     columns = -1, -1
     if templates.phrases and not parameters.segments:
-        raise ValueError(
-            f"{templates.where}: 'segment in({next(iter(templates.phrases))})' needs segments=True; set it, or leave "
-            "out the line"
-        )
+        said = literal(f"{templates.where}: 'segment in({next(iter(templates.phrases))})' needs ")
+        raise ParameterError(said + "{}; set it, or leave out the line", SEGMENTS)
     if parameters.segments:
         if templates.trigrams:
-            raise ValueError("@label[-2] does not go with segments=True")
+            raise ParameterError("@label[-2] does not go with {}; leave out one of them", SEGMENTS)
         columns = templates.need(Column("norm", 0, 0)), templates.need(Column("shape", 0, 0))
     model = _core.SequenceModel(*templates.arguments())
     if parameters.segments:

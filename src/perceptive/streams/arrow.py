@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams.blocks import STDIN, Block, open_file, shown
 from perceptive.streams.file_format import FileFormat, Header
 from perceptive.streams.remote import is_url
@@ -71,8 +72,8 @@ def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str
             try:
                 columns.append(column.cast(pa.string()) if name in words else column)
             except pa.ArrowException:
-                cure = f"pass ignore=({name!r},)"
-                raise ValueError(f"{shown(path)}: column {name!r} is of type {column.type}; {cure}") from None
+                said = literal(f"{shown(path)}: column {name!r} is of type {column.type}; leave it out by ")
+                raise ParameterError(said + "{}", Parameter("ignore", (name,))) from None
         sink = pa.BufferOutputStream()
         csv.write_csv(pa.RecordBatch.from_arrays(columns, kept), sink, options)
         text = memoryview(sink.getvalue())

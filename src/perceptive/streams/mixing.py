@@ -197,7 +197,9 @@ def mixed(
 
     def from_start(number: int) -> Iterator[tuple[T, Block]]:
         path = files[number]
-        source, header, lines = tables.open(path, format, max(LEAST, size // min(OPEN, len(whole))), live=False)
+        source, header, lines = tables.open(
+            path, format, max(min(LEAST, size), size // min(OPEN, len(whole))), live=False
+        )
         opened = begin(number, path, header, lines)
         return ((opened, block) for block in source)
 

@@ -48,10 +48,10 @@ class Blocks(Protocol):
     unit: str
     answered: str
 
-    def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool) -> Iterator[Any]:
+    def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool, block: int | None) -> Iterator[Any]:
         """The blocks of the files, each given to ``then``, by threads where that is possible.
 
-        They come in the order of the files, or mixed, as far as possible.
+        They come in the order of the files, or mixed, as far as possible, and have so many bytes.
         """
 
     def can_be_mixed(self, stream: Stream) -> bool:
@@ -109,7 +109,9 @@ class RowBlocks:
     unit, answered = "examples", "labelled examples"
     class_weight: Mapping[Any, float] | None = None  # of classes that do not weigh 1
 
-    def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False) -> Iterator[Any]:
+    def parse(
+        self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, block: int | None = None
+    ) -> Iterator[Any]:
         """Examples that have a label."""
 
         def work(examples: Examples, number: int, file: int) -> Any:
@@ -119,7 +121,7 @@ class RowBlocks:
                 examples = examples.take(np.flatnonzero(~missing))
             return then(Read(examples, file, unlabelled))
 
-        return stream.blocks(prepare=work, limit=MAX_FEATURES, mixed=mixed)
+        return stream.blocks(prepare=work, limit=MAX_FEATURES, mixed=mixed, block=block)
 
     def can_be_mixed(self, stream: Stream) -> bool:
         """Where all files can be cut anywhere."""
@@ -206,7 +208,12 @@ class ListBlocks:
     unit, answered = "lists", "lists with answers"
 
     def parse(
-        self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, live: bool = False
+        self,
+        stream: Stream,
+        then: Callable[[Read], Any],
+        mixed: bool = False,
+        block: int | None = None,
+        live: bool = False,
     ) -> Iterator[Any]:
         """Lists that have an answer, in the order of the files; with ``live`` as soon as they are there."""
         unanswered = 0

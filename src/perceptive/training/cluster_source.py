@@ -64,7 +64,7 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
     def then(read: Read) -> Read:
         return read
 
-    for read in kind.parse(stream, then, False):
+    for read in kind.parse(stream, then, False, None):
         unanswered += read.unanswered
         if read.block is None or not len(read.block):
             continue

@@ -33,6 +33,8 @@ from perceptive.training.loop import InMemory, Run, hash_seed
 from perceptive.training.split import Split
 from perceptive.training.windows import MEMORY, LongestRun, Unit, fits, windows, with_first
 
+TURNS = 8  # blocks at least that a window has of files which must be read from their start
+
 
 class FileSource:
     """Examples from a stream of files, as many epochs as are wanted.
@@ -332,7 +334,9 @@ class FileSource:
         width, runs = self._width(learner), LongestRun()
         waiting: list[Any] = []
         size = examples = units = 0
-        for read, ready in self._parsed(mixed, learner, alone and not self.fraction):
+        window = self.memory // 3
+        turn = None if alone else window // TURNS
+        for read, ready in self._parsed(mixed, learner, alone and not self.fraction, turn):
             taught = self.split.note(read)
             if taught is None:
                 continue
@@ -344,7 +348,7 @@ class FileSource:
                 waiting.append(taught)
                 runs.note(self.kind.labels_of(taught))
                 size, examples = size + self.kind.size(taught), examples + len(taught)
-            if size > self.memory // 3:
+            if size > window:
                 yield Unit(self.kind.ready(self.kind.join(waiting, self.stream.dtype), width))
                 waiting, size, units = [], 0, units + 1
         self.skipped = self.stream.log.skipped
@@ -353,8 +357,10 @@ class FileSource:
         if units:
             runs.warn(examples // units)
 
-    def _parsed(self, mixed: bool = False, learner: Any = None, ready: bool = False) -> Generator[tuple[Read, Any]]:
-        """Blocks as they are parsed; threads make them ready where told so."""
+    def _parsed(
+        self, mixed: bool = False, learner: Any = None, ready: bool = False, size: int | None = None
+    ) -> Generator[tuple[Read, Any]]:
+        """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""
         width = self._width(learner)
 
         def then(read: Read) -> tuple[Read, Any]:
@@ -363,7 +369,7 @@ class FileSource:
             block = self._narrowed(read.block, learner)
             return read._replace(block=block), self.kind.ready(block, width) if ready and len(block) else None
 
-        yield from self.kind.parse(self.stream, then, mixed)
+        yield from self.kind.parse(self.stream, then, mixed, size)
 
     def _kept(self) -> Generator[tuple[Read, Any]]:
         """Blocks of a cache that was kept."""

@@ -40,7 +40,7 @@ def parse(
     [Example(label=1.0, qid=7, entries=((0, 0.5), (2, 2.0)))]
     >>> parse(b"\n1 0:1\n", name="train.svm")
     Traceback (most recent call last):
-    ValueError: train.svm:2:3: feature index 0: indices start at 1; pass zero_based=True
+    ValueError: train.svm:2:3: feature index 0: indices start at 1, unless the file is read as zero-based
     """
     examples = []
     for number, line in enumerate(text.split(b"\n"), first_line):
@@ -91,11 +91,11 @@ def _column(at: int, digits: bytes, colon: bool, base: int, last: int, n_feature
         raise Bad(at, f"feature index {index}: the largest is {MAX_COLUMN + base}; hash the features into fewer")
     column = int(digits) - base
     if column < 0:
-        raise Bad(at, f"feature index {index}: indices start at 1; pass zero_based=True")
+        raise Bad(at, f"feature index {index}: indices start at 1, unless the file is read as zero-based")
     if column == last:
         raise Bad(at, f"feature index {index} twice: give each feature once; add up or drop duplicates")
     if column < last:
         raise Bad(at, f"feature index {index} after {last + base}: indices must rise; sort the entries of each line")
     if n_features is not None and column >= n_features:
-        raise Bad(at, f"feature index {index}: beyond n_features={n_features}; raise it, or hash with bits")
+        raise Bad(at, f"feature index {index}: beyond the {n_features} features; allow more, or hash them")
     return column
