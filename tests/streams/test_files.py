@@ -262,7 +262,7 @@ def test_arrow_and_parquet_are_as_csv(tmp_path):
     assert (np.abs(X.data).tolist(), y.tolist()) == ([1.0, 1.0], [1, 0])  # strings are never numbers
     nested = pa.table({"label": [1], "many": [[1, 2]]})
     pyarrow.parquet.write_table(nested, tmp_path / "nested.parquet")
-    with pytest.raises(ValueError, match=r"column 'many' is of type list.*; pass ignore=\('many',\)"):
+    with pytest.raises(ValueError, match=r"column 'many' is of type list.*; leave it out by ignore=\('many',\)"):
         streams.load(tmp_path / "nested.parquet")
     with pytest.raises(ValueError, match="there is no column 'x'"):
         streams.load(tmp_path / "nested.parquet", ignore=("x",))
