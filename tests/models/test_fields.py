@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import perceptive
-from perceptive import KernelClassifier, LinearClassifier, model_file
+from perceptive import KernelClassifier, LinearClassifier, SequenceTagger, model_file
 from perceptive.estimators.data import label_array
 from perceptive.learners import LinearLearner, RankingLearner
 from perceptive.model_file import ModelFileError
@@ -66,14 +66,17 @@ def test_hashed_features_are_as_many_as_their_bits_say(n_features, tmp_path):
 
 @pytest.mark.parametrize("survived", [2**53, 2**63 - 2])
 def test_voters_that_survive_longer_than_anyone_can_play_are_refused(survived, tmp_path):
-    perceptive.save(LinearClassifier(hypothesis="voted").fit(X, Y), tmp_path / "model")
+    classifier = LinearClassifier(hypothesis="voted").fit(X, Y)
+    tagger = SequenceTagger(hypothesis="voted").fit([["a", "b"], ["b"]], [["x", "y"], ["y"]])
 
     def change(meta, arrays):
         [name] = [name for name in arrays if name.endswith("survival")]
         arrays[name][-1] = survived
 
-    with pytest.raises(ModelFileError, match="survived more rounds"):
-        perceptive.load(rewritten(tmp_path / "model", change))
+    for model in (classifier, tagger):
+        perceptive.save(model, tmp_path / "model")
+        with pytest.raises(ModelFileError, match="survived more rounds"):
+            perceptive.load(rewritten(tmp_path / "model", change))
 
 
 @pytest.mark.parametrize("kind", ["<U536870911", "<U257", "|O"])

@@ -1,6 +1,6 @@
 """The tagger as a component of spaCy's pipelines: ``nlp.add_pipe("perceptive_tagger")``.
 
-Needs spaCy (``pip install "perceptive[spacy]"``); importing this module tells spaCy of the component.
+Needs spaCy (``pip install "perceptive[spacy]"``), which finds the component by an entry point of the package.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ class SpacyTagger(Pipe):
     Examples
     --------
     >>> import spacy
-    >>> import perceptive.estimators.spacy
     >>> nlp = spacy.blank("en")
     >>> tagger = nlp.add_pipe("perceptive_tagger")
     >>> doc = nlp.make_doc("prof Cohen posts the notes")
