@@ -62,7 +62,7 @@ def test_sentences(tmp_path):
     path = tmp_path / "a.conll"
     write_sentences(path)
     sentences, labels = conll.read(path)
-    tagger = SequenceTagger(**TRAINING).fit(sentences, labels)
+    tagger = SequenceTagger(rule="perceptron", encoding=None, **TRAINING).fit(sentences, labels)
     told = trained(path, "--task", "tag", "--rule", "perceptron", "--encoding", "none")
     assert told["mistakes"] == tagger.mistakes_.tolist()
     assert told["held_out"] == pytest.approx(tagger.held_out_.tolist())

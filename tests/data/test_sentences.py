@@ -94,8 +94,8 @@ def test_datasets_change_nothing_where_they_are_refused():
         assert (caught.value.example, caught.value.token) == (1, 1)
     with pytest.raises(ExampleError, match="sentence 0, token 0: the learner has never met the label 'Q'"):
         learner.dataset([["a"]], [["Q"]], grow=False)
-    with pytest.raises(ValueError, match="sequences take no sample weights"):
-        learner.dataset(X, Y, [1.0] * len(X))
+    with pytest.raises(ValueError, match="weight"):
+        learner.dataset(X, Y, [-1.0] * len(X))
     assert (list(learner.labels), learner.scheme, learner.rounds) == before
 
 
@@ -107,10 +107,6 @@ def test_datasets_change_nothing_where_they_are_refused():
     [
         ([["a"], ["b", 3]], 1, 1, "got a value of type 'int'"),
         ([["a", ("b", "c")]], 0, 1, "it has 2 columns, but those before it have 1"),
-        ([["a"], [{"f": 1.0}, "b"]], 1, 1, "it is no dict, but those before it are"),
-        ([["a"], [{"f": float("inf")}]], 1, 0, "neither a finite number nor a string"),
-        ([["a"], [{"f\ud800": 1.0}]], 1, 0, "no UTF-8 form"),
-        ([["a"], [{3: 1.0}]], 1, 0, "a column is of type 'int'"),
         ([["a"], [()]], 1, 0, "it has 0 columns, but the templates read 1"),
     ],
 )
@@ -123,6 +119,34 @@ def test_tokens_that_cannot_be_read_are_found(X, example, token, message):
         assert (caught.value.example, caught.value.token) == (example, token)
     with pytest.raises(ExampleError, match=message):
         check_tokens(X, 1, alike=False)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "token", "message"),
+    [
+        ([{"f": 1.0}, "b"], 1, "it is no dict, but those before it are"),
+        ([{"f": float("inf")}], 0, "neither a finite number nor a string"),
+        ([{"f\ud800": 1.0}], 0, "no UTF-8 form"),
+        ([{3: 1.0}], 0, "a column is of type 'int'"),
+    ],
+)
+def test_features_that_cannot_be_read_are_found(sentence, token, message):
+    learner = SequenceLearner()
+    learner.learn_many([[{"a": 1.0}, {"b": 1.0}]], [["O", "B-X"]])
+    X = [[{"a": 1.0}], sentence]
+    for ask in (learner.predict_many, learner.margins, lambda X: learner.k_best(X, 2)):
+        with pytest.raises(ExampleError, match=message) as caught:
+            ask(X)
+        assert (caught.value.example, caught.value.token) == (1, token)
+    with pytest.raises(ExampleError, match=message):
+        check_tokens(X, 1, alike=False)
+
+
+def test_tokens_of_another_kind_than_learned_are_refused():
+    learner = learner_of()
+    learner.learn_many([["a", "b"]], [["O", "B-X"]])
+    with pytest.raises(ExampleError, match="sentence 1: its tokens have features, but the tagger learned from columns"):
+        learner.predict_many([["a"], [{"f": 1.0}]])
 
 
 def test_forced_labels_that_do_not_fit_are_found():

@@ -130,7 +130,9 @@ def test_lengths_that_float32_does_not_hold():
     texts, labels = ["abababab", "abababba", "cdcdcdcd", "cdcdcddc"] * 2, [0, 0, 1, 1] * 2
     kernel = Subsequence(8, decay=1e-3)
     assert (kernel.norms(kernel.prepare(texts, np.float32)) > 0).all()
-    with pytest.raises(ValueError, match=r"example 0 is 1e-48, which is 0 in float32; use dtype='float64', or"):
+    with pytest.raises(
+        ValueError, match=r"example 0 is 1e-48, which is 0 in float32; normalize the kernel, or use dtype='float64'"
+    ):
         KernelClassifier(kernel=kernel).fit(texts, labels)
     assert KernelClassifier(kernel=kernel, dtype="float64").fit(texts, labels).score(texts, labels) == 1.0
     assert KernelClassifier(kernel=kernel.normalized()).fit(texts, labels).score(texts, labels) == 1.0

@@ -190,7 +190,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         --------
         >>> from perceptive import SequenceTagger
         >>> tagger = SequenceTagger(template="ner").fit([["Ada", "left", "Rome"]], [["B-PER", "O", "B-LOC"]])
-        >>> tagger.predict_spans("Ada left.")
+        >>> tagger.predict_spans("Ada left")
         [TextSpan(label='PER', start=0, end=3, text='Ada')]
         """
         check_is_fitted(self, "learner_")

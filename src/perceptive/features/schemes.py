@@ -207,13 +207,9 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
     """
     known = dict.fromkeys(labels)
     needs = {
-        "bio": {"I": "B"},
-        "iob1": {"B": "I"},
-        "bioes": {"I": "BE", "B": "IE", "E": "BI"},
-        "bilou": {"I": "BL", "B": "IL", "L": "BI"},
-        "ioe2": {"I": "E"},
-        "ioe1": {"E": "I"},
-    }[scheme]
+        "bio": {"I": "B"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}, "ioe2": {"I": "E"},
+        "iob1": {"B": "I"}, "bilou": {"I": "BL", "B": "IL", "L": "BI"}, "ioe1": {"E": "I"},
+    }[scheme]  # fmt: skip
     found = [_label(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
     return [label for label in dict.fromkeys(found) if label not in known]
 

@@ -295,8 +295,7 @@ class Dual:
         """Coefficients of the supports that this hypothesis predicts with (none for ``voted``)."""
         self.check_hypothesis(hypothesis)
         if hypothesis == "voted":
-            averaged, last = (Parameter("hypothesis", name) for name in ("averaged", "last"))
-            raise ParameterError("a voted model has no single α; ask for {} or {}", averaged, last)
+            raise ParameterError("a voted model has no single α; ask for {}", Parameter("hypothesis", "averaged"))
         known = self._coefficients.get((hypothesis, normalized))
         if known is not None:
             return known

@@ -31,9 +31,9 @@ from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import InMemory, Run, hash_seed
 from perceptive.training.split import Split
-from perceptive.training.windows import MEMORY, LongestRun, Unit, fits, windows, with_first
+from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, fits, windows, with_first
 
-TURNS = 8  # blocks at least that a window has of files which must be read from their start
+Parsed = Generator[tuple[Read, Any]]
 
 
 class FileSource:
@@ -331,11 +331,8 @@ class FileSource:
         self._begin()
         mixed = self.shuffle and learner is None and not self.fraction
         alone = learner is not None or not self.shuffle or (mixed and self.kind.can_be_mixed(self.stream))
-        width, runs = self._width(learner), LongestRun()
-        waiting: list[Any] = []
-        size = examples = units = 0
-        window = self.memory // 3
-        turn = None if alone else window // TURNS
+        width, runs, waiting, size, examples, units = self._width(learner), LongestRun(), list[Any](), 0, 0, 0
+        turn = None if alone else self.memory // 3 // TURNS
         for read, ready in self._parsed(mixed, learner, alone and not self.fraction, turn):
             taught = self.split.note(read)
             if taught is None:
@@ -343,12 +340,11 @@ class FileSource:
             self._note_progress()
             if alone:
                 yield Unit(ready or (self.kind.ready(taught, width) if len(taught) else None))
-                continue
-            if len(taught):
+            elif len(taught):
                 waiting.append(taught)
                 runs.note(self.kind.labels_of(taught))
                 size, examples = size + self.kind.size(taught), examples + len(taught)
-            if size > window:
+            if size > self.memory // 3:
                 yield Unit(self.kind.ready(self.kind.join(waiting, self.stream.dtype), width))
                 waiting, size, units = [], 0, units + 1
         self.skipped = self.stream.log.skipped
@@ -357,9 +353,7 @@ class FileSource:
         if units:
             runs.warn(examples // units)
 
-    def _parsed(
-        self, mixed: bool = False, learner: Any = None, ready: bool = False, size: int | None = None
-    ) -> Generator[tuple[Read, Any]]:
+    def _parsed(self, mixed: bool = False, learner: Any = None, ready: bool = False, size: int | None = None) -> Parsed:
         """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""
         width = self._width(learner)
 
@@ -371,7 +365,7 @@ class FileSource:
 
         yield from self.kind.parse(self.stream, then, mixed, size)
 
-    def _kept(self) -> Generator[tuple[Read, Any]]:
+    def _kept(self) -> Parsed:
         """Blocks of a cache that was kept."""
         assert self._cache is not None
         for number in range(len(self._cache.blocks)):

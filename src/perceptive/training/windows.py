@@ -22,6 +22,7 @@ from perceptive.errors import OrderMatters
 from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
+TURNS = 8  # blocks at least that a window has of files which must be read from their start
 MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
 
 
