@@ -286,7 +286,8 @@ inline void restore_journal(SequenceModel& model, const ArrayViews& arrays) {
     for (const float step : steps) require(std::isfinite(step), "a weight is not finite");
     double played = 0;
     for (const i64 m : journal.survival) {
-        require(m >= 0 && (played += static_cast<double>(m)) < 9e15, "voters survived more rounds than anyone can play");
+        require(m >= 0 && (played += static_cast<double>(m)) < 9e15,
+                "voters survived more rounds than anyone can play");
     }
     for (const Place place : places) {
         require((place >> 62) <= 2, wrong);
