@@ -80,8 +80,12 @@ def test_two_labels_are_one_problem_also_where_they_come_late(tmp_path):
 
 def write_packed(folder, order):
     lines = [line for _, line in lines_of(4000, 2, seed=1)]
-    text = "".join(sorted(lines) if order == "sorted" else lines).encode()
-    (folder / "packed.tsv.gz").write_bytes(gzip.compress(text))
+    if order == "sorted":
+        lines.sort()
+    if order == "in turns":  # 300 of one label, 20 of the other, 300, 20, …: a run passes half a window
+        some, others = (sorted(line for line in lines if line.startswith(label))[:1000] for label in ("c0", "c1"))
+        lines = [line for i in range(10) for line in 3 * some[100 * i : 100 * i + 100] + others[20 * i : 20 * i + 20]]
+    (folder / "packed.tsv.gz").write_bytes(gzip.compress("".join(lines).encode()))
 
 
 @pytest.mark.parametrize(
@@ -89,6 +93,7 @@ def write_packed(folder, order):
     [
         ("sorted", ["--epochs", 1, "--memory", SMALL], True),
         ("shuffled", ["--epochs", 1, "--memory", SMALL], False),
+        ("in turns", ["--epochs", 1, "--memory", SMALL], False),
         ("sorted", ["--epochs", 2, "--memory", SMALL], False),
         ("sorted", ["--epochs", 1], False),
         ("sorted", ["--epochs", 1, "--memory", SMALL, "--no-shuffle"], False),

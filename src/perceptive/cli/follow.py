@@ -32,6 +32,7 @@ PLAYS_OFTEN = (
     "tune",
 )
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
+WAKE = 0.5  # seconds
 
 
 class Stopped(KeyboardInterrupt):
@@ -50,7 +51,7 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
     start, saved_at = (learner.rounds, learner.mistakes), time.monotonic()
     teller = _Teller(options, task.unit)
     broken: Exception | None = None
-    with _stoppable():
+    with stoppable():
         try:
             for dataset in datasets:
                 learn_all(dataset)
@@ -101,8 +102,11 @@ class _Teller:
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let signals end what is followed, so that it is saved; at a second one the program ends."""
+def stoppable() -> Iterator[None]:
+    """Let signals end what is followed, so that it is saved; at a second one the program ends.
+
+    One that comes just before a read that waits does not interrupt it: a timer does, and Python then sees the signal.
+    """
 
     def stop(number: int, frame: object) -> None:
         for name, handler in before.items():
@@ -112,8 +116,12 @@ def _stoppable() -> Iterator[None]:
     hung_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # nohup
     stops = [name for name in STOPS if name != "SIGHUP" or hung_up]
     before = {name: signal.signal(getattr(signal, name), stop) for name in stops}
+    alarm = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, WAKE, WAKE)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
         for name, handler in before.items():
             signal.signal(getattr(signal, name), handler)

@@ -10,6 +10,7 @@ once.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
@@ -76,9 +77,9 @@ class LongestRun:
     """The longest run of one label in examples as they come."""
 
     def __init__(self) -> None:
-        self.length = self.examples = 0
+        self.length = 0
         self.label: Any = None
-        self._labels: set[Any] = set()
+        self._counts: Counter[Any] = Counter()  # of all examples, by label
         self._last: Any = None
         self._current = 0
 
@@ -90,18 +91,20 @@ class LongestRun:
         bounds = np.concatenate([[0], np.flatnonzero(np.diff(which)) + 1, [len(which)]])
         lengths = np.diff(bounds)
         found = [labels.values[i] for i in which[bounds[[0, -2]]]]
-        if self.examples and found[0] == self._last:
+        if self._counts and found[0] == self._last:
             lengths[0] += self._current
         longest = int(lengths.argmax())
         if lengths[longest] > self.length:
             self.length, self.label = int(lengths[longest]), labels.values[which[bounds[longest]]]
         self._last, self._current = found[1], int(lengths[-1])
-        self._labels.update(labels.values)
-        self.examples += len(which)
+        self._counts.update(dict(zip(labels.values, np.bincount(which).tolist(), strict=False)))
 
     def warn(self, window: int) -> None:
-        """Warn where the order decides what is learned, as windows have so many examples."""
-        if len(self._labels) > 1 and 2 * self.length >= window:
+        """Warn where the order decides what is learned, as windows have so many examples.
+
+        Long runs that come again and again, as where files of unequal labels take turns, decide little.
+        """
+        if len(self._counts) > 1 and 2 * self.length >= window and 4 * self.length >= self._counts[self.label]:
             said = f"{self.length:,} examples in a row have the label {self.label!r}, and memory holds {window:,} or so"
             cure = "shuffle the lines, train for several epochs, or allow more memory"
             warnings.warn(OrderMatters(f"{said}: those that come last count most; {cure}"), stacklevel=2)
