@@ -7,6 +7,7 @@ import pytest
 
 from command_line import perceptive
 from perceptive import load_learner
+from perceptive.streams import blocks, parsing
 
 
 def test_inspect(data, model):
@@ -44,3 +45,24 @@ def test_certify(data):
     told = json.loads(perceptive("certify", data / "a.model", data / "test.svm", "--json").stdout)["certificate"]
     assert told["hypothetical"]
     assert "On data other than the run's" in perceptive("certify", data / "a.model", data / "test.svm").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "known"), [([], True), (["--cache", "c"], False), (["--cache", "c", "--invert-hash"], True)]
+)
+def test_features_of_tables_have_names(tmp_path, options, known):
+    rows = [f"{i % 3},{'red' if i % 2 else 'blue'},{i % 2}\n" for i in range(40)]
+    (tmp_path / "t.csv").write_text("size,colour,label\n" + "".join(rows))
+    for _ in range(2):  # the second time from the cache
+        perceptive("train", "t.csv", "-o", "m", "--quiet", *options, cwd=tmp_path)
+        shown = perceptive("inspect", "m", cwd=tmp_path).stdout
+        assert ("colour=red" in shown) == known
+        assert ("train with --invert-hash to see their names" in shown) != known
+
+
+def test_memory_of_names_of_tables_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(parsing, "FEW_NAMES", 100)
+    monkeypatch.setattr(blocks, "BLOCK", 1000)
+    (tmp_path / "t.csv").write_text("id,label\n" + "".join(f"a{i},{i % 2}\n" for i in range(3000)))
+    perceptive("train", "t.csv", "-o", "m", "--quiet", cwd=tmp_path)
+    assert 100 <= load_learner(tmp_path / "m").facts()["names"] < 1000

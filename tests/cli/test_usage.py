@@ -143,3 +143,11 @@ def test_eval_says_when_no_label_is_known(data, model):
     told = json.loads(done.stdout)
     assert told["metrics"] == {"accuracy": 0.0, "macro_f1": 0.0, "auc": None, "log_loss": None}
     assert "no label of the data" not in perceptive("eval", model, data / "test.svm").stderr
+
+
+def test_files_of_another_task_are_answered_with_the_task(tmp_path):
+    (tmp_path / "tokens.txt").write_text("Ada B-PER\nleft O\n\nBob B-PER\nsat O\n\n")
+    assert "--task tag" in perceptive("train", "tokens.txt", "-o", "m", code=2, cwd=tmp_path).stderr
+    (tmp_path / "lists.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    done = perceptive("train", "lists.svm", "-o", "m", "--quiet", cwd=tmp_path)
+    assert "note: there are queries (qid:)" in done.stderr

@@ -194,13 +194,14 @@ def test_urls_many_classes_and_one_that_one_file_has(processes, tmp_path):
     assert found == model_of(tmp_path / "b", f"{tmp_path}/?.svm", *arguments)
 
 
-def test_parquet_by_url(processes, tmp_path):
+@pytest.mark.parametrize("how", [[], ["--invert-hash"]])
+def test_parquet_by_url(processes, tmp_path, how):
     rng = np.random.default_rng(3)
     for number in range(2):
         frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
         frame["click"] = (frame.a > frame.b).astype(int)
         frame.to_parquet(tmp_path / f"{number}.parquet")
-    arguments = ["--label", "click", "--shards", 2, "--epochs", 3]
+    arguments = ["--label", "click", "--shards", 2, "--epochs", 3, *how]
     found = model_of(tmp_path / "m", f"file://{tmp_path}/*.parquet", *arguments, "--cluster", processes.address)
     assert found == model_of(tmp_path / "n", f"file://{tmp_path}/*.parquet", *arguments)
     assert found == model_of(tmp_path / "o", f"{tmp_path}/*.parquet", *arguments)

@@ -122,7 +122,9 @@ FEATURES = Group(
     {
         "bits": {"type": whole(1), "help": "hash the features into 2^BITS columns"},
         "hash_seed": {"type": whole(0), "help": "where the hash begins (default: 0)"},
-        "invert_hash": _flag("remember the names of hashed features, for inspect"),
+        "invert_hash": _flag(
+            "remember the names of hashed features, for inspect; tables without --cache remember some thousands anyway"
+        ),
         "interactions": {
             "type": words,
             "metavar": "PAIRS",

@@ -237,8 +237,8 @@ COMMANDS = {
         ),
         Command(
             "inspect", _inspect,
-            "What a model is, and its heaviest features. Hashed features have names where the model was trained with "
-            "--invert-hash; several names in one bucket share its weight.",
+            "What a model is, and its heaviest features. Those of tables have names, other hashed features where the "
+            "model was trained with --invert-hash; several names in one bucket share its weight.",
             [
                 "perceptive inspect a9a.model --top 10",
                 "perceptive inspect news.model --class sport --json",

@@ -189,7 +189,7 @@ class LinearClassifier(
         check_class_weight(self.class_weight)
         if not isinstance(source, Stream):
             source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
-        source = source.to_learn_from()
+        source = source.to_learn_from(nameless=cache is not None)
         width, format = source.format.width, source.format
         if self.n_features is not None and width != self.n_features:
             raise ParameterError(

@@ -23,7 +23,7 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
-from perceptive.streams.file_format import FileFormat, check_meaning
+from perceptive.streams.file_format import NAMED_FEATURES, FileFormat, check_meaning
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
 from perceptive.streams.measuring import learn_scaling
@@ -54,7 +54,7 @@ class Stream:
     dtype: np.dtype[Any]
     threads: int
     skip: bool
-    remember_names: bool
+    remember_names: bool | str | None
     known_idf: NDArray[np.float32] | None = None
     log: Log = field(default_factory=Log)
 
@@ -71,19 +71,24 @@ class Stream:
             return self.format
         return replace(self.format, scaling=learn_scaling(self.files, self.format, self.threads))
 
-    def to_learn_from(self, live: bool = False) -> Stream:
-        """The stream as a model learns from it: scaled as asked, or as its format is by default.
+    def to_learn_from(self, live: bool = False, nameless: bool = False) -> Stream:
+        """The stream as a model learns from it: scaled and with names as asked, or as its format is by default.
 
         Parameters
         ----------
         live : bool
             Whether examples are to be learned from as they come, so that columns cannot be measured before.
+        nameless : bool
+            Whether they may come from a cache, which has no names of features.
         """
         format, once = self.format, not all(map(repeatable, self.files))
         if format.scale == "auto":
-            default = format.name in ("csv", "json", "arrow") and not live and not (once and format.name == "arrow")
+            default = format.name in NAMED_FEATURES and not live and not (once and format.name == "arrow")
             format = replace(format, scale="standard" if default else None)
-        stream = replace(self, format=format)
+        names = self.remember_names
+        if names is None and format.name in NAMED_FEATURES and not nameless:
+            names = "few"
+        stream = replace(self, format=format, remember_names=names)
         if format.scaling is None and format.scale is not None and (live or (once and format.name == "arrow")):
             raise ParameterError(
                 "{} measures the columns before the first example; train on a file, and go on from that model", "scale"
@@ -118,7 +123,7 @@ class Stream:
             self.dtype,
             threads=self.threads,
             skip=self.skip,
-            remember=self.remember_names,
+            remember=self.remember_names or False,
             log=self.log,
             **options,
         )
@@ -132,7 +137,7 @@ def open(
     dtype: DTypeLike = np.float64,
     threads: int | None = None,
     on_error: str = "stop",
-    remember_names: bool = False,
+    remember_names: bool | str | None = None,
     idf: NDArray[np.float32] | None = None,
     **how: Any,
 ) -> Stream:
@@ -154,8 +159,9 @@ def open(
         Threads that parse; by default one per processor. The result does not depend on it.
     on_error : {"stop", "skip"}
         At a broken line, raise, or go on and count it in ``stream.log.skipped``.
-    remember_names : bool
-        Keep the names of hashed features in ``stream.log.names``.
+    remember_names : bool, "few" or None
+        Keep the names of hashed features in ``stream.log.names``, or the first few thousand of them. None: a model that
+        learns from a table keeps a few, others none.
     idf : array of float32, optional
         2^bits factors of an earlier stream's ``idf``, where texts have idf; else the files are read once for them.
     **how

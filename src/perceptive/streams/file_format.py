@@ -105,9 +105,7 @@ class FileFormat:
 
     def __post_init__(self) -> None:
         if self.name in ("conll", "conllu"):
-            raise ParameterError(
-                "files of tokens in columns are for taggers; choose {}, or use streams.conll", Parameter("task", "tag")
-            )
+            raise ParameterError("files of tokens in columns are for taggers; choose {}", Parameter("task", "tag"))
         if self.name not in (*FORMATS, *ALIASES):
             known = ", ".join((*FORMATS, *ALIASES))
             raise ParameterError(f"{{}}: it must be one of {known}", Parameter("format", self.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import PurePath
 
 from perceptive.errors import ParameterError, literal
@@ -97,8 +98,8 @@ def guess_text(start: bytes) -> str:
     --------
     >>> guess_text(b"+1 1:0.5 3:2\n"), guess_text(b"1 | height:1.5\n"), guess_text(b"spam\thi\nspam\tyo\n")
     ('svmlight', 'vw', 'text')
-    >>> guess_text(b"age,colour,label\n31,red,1\n")
-    'csv'
+    >>> guess_text(b"age,colour,label\n31,red,1\n"), guess_text(b"Ada N\nleft V\n\nBob N\nsat V\n")
+    ('csv', 'conll')
     >>> guess_text(b"to be or not to be\n")
     Traceback (most recent call last):
     perceptive.streams.guessing.UnknownFormat: the format cannot be told from the first lines
@@ -111,7 +112,7 @@ def guess_text(start: bytes) -> str:
         return "svmlight"  # an empty file has no examples in any format
     found = [format for format, looks in LOOKS.items() if 2 * sum(map(looks, lines)) > len(lines)]  # some may be broken
     if not found:
-        found = _by_delimiter(lines)
+        found = ["conll"] if _is_columns(start) else _by_delimiter(lines)
     if len(found) != 1:
         may_be = f"may be {' or '.join(found)}" if found else "cannot be told from the first lines"
         raise UnknownFormat(f"the format {may_be}")
@@ -131,6 +132,13 @@ def _is_object(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _is_columns(start: bytes) -> bool:
+    """Whether tokens stand on lines of their own, in columns, and empty lines between sentences."""
+    widths = [len(line.split()) for line in start.strip(b"\n").split(b"\n")[:-1]]
+    longer = any(a and b for a, b in pairwise(widths))  # a sentence of several tokens
+    return longer and 0 in widths and len({0, *widths}) == 2 and max(widths) > 1
 
 
 def _is_fasttext(line: bytes) -> bool:

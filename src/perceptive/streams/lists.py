@@ -102,7 +102,7 @@ def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
         from perceptive.streams.json_lists import read_row_lists
 
         stream.log.__init__()  # type: ignore[misc]
-        parser = replace(stream.format, label=NO_LABEL).parser(stream.remember_names, idf=stream.idf)
+        parser = replace(stream.format, label=NO_LABEL).parser(bool(stream.remember_names), idf=stream.idf)
         return read_row_lists(stream.files, stream.log, stream.skip, parser, stream.dtype == np.float32, live)
     if stream.format.name != "svmlight":
         raise ValueError(
@@ -145,7 +145,7 @@ def _query_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
 def _query_blocks(stream: Stream, path: str, live: bool) -> Iterator[Examples]:
     """The lines of a file; broken ones that are skipped stand as candidates of weight 0."""
     single, log = stream.dtype == np.float32, stream.log
-    parser = stream.format.parser(stream.remember_names, MAX_FEATURES, stream.idf, queries=True)
+    parser = stream.format.parser(bool(stream.remember_names), MAX_FEATURES, stream.idf, queries=True)
 
     def work(block: Block) -> tuple[Any, ...]:
         try:

@@ -22,6 +22,7 @@ from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat, Header
 
 MOST_TOLD = 10  # complaints that are kept
+FEW_NAMES = 1 << 14  # of hashed features that models of tables remember anyhow, about
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -49,11 +50,12 @@ class Log:
         """Note something odd, once."""
         self.remarks.setdefault(kind, said)
 
-    def note_names(self, names: _core.InvertedIndex | None) -> None:
-        """Note the names of more hashed features."""
+    def note_names(self, names: _core.InvertedIndex | None, few: bool = False) -> None:
+        """Note the names of more hashed features; of ``few``, as long as they are."""
         if names is not None:
             self.names = self.names or _core.InvertedIndex()
-            self.names.merge(names)
+            if not few or len(self.names.buckets(1)) < FEW_NAMES:
+                self.names.merge(names)
 
     def note_several(self, n: int, first: list[str]) -> None:
         """Note that so many more lines have several labels."""
@@ -147,7 +149,7 @@ def parse(
     *,
     threads: int = 1,
     skip: bool = False,
-    remember: bool = False,
+    remember: bool | str = False,
     live: bool = False,
     ahead: bool = False,
     block: int | None = None,
@@ -170,8 +172,8 @@ def parse(
         Parse in so many threads; the result does not depend on it.
     skip : bool
         Leave out bad lines and log them; else the first one raises, after what precedes it has been given.
-    remember : bool
-        Log the names of hashed features.
+    remember : bool or "few"
+        Log the names of hashed features, or of the first of them.
     live : bool
         Give what there is as soon as it is there.
     ahead : bool
@@ -202,7 +204,7 @@ def parse(
 
     def begin(file: int, path: str, header: Header | None, lines: int) -> _Opened:
         log.columns = [] if header is None else list(header.columns)
-        return _Opened(file, path, format.parser(remember, limit, idf, header, only_text, queries), lines)
+        return _Opened(file, path, format.parser(bool(remember), limit, idf, header, only_text, queries), lines)
 
     def work(numbered: tuple[int, tuple[_Opened, Block]]) -> tuple[Any, ...]:
         number, (opened, one) = numbered
@@ -239,7 +241,7 @@ def parse(
             opened.line += lines
             log.lines += lines
             log.bytes += size
-            log.note_names(names)
+            log.note_names(names, remember == "few")
             yield parsed
             if said and not skip:
                 raise BrokenLine(said[0])

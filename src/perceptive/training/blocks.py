@@ -103,6 +103,9 @@ def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
     return rows
 
 
+QUERIES = "there are queries (qid:), which a classifier does not heed; to rank their lines, learn a ranker"
+
+
 class RowBlocks:
     """Blocks of labelled rows, for classifiers."""
 
@@ -115,6 +118,8 @@ class RowBlocks:
         """Examples that have a label."""
 
         def work(examples: Examples, number: int, file: int) -> Any:
+            if examples.qid is not None and examples.qid.max(initial=-1) >= 0:
+                stream.log.remark("queries", QUERIES)
             missing = examples.which == UNLABELLED
             unlabelled = int(np.count_nonzero(missing))
             if unlabelled:

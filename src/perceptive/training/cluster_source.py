@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.data.constant_feature import lengths_counted
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import Labels
@@ -38,6 +39,7 @@ class Parsed:
     unanswered: int
     skipped: int
     columns: list[str]
+    names: Any  # of hashed features, as arrays, or None
 
 
 class Facts(NamedTuple):
@@ -49,6 +51,7 @@ class Facts(NamedTuple):
     unanswered: int
     skipped: int
     columns: list[str]
+    names: Any
     labels: Labels  # different ones, and how many examples each has
     width: int
     met: NDArray[np.int64]  # columns, where they must be known
@@ -73,18 +76,17 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
         if away.any():
             held.append(read.block.take(np.flatnonzero(away)))
     rest, out = (kind.join(some, stream.dtype) if some else None for some in (taught, held))
-    return Parsed(rest, out, unanswered, stream.log.skipped, list(stream.log.columns))
+    names = None if stream.log.names is None else stream.log.names.to_arrays()
+    return Parsed(rest, out, unanswered, stream.log.skipped, list(stream.log.columns), names)
 
 
 def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
     """What must be known of a file."""
     block = parsed.taught
     n, held = (0 if part is None else len(part) for part in (block, parsed.held))
+    seen = parsed.unanswered, parsed.skipped, parsed.columns, parsed.names
     if block is None:
-        nothing = Labels([], np.empty(0, np.int64))
-        return Facts(
-            0, held, 0, parsed.unanswered, parsed.skipped, parsed.columns, nothing, 0, np.empty(0, np.int64), None
-        )
+        return Facts(0, held, 0, *seen, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
     labels, examples = kind.labels_of(block), kind.for_cache(block)
     counts = np.bincount(labels.which, minlength=len(labels.values))
     columns = np.empty(0, np.int64)
@@ -92,9 +94,7 @@ def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
         columns = np.unique(examples.indices).astype(np.int64)
     counted = Labels(labels.values, counts)
     rows, first = kind.count_rows(block), block.take(np.arange(1))
-    return Facts(
-        n, held, rows, parsed.unanswered, parsed.skipped, parsed.columns, counted, examples.width(), columns, first
-    )
+    return Facts(n, held, rows, *seen, counted, examples.width(), columns, first)
 
 
 def held_part(parsed: Parsed) -> Any:
@@ -184,6 +184,9 @@ class ClusterSource:
         self.labels = [label for label in values if label is not None]
         self.split = _Counted(self._facts, self)
         self.stream.log.columns = next((facts.columns for facts in self._facts if facts.columns), [])
+        for names in (facts.names for facts in self._facts if facts.names is not None):
+            index = _core.InvertedIndex.from_arrays(*names)
+            self.stream.log.note_names(index, self.stream.remember_names == "few")
         check_answers(self.stream, self.split.examples)
         if sum(facts.examples for facts in self._facts) == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")

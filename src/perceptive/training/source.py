@@ -95,7 +95,7 @@ class FileSource:
         self._cache: Cache | None = None
         self._lock: FileLock | None = None
         if cache is not None:
-            self._cache, self._lock = open_or_lock(cache, self._made_from, anew=stream.remember_names)
+            self._cache, self._lock = open_or_lock(cache, self._made_from, anew=bool(stream.remember_names))
         sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
         self.reads_first = self._needed or sum(sizes) <= memory
         self._failure: BaseException | None = None  # why there is no cache

@@ -78,7 +78,7 @@ class Classify(OfRows):
         if options.model:
             refuse_changes(options, learner, LinearParameters, OWN, "classes", "reference")
             learner.temperature = None  # it was that of other weights
-        return open_stream(options, learner, LinearParameters).to_learn_from(options.follow)
+        return open_stream(options, learner, LinearParameters).to_learn_from(options.follow, bool(options.cache))
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Rows as they arrive."""
@@ -215,7 +215,7 @@ class Classify(OfRows):
             if not found:
                 raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, tops))}")
             tops = found
-        return weights_of(tops)
+        return weights_of(tops, learner.space.hashed)
 
 
 def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[list[Any] | None, dict[str, Any]]:
@@ -281,13 +281,15 @@ def examined(source: FileSource, learner: Any) -> Opened:
     return Opened(source.stream.files, source.stream.log, parts())
 
 
-def weights_of(tops: dict[Any, Any]) -> tuple[dict[str, Any], str]:
-    """The heaviest features of each class, for machines and for people."""
+def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, Any], str]:
+    """The heaviest features of each class, for machines and for people; ``hashed``: they may lack names."""
     told = [{"class": one, "features": [f._asdict() for f in top]} for one, top in tops.items()]
     parts = []
     for one, top in tops.items():
         rows = [[f.name or f"#{f.column}", f"{f.weight:+.5g}", _shares(f)] for f in top]
         parts.append(f"{in_line(one)}\n{table(rows) if rows else 'no feature has a weight'}")
+    if hashed and any(f.name is None for top in tops.values() for f in top):
+        parts.append("# is the column of hashed features; train with --invert-hash to see their names")
     return {"weights": told}, "\n\n".join(parts)
 
 

@@ -123,7 +123,7 @@ def on_cluster(
     stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, **how: Any
 ) -> tuple[Any, Any, Player]:
     """A cluster, the files as its shards, and what plays them; raises for options that do not go with it."""
-    refused = {"--cache": options.cache, "--memory": options.memory, "--invert-hash": options.invert_hash}
+    refused = {"--cache": options.cache, "--memory": options.memory}
     for name, value in refused.items():
         if value:
             raise UsageError(f"{name} does not go with --cluster, whose workers hold the examples; leave it out")

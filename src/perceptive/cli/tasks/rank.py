@@ -140,7 +140,8 @@ class Rank(OfRows):
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features."""
-        return weights_of(heaviest(learner, options.top, options.hypothesis) if learner.vectors else {})
+        tops = heaviest(learner, options.top, options.hypothesis) if learner.vectors else {}
+        return weights_of(tops, learner.space.hashed)
 
 
 def ranking_parameters(

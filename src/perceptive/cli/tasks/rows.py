@@ -63,7 +63,7 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     common: dict[str, Any] = {
         "threads": options.threads,
         "on_error": options.on_error,
-        "remember_names": options.invert_hash,
+        "remember_names": options.invert_hash or None,
     }
     if learner is not None:
         return streams.open(
