@@ -11,8 +11,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # The same examples in every run, and no clock: a loaded machine is no failure. New examples are looked for by
 # `pytest --hypothesis-profile=search`.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.register_profile("brief", deadline=None, derandomize=True, max_examples=20)  # under the sanitizers
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("brief", deadline=None, derandomize=True, max_examples=10)  # under the sanitizers
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("repeatable")
 
