@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_wine
 
-from perceptive import LinearClassifier
+from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker
 from perceptive.data.column_sizes import odd_sizes
 from perceptive.errors import ScaleWarning
 
@@ -23,6 +23,15 @@ def test_a_fit_names_the_columns_and_the_cure():
     assert "column 'nonflavanoid_phenols'" in said
     with pytest.warns(ScaleWarning, match="column 12"):
         LinearClassifier().fit(sp.csr_array(wine.data), wine.target)
+
+
+@pytest.mark.parametrize("estimator", [KernelClassifier(epochs=1), LinearRanker(epochs=1), KernelRanker(epochs=1)])
+def test_every_estimator_of_columns_says_so(estimator):
+    X, y = load_wine(return_X_y=True)
+    lists = {} if isinstance(estimator, KernelClassifier) else {"qid": np.arange(len(y)) % 9}
+    with pytest.warns(ScaleWarning, match="column 12") as told:
+        estimator.fit(X, y, **lists)
+    assert [one.filename for one in told] == [__file__]
 
 
 def test_columns_of_about_one_size_pass_in_silence():

@@ -50,3 +50,9 @@ def test_frames_of_numbers_stay_as_they_are():
     clf = LinearClassifier().fit(FRAME[["size"]].assign(flag=FRAME["size"] > 0), Y)
     assert clf.feature_names_in_.tolist() == ["size", "flag"]
     assert clf.coef_.shape == (1, 2)
+
+
+def test_dates_are_words_as_in_a_csv_file():
+    frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=2), "size": [1.0, 2.0]})
+    names = LinearClassifier().fit(frame, [0, 1]).learner_.space.vocabulary.names()
+    assert names == ["day=2020-01-01 00:00:00", "size", "day=2020-01-02 00:00:00"]

@@ -140,13 +140,13 @@ def _count(bound: float) -> str:
 
 
 def certify(
-    learner: Learner, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, witness: Any = None, **how: Any
+    learner: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, witness: Any = None, **how: Any
 ) -> Certificate:
     """Make the certificate of a run.
 
     Parameters
     ----------
-    learner : any learner of `perceptive.learners`
+    learner : any learner of `perceptive.learners`, or an estimator
         That has learned.
     X, y : the data it learned from
         As for its `dataset`. Other data make the certificate hypothetical: what the theorem would allow a run on them.
@@ -155,7 +155,7 @@ def certify(
     witness : array of shape (n_features,) or (n_classes, n_features), bias last if it has one more column; or None
         A vector u to try beside those of the run (linear classifiers of one problem, and rankers).
     **how
-        What else the learner's `dataset` takes: ``sizes`` of lists, say.
+        What else the learner's `dataset` takes, or the estimator: ``sizes`` or ``qid`` of lists, say.
 
     Returns
     -------
@@ -176,6 +176,10 @@ def certify(
     >>> round(certify(ranker, [[[1.0, 0.0], [0.0, 1.0]]], [0]).bound, 6)
     1.0
     """
+    if hasattr(learner, "certificate"):  # an estimator, which knows how it reads its examples
+        how |= {} if witness is None else {"witness": witness}
+        made: Certificate = learner.certificate(X, y, sample_weight=sample_weight, **how)
+        return made
     with learner.lock.learning():  # no other thread teaches it meanwhile
         problems = learner.problems(witness)
         dataset = learner.dataset(X, y, sample_weight, grow=False, **how)

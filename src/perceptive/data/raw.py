@@ -63,7 +63,7 @@ def frame_columns(X: Any) -> Columns:
 
 
 def has_words(X: Any) -> bool:
-    """Whether a data frame or a table has a column of strings, or one that is declared categorical.
+    """Whether a data frame or a table has a column of strings or dates, or one that is declared categorical.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def has_words(X: Any) -> bool:
         return True
     kinds = {name: str(X[name].dtype).lower() for name in X.columns}
     return any(
-        kind.startswith(("categor", "str", "enum"))
+        kind.startswith(("categor", "str", "enum", "date", "timedelta", "period"))
         or (kind == "object" and any(isinstance(value, str) for value in X[name]))
         for name, kind in kinds.items()
     )

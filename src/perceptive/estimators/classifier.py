@@ -85,7 +85,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         classes, which = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y has one class only, {classes[0]!r}: a classifier needs examples of at least 2 classes to fit"
+                f"y has one class only, {classes.item()!r}: a classifier needs examples of at least 2 classes to fit"
             )
         weights = example_weights(y, classes, self.class_weight, sample_weight)
         learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)

@@ -122,6 +122,8 @@ class KernelClassifier(
         if held is not None and alpha_init is not None:
             alpha_init = np.delete(as_floats(alpha_init, "alpha_init"), held.rows, axis=0)
         dataset = learner.dataset(*taught, epochs=training.epochs, alpha_init=alpha_init)
+        if not as_kernel(self.kernel).pairwise:
+            self._warn_of_sizes(taught[0])
 
         def accuracy() -> float:
             assert held is not None

@@ -13,10 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify, certify_datasets
-from perceptive.data.column_sizes import odd_sizes
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
-from perceptive.errors import Parameter, ParameterError, ScaleWarning
+from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_on_cluster
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
@@ -149,13 +148,6 @@ class LinearClassifier(
         if self.certify:
             self.certificate_ = certify(learner, *taught)
         return self
-
-    def _warn_of_sizes(self, X: Any) -> None:
-        """Say where columns differ much in size: rows are taken as they are."""
-        said = None if is_dicts(X) else odd_sizes(X, getattr(self, "feature_names_in_", None))
-        if said is not None:
-            cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
-            warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=5)
 
     @nothing_half_learned
     def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:

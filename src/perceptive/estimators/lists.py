@@ -66,6 +66,8 @@ class RankerMixin(RunMixin[Learner]):
         X, grades, sizes = _pick(lists, taught)
         weights = take(weights, taught)
         dataset = learner.dataset(X, grades, weights, sizes=sizes, epochs=training.epochs)
+        if not self._one_set:
+            self._warn_of_sizes(X)
         if not dataset.present.any():
             raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
         X_held, grades_held, sizes_held = _pick(lists, np.flatnonzero(held))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -14,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive import _core
 from perceptive.certificates import Certificate
+from perceptive.data.column_sizes import odd_sizes
 from perceptive.data.dataset import Dataset
 from perceptive.declarations import Checked
+from perceptive.errors import ScaleWarning
 from perceptive.estimators.data import roomy
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
@@ -114,6 +117,14 @@ class RunMixin(Generic[Learner]):
         source = InMemory(dataset, training.shuffle, held_out)
         with progress_bar(self.progress, training.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report, threads=threads_of(training))
+
+    def _warn_of_sizes(self, X: Any) -> None:
+        """Say where the columns of a matrix differ much in size: rows are taken as they are."""
+        matrix = getattr(X, "ndim", 0) == 2 and X.dtype in (np.float32, np.float64)
+        said = odd_sizes(X, getattr(self, "feature_names_in_", None)) if matrix else None
+        if said is not None:
+            cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
+            warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=5)
 
     def new_learner(self) -> Learner:
         """A learner of these parameters, which has learned nothing; raises for what cannot be."""
