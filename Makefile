@@ -45,9 +45,9 @@ browser:
 	    && { echo "installing chromium, for the tests of the page …"; apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null; } \
 	    || echo "the tests of the page need Chromium, and skip without it: sudo apt-get install chromium"
 
-# All that is compiled comes first; then what takes both cores runs alone, and what takes one beside another.
-test: $(CORE) $(TEST) browser ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
-	@$(MAKE) --no-print-directory -j2 lint sanitized traced fuzzers
+# All that is compiled comes first, while packages are fetched; then what takes both cores runs alone, and what takes one beside another.
+test: $(CORE) ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
+	@$(MAKE) --no-print-directory -j3 lint browser sanitized traced fuzzers
 	$(BIN)/python -m pytest -n auto
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory -j2 races fuzz-brief
@@ -145,10 +145,10 @@ $(call with,sanitize); \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'
 endef
 
-sanitized: $(CORE) $(TEST)
+sanitized: $(CORE)
 	$(call instrumented,sanitize,SANITIZE)
 
-sanitize: sanitized ## the tests marked core, against a core built with ASan and UBSan
+sanitize: sanitized $(TEST) ## the tests marked core, against a core built with ASan and UBSan
 	@$(SANITIZED); export PERCEPTIVE_INPUTS=2000; \
 	sanitized() { $$base -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -n auto -m "core and not slow and not once" \
 	    -k "not scikit_learn" --hypothesis-profile=brief -q "$$@"; }; \
@@ -158,10 +158,10 @@ sanitize: sanitized ## the tests marked core, against a core built with ASan and
 # The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
 # randomised (setarch -R): the runtime wants some of them for itself.
 SECONDS ?= 5
-traced: $(CORE) $(TEST)
+traced: $(CORE)
 	$(call instrumented,races,RACES)
 
-races: traced ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
+races: traced $(TEST) ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
 	@$(call with,races); \
 	export OPENBLAS_NUM_THREADS=1; \
 	export TSAN_OPTIONS="halt_on_error=0 exitcode=66" PERCEPTIVE_STRESS=$(SECONDS); \
@@ -180,7 +180,7 @@ fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs eac
 
 RUNS ?= 100000
 SEED ?= 0
-fuzz-models: sanitized ## files of models, checkpoints and caches with RUNS changed inputs, by SEED, against the sanitized core
+fuzz-models: sanitized $(TEST) ## files of models, checkpoints and caches with RUNS changed inputs, by SEED, against the sanitized core
 	@$(SANITIZED); $$base -S fuzz/models.py --runs $(RUNS) --seed $(SEED)
 
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))

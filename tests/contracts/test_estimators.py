@@ -52,6 +52,7 @@ def answers(name, model):
     return [str(answer) for answer in model.predict(ESTIMATORS[name][1])]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_same_data_and_seed_give_the_same_model(name):
     one, other = fitted(name), fitted(name)
@@ -59,6 +60,7 @@ def test_the_same_data_and_seed_give_the_same_model(name):
         assert str(first) == str(second)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("way", ["file", "pickle", "deepcopy"])
 def test_a_copy_is_the_same(name, way, tmp_path):

@@ -89,6 +89,7 @@ def test_a_copy_goes_on_as_the_original(case, way, tmp_path):
     assert answers(half, case) == answers(whole, case)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("n", [1, 2, 5, 50])
 def test_shards_partition(case, n):
     dataset = case.make().dataset(case.X, case.y)

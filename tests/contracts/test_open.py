@@ -39,6 +39,7 @@ def test_streams_open_and_training_closes(case):
     assert learner.open
 
 
+@pytest.mark.once
 @every
 def test_the_flag_is_part_of_the_model(case, tmp_path):
     for learner in (trained(case), case.make()):

@@ -35,6 +35,7 @@ def test_block_features_equal_joint_multiclass():
     assert joint.score(X, y.tolist()) == clf.score(X, y)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("rule", ["perceptron", "pa1", "pa2"])
 def test_the_block_kernel_equals_kernel_multiclass(rule):
     """K((x, t), (x', t')) = k(x, x')·[t = t']: the same mistakes, coefficients and answers, exactly on integers."""

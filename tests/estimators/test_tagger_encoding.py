@@ -20,6 +20,7 @@ from tagger_data import X_TEST, Y_TEST, X, Y
 pytestmark = pytest.mark.core
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("scheme", ["bio", "iob1"])
 def test_an_encoding_stays_within(scheme, tmp_path):
     y = [schemes.convert(labels, "bio", scheme) for labels in Y]

@@ -217,6 +217,7 @@ def test_long_texts_with_many_repeats(parts, options):
     assert rows_of(*TextFeatures(**options).encode([text])) == [twin(text, options)]
 
 
+@pytest.mark.once
 def test_batches_do_not_show():
     """Buffers are kept from text to text, and the lock is taken between batches."""
     texts = [f"text {i} " * (i % 7) + "é" * (i % 3) for i in range(10_000)] + ["word " * 1_000_000, "after"]

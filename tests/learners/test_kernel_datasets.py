@@ -109,6 +109,7 @@ CASES = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
 @pytest.mark.parametrize(("epochs", "stop"), [(1, 2), (3, 1), (3, 6), (3, 11)])
@@ -140,6 +141,7 @@ class Keeper:
             raise Interrupted
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("case", ["vectors", "delta", "strings, delta", "functions", "forget"])
 def test_a_training_run_is_resumed_from_any_checkpoint(case, tmp_path):
     kernel, X, options = CASES[case]

@@ -20,6 +20,7 @@ def digits():
     return X / 16.0, y
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
 def test_small_weights_go(digits, multiclass, tmp_path):
     X, y = (part[digits[1] < 5] for part in digits)
@@ -38,6 +39,7 @@ def test_small_weights_go(digits, multiclass, tmp_path):
     assert model.certificate(X, y).holds == again.certificate(X, y).holds
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("precision", "share", "lost"), [("float16", 0.62, 0.001), ("int8", 0.45, 0.01)])
 def test_short_weights(digits, precision, share, lost, tmp_path):
     X, y = np.tile(digits[0], 20), digits[1]

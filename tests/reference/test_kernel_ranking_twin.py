@@ -174,6 +174,7 @@ def lists():
     return X, [int(np.argmax(xs @ w)) if i % 9 else 0 for i, xs in enumerate(X)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pairs", PAIRS)
 @pytest.mark.parametrize("delta", [0.0, 1.0])

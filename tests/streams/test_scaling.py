@@ -107,6 +107,7 @@ def test_columns_beyond_a_limit_stay_as_they_are():
     assert FileFormat(name="vw").parser().measure(b"1 | \xff:2 a:3\n").names == ["a"]
 
 
+@pytest.mark.once
 def test_threads_and_formats_make_no_difference(tmp_path):
     columns = {**COLUMNS, "wide": rng.normal(1, 1, N)}
     path = table(tmp_path / "a.csv", list(range(N)) * 150, columns)

@@ -32,6 +32,7 @@ def file(tmp_path_factory, rows):
     return path
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
 @pytest.mark.parametrize("how", [{}, {"mixing": "mistakes"}, {"validation_fraction": 0.2}, {"rule": "arow"}])
 def test_threads_change_nothing(rows, multiclass, how):

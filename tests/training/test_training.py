@@ -265,6 +265,7 @@ def killed_and_resumed(path, stop, source_of, training, **parameters):
     return run
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("holdout", [0.0, 0.2])
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize(
