@@ -140,7 +140,7 @@ STRINGS := tests/streams/% tests/features/% tests/models/%
 CORE_TESTS = $(sort $(shell grep -rl --include='test_*.py' mark.core tests))
 define SANITIZED
 $(call with,sanitize); \
-	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 UBSAN_OPTIONS=print_stacktrace=1; \
+	export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1; \
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'
 endef

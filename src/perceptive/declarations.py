@@ -8,7 +8,7 @@ its groups, checked and frozen. An estimator that inherits groups takes their pa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, dataclass_transform
@@ -170,6 +170,11 @@ def whole(minimum: int, none: str | None = None, maximum: int = 2**31 - 1) -> Ch
 def anything(value: Any) -> str | None:
     """Whatever is checked elsewhere."""
     return None
+
+
+def a_label(value: Any) -> str | None:
+    """What can be the label of an example, or None."""
+    return None if isinstance(value, Hashable) else "a label, or None"
 
 
 def or_word(word: str, otherwise: Check) -> Check:

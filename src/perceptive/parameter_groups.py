@@ -12,6 +12,7 @@ from typing import Any
 from perceptive import roles
 from perceptive.declarations import (
     Group,
+    a_label,
     anything,
     boolean,
     jobs,
@@ -312,7 +313,7 @@ class LinearGroup(
     reference: Any = parameter(
         None,
         "ovr: the class that has no problem of its own and wins when no other does",
-        anything,
+        a_label,
         kind="label or None",
     )
 

@@ -193,7 +193,7 @@ def test_probabilities_are_calibrated():
         assert p.sum(axis=1) == pytest.approx(1)
         best = [tagger.classes_.index(label) for label in labels]
         assert (p[np.arange(len(best)), best] >= p.max(axis=1) - 1e-12).all()
-    with pytest.raises(AttributeError, match="probability=True"):
+    with pytest.raises(ValueError, match="probability=True"):
         SequenceTagger(template="hmm").fit(X, Y).predict_proba(X)
 
 

@@ -27,7 +27,8 @@ LINEAR = [
     ("history", {"mistakes": [1, 2], "updates": [1], "loss": [1.0]}), ("class_kind", "<U0"), ("class_kind", "<U"),
     ("class_kind", "<i8"), ("class_kind", "<U1000000000000"), ("class_kind", "V8"), ("class_kind", 3),
     ("class_kind", "1" * 5000), ("class_kind", "(" * 300), ("class_kind", "<U1,<U1"),
-    ("n_features_in_", 1.5), ("feature_names_in_", [1]), ("parameters", []), ("estimator", {"colour": 1}),
+    ("n_features_in_", 1.5), ("feature_names_in_", [1]), ("parameters", []), ("parameters", {"reference": [1]}),
+    ("estimator", {"colour": 1}),
 ]  # fmt: skip
 KERNEL = [
     ("asked", 3), ("asked", {"kernel": "Linear"}), ("kernel", {"kernel": "Sum", "parameters": {"k1": 3, "k2": None}}),

@@ -232,7 +232,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         """
         check_is_fitted(self, "learner_")
         if self.learner_.temperature is None:
-            raise AttributeError("predict_proba needs probability=True when the tagger is fitted")
+            raise ParameterError("predict_proba needs {} when the tagger is fitted", Parameter("probability", True))
         return label_probabilities(self.learner_, X)
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
