@@ -211,18 +211,23 @@ class Columns {
             known_[b].assign(static_cast<std::size_t>(symbols_[b].size()) * of_base_[b].size(), LATER);
     }
 
+    // The number of a string of a base column; one that is new gets its derived values, too.
+    Id meet(int b, std::string_view word) {
+        const auto base = static_cast<std::size_t>(b);
+        const Id known = symbols_[base].size(), i = symbols_[base].add(word);
+        if (i < known) return i;
+        Readings readings(word);
+        for (const int d : of_base_[base]) known_[base].push_back(value(d, readings, true));
+        return i;
+    }
+
     // ids[0 .. width) for one token with the given cells. Unknown strings get numbers if `grow`, else no value.
     void token(const std::string_view* cells, bool grow, Id* ids) {
         for (int b = 0; b < n_base_; ++b) {
             const auto base = static_cast<std::size_t>(b);
-            Symbols& names = symbols_[base];
-            Id i = names.find(cells[b]);
+            Id i = symbols_[base].find(cells[b]);
             const std::vector<int>& mine = of_base_[base];
-            if (i < 0 && grow) {
-                i = names.add(cells[b]);
-                Readings readings(cells[b]);
-                for (const int d : mine) known_[base].push_back(value(d, readings, true));
-            }
+            if (i < 0 && grow) i = meet(b, cells[b]);
             if (i >= 0) {
                 ids[b] = i + FIRST_ID;
                 for (std::size_t j = 0; j < mine.size(); ++j) ids[n_base_ + mine[j]] = known(b, i, j);

@@ -19,6 +19,17 @@ class Encoder {
         for (i64 i = 0; i < batch.size(); ++i) add(batch, i, data);
     }
 
+    // Let the model know the strings of a batch.
+    void meet(const TokenBatch& batch) {
+        for (i64 i = 0; i < batch.size(); ++i) {
+            window_.resize(model_.columns, batch.tokens(i));
+            for (i64 t = 0; t < batch.tokens(i); ++t) {
+                if (const std::string_view* cells = batch.cells(i, t)) model_.columns.token(cells, true, window_.at(t));
+                batch.features(i, t, [&](std::string_view name, float) { model_.raw.add(name); });
+            }
+        }
+    }
+
     // All sentences are there: rare features go, and the others get the rows of weights that they have.
     void finish(Sentences& data, i64 min_count) const {
         data.rows.state = data.state.finish(min_count, [&](Key key) { return model_.state.rows.find(key); });

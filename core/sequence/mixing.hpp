@@ -139,8 +139,9 @@ class SequenceMixture {
         weighted_updates += other.weighted_updates;
     }
 
-    // v ← v + step/Σ ω, and what belongs to it; the sentences that the shards have played get the rows that are new.
-    void apply(SequenceModel& model, SentenceRows& in) const {
+    // v ← v + step/Σ ω, and what belongs to it; the sentences that the shards have played, if they are here, get the
+    // rows that are new.
+    void apply(SequenceModel& model, SentenceRows* in) const {
         model.unpack();
         for (const bool pairs : {false, true}) {
             require((pairs ? model.w.edge : model.w.state).size() == base[pairs], "the model has learned meanwhile");
@@ -167,12 +168,98 @@ class SequenceMixture {
         }
         model.run.mix(run, weight, weighted_updates, 0.0, heaviest);
         model.fingerprint += fingerprint;
-        std::vector<std::int32_t>* const of[3] = {&in.state, &in.edge, &in.segment};
+        if (!in) return;
+        std::vector<std::int32_t>* const of[3] = {&in->state, &in->edge, &in->segment};
         for (int k = 0; k < 3; ++k)
             for (const auto& [f, r] : given_[k]) {
                 require(f < of[k]->size(), "these are the rows of other sentences");
                 (*of[k])[f] = r;
             }
+    }
+
+    // For a way through a network, to who does not have the sentences.
+    Arrays state() const {
+        Arrays arrays;
+        for (const bool pairs : {false, true}) {
+            const std::string prefix = pairs ? "edge" : "state";
+            std::vector<std::int32_t> in, ids, lengths;
+            for (const FeatureName& name : names[pairs]) {
+                in.push_back(name.template_index), lengths.push_back(static_cast<std::int32_t>(name.ids.size()));
+                ids.insert(ids.end(), name.ids.begin(), name.ids.end());
+            }
+            arrays.emplace_back(prefix + ".key", keys[pairs]);
+            arrays.emplace_back(prefix + ".template", narrowest(in));
+            arrays.emplace_back(prefix + ".values", narrowest(ids));
+            arrays.emplace_back(prefix + ".lengths", narrowest(lengths));
+        }
+        for (const WeightKind kind : KINDS) {
+            const ChangedRows& rows = changed[static_cast<std::size_t>(kind)];
+            const std::string prefix = "changed" + std::to_string(static_cast<int>(kind));
+            std::vector<std::int32_t> row, count, column;
+            std::vector<float> step, spread;
+            for (std::size_t i = 0; i < rows.row.size(); ++i) {
+                row.push_back(static_cast<std::int32_t>(rows.row[i] - (i ? rows.row[i - 1] : 0)));  // mostly small
+                count.push_back(static_cast<std::int32_t>(rows.start[i + 1] - rows.start[i]));
+            }
+            for (const ChangedRows::Change& by : rows.change)
+                column.push_back(by.column), step.push_back(by.step), spread.push_back(by.spread);
+            arrays.emplace_back(prefix + ".row", narrowest(row));
+            arrays.emplace_back(prefix + ".count", narrowest(count));
+            arrays.emplace_back(prefix + ".column", narrowest(column));
+            arrays.emplace_back(prefix + ".step", std::move(step));
+            arrays.emplace_back(prefix + ".spread", std::move(spread));
+        }
+        arrays.emplace_back(
+            "counts", std::vector<i64>{run.rounds, run.mistakes, run.updates, run.touched, base[0], base[1],
+                                       changed[0].width, changed[1].width, changed[2].width});
+        arrays.emplace_back("sums", std::vector<double>{run.criterion, run.clock, run.radius2, weight, heaviest,
+                                                        weighted_updates});
+        arrays.emplace_back("fingerprint", std::vector<std::uint64_t>{fingerprint});
+        return arrays;
+    }
+
+    explicit SequenceMixture(const ArrayViews& arrays) {
+        constexpr const char* wrong = "a mixture has arrived damaged";
+        for (const bool pairs : {false, true}) {
+            const std::string prefix = pairs ? "edge" : "state";
+            const Numbers in(arrays, prefix + ".template"), ids(arrays, prefix + ".values");
+            const Numbers lengths(arrays, prefix + ".lengths");
+            keys[pairs] = arrays.get<Key>(prefix + ".key").copy();
+            require(in.size() == keys[pairs].size() && lengths.size() == in.size(), wrong);
+            std::size_t at = 0;
+            for (std::size_t r = 0; r < in.size(); ++r) {
+                names[pairs].push_back({in[r], {}});
+                for (std::int32_t n = lengths[r]; n > 0; --n) {
+                    require(at < ids.size(), wrong);
+                    names[pairs].back().ids.push_back(ids[at++]);
+                }
+            }
+        }
+        const auto counts = arrays.get<i64>("counts").copy();
+        const auto sums = arrays.get<double>("sums").copy();
+        require(counts.size() == 9 && sums.size() == 6, wrong);
+        run.rounds = counts[0], run.mistakes = counts[1], run.updates = counts[2], run.touched = counts[3];
+        base[0] = counts[4], base[1] = counts[5];
+        run.criterion = sums[0], run.clock = sums[1], run.radius2 = sums[2];
+        weight = sums[3], heaviest = sums[4], weighted_updates = sums[5];
+        fingerprint = arrays.get<std::uint64_t>("fingerprint").copy().at(0);
+        for (const WeightKind kind : KINDS) {
+            const auto k = static_cast<std::size_t>(kind);
+            const std::string prefix = "changed" + std::to_string(k);
+            const Numbers row(arrays, prefix + ".row"), count(arrays, prefix + ".count");
+            const Numbers column(arrays, prefix + ".column");
+            const auto step = arrays.get<float>(prefix + ".step"), spread = arrays.get<float>(prefix + ".spread");
+            require(row.size() == count.size() && column.size() == step.size && column.size() == spread.size, wrong);
+            changed[k].width = counts[6 + k];
+            i64 r = 0;
+            for (std::size_t i = 0, at = 0; i < row.size(); ++i) {
+                for (std::int32_t n = count[i]; n > 0; --n, ++at) {
+                    require(at < column.size(), wrong);
+                    changed[k].change.push_back({column[at], step.data[at], spread.data[at]});
+                }
+                changed[k].close_row(r += row[i]);
+            }
+        }
     }
 
     Progress run;  // of all shards together

@@ -36,6 +36,25 @@ inline Symbols take_symbols(const ArrayViews& arrays, const std::string& prefix)
     return Symbols(reinterpret_cast<const char*>(blob.data), blob.size, offsets.data(), offsets.size());
 }
 
+// The strings that a model knows: of the columns that are given, and names of features.
+inline Arrays strings_of(const SequenceModel& model) {
+    Arrays arrays;
+    for (int b = 0; b < model.columns.base(); ++b)
+        put_symbols(arrays, "column" + std::to_string(b), model.columns.symbols(b));
+    put_symbols(arrays, "raw", model.raw);
+    return arrays;
+}
+
+// Let a model know the strings of another; those that are new come behind, in their order.
+inline void meet_strings(SequenceModel& model, const ArrayViews& arrays) {
+    for (int b = 0; b < model.columns.base(); ++b) {
+        const Symbols words = take_symbols(arrays, "column" + std::to_string(b));
+        for (Id i = 0; i < words.size(); ++i) model.columns.meet(b, words.name(i));
+    }
+    const Symbols names = take_symbols(arrays, "raw");
+    for (Id i = 0; i < names.size(); ++i) model.raw.add(names.name(i));
+}
+
 // The rows of one kind, without their zeros.
 struct StoredRows {
     std::vector<std::int32_t> in;  // template
@@ -220,15 +239,16 @@ inline Arrays state_of(const SequenceModel& model, const LabelWeights* vector, d
     Arrays arrays;
     const LabelWeights& w = vector ? *vector : model.w;
     const LabelWeights* sum = vector ? nullptr : &model.sum;
+    const bool sums = sum && model.run.clock > 0;  // else all are zero
     if (!vector) threshold = 0.0;
-    put_rows(arrays, "state", sparse_rows(model, w, sum, false, threshold), sum != nullptr);
-    put_rows(arrays, "edge", sparse_rows(model, w, sum, true, threshold), sum != nullptr);
+    put_rows(arrays, "state", sparse_rows(model, w, sum, false, threshold), sums);
+    put_rows(arrays, "edge", sparse_rows(model, w, sum, true, threshold), sums);
     if (model.trigrams) {
         const auto put_triples = [&](const char* name, const RowStore& from) {
             arrays.emplace_back(name, std::vector<float>(from.row(0), from.row(0) + from.width()));
         };
         put_triples("triple.weight", w.triple);
-        if (sum) put_triples("triple.sum", sum->triple);
+        if (sums) put_triples("triple.sum", sum->triple);
     }
     for (int c = 0; c < model.columns.width(); ++c)
         put_symbols(arrays, "column" + std::to_string(c), model.columns.symbols(c));

@@ -83,33 +83,44 @@ struct FeatureSet {
         numbers.release();
         std::vector<std::int32_t> row(key.size());
         for (std::size_t i = 0; i < key.size(); ++i) row[i] = row_of(key[i]);
-        if (min_count > 1) {
-            std::vector<std::int32_t> moved(key.size(), -1);
-            std::size_t kept = 0;
-            for (std::size_t i = 0; i < key.size(); ++i) {
-                if (count[i] < min_count && row[i] < 0) continue;
-                key[kept] = key[i], seen_at[kept] = seen_at[i], seen_in[kept] = seen_in[i], row[kept] = row[i];
-                moved[i] = static_cast<std::int32_t>(kept++);
-            }
-            key.resize(kept), seen_at.resize(kept), seen_in.resize(kept), row.resize(kept);
-            std::size_t out = 0;
-            i64 at = 0;
-            for (std::size_t t = 0; t + 1 < start.size(); ++t) {
-                for (const i64 end = start[t + 1]; at < end; ++at) {
-                    const std::int32_t to = moved[number[at]];
-                    if (to < 0) continue;
-                    if (!value.empty()) value[out] = value[at];
-                    number[out++] = to;
-                }
-                start[t + 1] = static_cast<i64>(out);
-            }
-            number.resize(out);
-            number.shrink_to_fit();
-            if (!value.empty()) value.resize(out);
-        }
+        if (min_count > 1) drop(row, [&](std::size_t i) { return count[i] < min_count; });
         std::vector<std::int32_t>().swap(count);
         key.shrink_to_fit(), seen_at.shrink_to_fit(), seen_in.shrink_to_fit();
         return row;
+    }
+
+    // How often each feature is seen, by number.
+    std::vector<i64> counted() const {
+        std::vector<i64> times(key.size(), 0);
+        for (const std::int32_t i : number) ++times[i];
+        return times;
+    }
+
+    // Features that `goes` names by number go, unless they have a row.
+    template <class Goes>
+    void drop(std::vector<std::int32_t>& row, Goes goes) {
+        std::vector<std::int32_t> moved(key.size(), -1);
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < key.size(); ++i) {
+            if (row[i] < 0 && goes(i)) continue;
+            key[kept] = key[i], seen_at[kept] = seen_at[i], seen_in[kept] = seen_in[i], row[kept] = row[i];
+            moved[i] = static_cast<std::int32_t>(kept++);
+        }
+        key.resize(kept), seen_at.resize(kept), seen_in.resize(kept), row.resize(kept);
+        std::size_t out = 0;
+        i64 at = 0;
+        for (std::size_t t = 0; t + 1 < start.size(); ++t) {
+            for (const i64 end = start[t + 1]; at < end; ++at) {
+                const std::int32_t to = moved[number[at]];
+                if (to < 0) continue;
+                if (!value.empty()) value[out] = value[at];
+                number[out++] = to;
+            }
+            start[t + 1] = static_cast<i64>(out);
+        }
+        number.resize(out);
+        number.shrink_to_fit();
+        if (!value.empty()) value.resize(out);
     }
 };
 

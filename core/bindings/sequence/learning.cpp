@@ -68,6 +68,17 @@ Sentences* Tagger::encode(nb::list X, nb::list y, nb::dict index, const std::vec
     return data.release();
 }
 
+void Tagger::meet(nb::list X) {
+    TokenReader reader(model_.columns.base(), true);
+    Encoder encoder(model_);
+    const i64 n = static_cast<i64>(nb::len(X));
+    for (i64 begin = 0; begin < n; begin += BATCH) {
+        reader.batch.clear();
+        for (i64 i = begin; i < std::min(n, begin + BATCH); ++i) reader.sentence(X[i], i);
+        edit([&](SequenceModel&) { encoder.meet(reader.batch); });
+    }
+}
+
 void Tagger::play(const Sentences& data, SentenceRows& rows, Vector<const i64> order, const std::string& rule,
                   double learning_rate, double margin, double C, bool hamming, i64 k, bool averaged, i64 beam,
                   i64 batch, int threads) {

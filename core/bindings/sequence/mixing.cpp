@@ -1,6 +1,7 @@
 // Sequence models are replicated, learn apart, and are mixed.
 #include "sequence/mixing.hpp"
 
+#include "bindings/sequence/named_arrays.hpp"
 #include "bindings/sequence/tagger.hpp"
 
 using namespace nb::literals;
@@ -27,10 +28,17 @@ void bind_sequence_mixing(nb::module_& m) {
             "other"_a, "Let others join.")
         .def(
             "apply",
-            [](const SequenceMixture& self, Tagger& model, SentenceRows& rows) {
+            [](const SequenceMixture& self, Tagger& model, SentenceRows* rows) {
                 model.edit([&](SequenceModel& to) { self.apply(to, rows); });
             },
-            "model"_a, "rows"_a, "Move the model that they started from, and tell the sentences of rows that are new.")
+            "model"_a, "rows"_a.none(),
+            "Move the model that they started from, and tell the sentences, if they are here, of rows that are new.")
+        .def("__copy__", [](const SequenceMixture& self) { return SequenceMixture(self); })
+        .def("__getstate__", [](const SequenceMixture& self) { return to_dict(self.state()); })
+        .def("__setstate__",
+             [](SequenceMixture& self, const nb::dict& state) {
+                 new (&self) SequenceMixture(NamedArrays(state).views());
+             })
         .def_ro("run", &SequenceMixture::run, "Of all shards.");
     m.def(
         "replica_of",

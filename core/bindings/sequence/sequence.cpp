@@ -1,4 +1,7 @@
 // Sequence models: learning and prediction.
+#include <unordered_set>
+
+#include "bindings/sequence/named_arrays.hpp"
 #include "bindings/sequence/tagger.hpp"
 #include "sequence/inspection.hpp"
 #include "sequence/model_state.hpp"
@@ -18,35 +21,32 @@ auto editing(void (SequenceModel::*method)(Args...)) {
 }
 
 nb::dict arrays_of(Tagger& tagger, const LabelWeights* vector, double threshold) {
-    Arrays arrays = tagger.ask(
-        vector, [&](const SequenceModel& model, const LabelWeights&) { return state_of(model, vector, threshold); });
-    nb::dict state;
-    for (auto& [name, array] : arrays)
-        std::visit([&, &key = name](auto& values) { state[key.c_str()] = to_numpy(std::move(values)); }, array);
-    return state;
-}
-
-// Add the view of an array, if it has numbers of one of these types.
-template <class... T>
-bool add(ArrayViews& views, const std::string& name, const ReadOnly& array, const std::variant<View<T>...>*) {
-    const auto add_as = [&](auto type) {
-        if (array.dtype() != nb::dtype<decltype(type)>()) return false;
-        views.add(name, View<decltype(type)>{static_cast<const decltype(type)*>(array.data()), array.size()});
-        return true;
-    };
-    return (add_as(T{}) || ...);
+    return to_dict(tagger.ask(
+        vector, [&](const SequenceModel& model, const LabelWeights&) { return state_of(model, vector, threshold); }));
 }
 
 void restore(Tagger& tagger, const nb::dict& state) {
-    ArrayViews views;
-    std::vector<ReadOnly> arrays;  // kept alive
-    for (const auto& [key, value] : state) {
-        const ReadOnly& array = arrays.emplace_back(nb::cast<ReadOnly>(value, false));
-        const AnyView* types = nullptr;
-        require(array.ndim() == 1 && add(views, nb::cast<std::string>(key), array, types),
-                "an array of another type than it should have");
-    }
-    tagger.edit([&](SequenceModel& model) { restore_state(model, views); });
+    const NamedArrays arrays(state);
+    tagger.edit([&](SequenceModel& model) { restore_state(model, arrays.views()); });
+}
+
+// What is seen how often: for each kind of features their keys, and how often each comes.
+nb::dict tally_of(const Sentences& data) {
+    nb::dict found;
+    for (const auto& [name, set] : {std::pair{"state", &data.state}, {"edge", &data.edge}, {"segment", &data.segment}})
+        found[name] = nb::make_tuple(to_numpy(std::vector<Key>(set->key)), to_numpy(set->counted()));
+    return found;
+}
+
+// The features with these keys go, but those that have a row of weights.
+void drop(Sentences& data, Vector<const Key> state, Vector<const Key> edge, Vector<const Key> segment) {
+    const auto without = [](FeatureSet& set, const Vector<const Key>& rare, std::vector<std::int32_t>& row) {
+        const std::unordered_set<Key> gone(rare.data(), rare.data() + rare.size());
+        set.drop(row, [&](std::size_t i) { return gone.count(set.key[i]) > 0; });
+    };
+    without(data.state, state, data.rows.state);
+    without(data.edge, edge, data.rows.edge);
+    without(data.segment, segment, data.rows.segment);
 }
 
 nb::list heaviest_of(Tagger& tagger, const LabelWeights* vector, i64 n) {
@@ -87,6 +87,9 @@ void bind_sequence(nb::module_& m) {
         .def_ro("rows", &Sentences::rows, nb::rv_policy::reference_internal,
                 "The rows of their features in the model that encoded them.")
         .def_prop_ro("tokens", &Sentences::tokens)
+        .def("tally", &tally_of, "For each kind of features their keys, and how often each is seen.")
+        .def("drop", &drop, "state"_array, "edge"_array, "segment"_array,
+             "Leave out features with these keys, but those that have weights.")
         .def("weigh", &Sentences::weigh, "weights"_a, "Give each sentence a weight: how much its updates count.")
         .def_prop_ro("fingerprint",
                      [](const Sentences& s) {
@@ -130,6 +133,21 @@ void bind_sequence(nb::module_& m) {
         .def("keep_journal", editing(&SequenceModel::keep_journal), "max_voters"_a)
         .def("encode", &Tagger::encode, "X"_a, "y"_a, "index"_a, "choices"_a, "min_count"_a, "longest"_a,
              nb::rv_policy::take_ownership)
+        .def("meet", &Tagger::meet, "X"_a, "Know the strings of sentences.")
+        .def(
+            "strings",
+            [](Tagger& t) {
+                return to_dict(t.ask(
+                    nullptr, [](const SequenceModel& model, const LabelWeights&) { return strings_of(model); }));
+            },
+            "The strings that it knows, in their order.")
+        .def(
+            "meet_strings",
+            [](Tagger& t, const nb::dict& strings) {
+                const NamedArrays arrays(strings);
+                t.edit([&](SequenceModel& model) { meet_strings(model, arrays.views()); });
+            },
+            "strings"_a, "Know the strings of another model; those that are new come behind, in their order.")
         .def("play", &Tagger::play, "sentences"_a, "rows"_a, "order"_array, "rule"_a, "learning_rate"_a, "margin"_a,
              "C"_a, "hamming"_a, "k"_a, "averaged"_a, "beam"_a, "batch"_a, "threads"_a)
         .def("leads", &Tagger::leads, "sentences"_a, "vector"_a.none(),

@@ -55,6 +55,7 @@ class Tagger {
     // `longest`: tokens of the longest segment, 0 without segments
     Sentences* encode(nb::list X, nb::list y, nb::dict index, const std::vector<std::vector<i64>>& choices,
                       i64 min_count, i64 longest);
+    void meet(nb::list X);
     void play(const Sentences& data, SentenceRows& rows, Vector<const i64> order, const std::string& rule,
               double learning_rate, double margin, double C, bool hamming, i64 k, bool averaged, i64 beam, i64 batch,
               int threads);

@@ -23,7 +23,7 @@ HELD_OUT = 0.1  # of the examples, where nothing else is asked for
 TEXTS: list[list[Choice]] = [[{"words": (1, 1)}, {"words": (1, 2)}], [{"idf": False}, {"idf": True}]]
 MOST_RULES = 5  # with texts: there are four ways to read them
 SHOWN = 10
-APART = ("model", "checkpoint")  # options that do not go with --tune
+APART = ("model", "checkpoint", "cluster")  # options that do not go with --tune
 
 
 def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:

@@ -72,6 +72,7 @@ class SentenceDataset(Dataset):
         """Find the rows of weights that features have got in other datasets, or where others have learned."""
         learner = self.learner
         if learner.played_rows is not self.rows:  # else playing and mixing have kept them up to date
+            self.rows = self.rows.copy()  # learners of other times may have them
             _core.find_rows(learner.core, self.sentences, self.rows)
             learner.played_rows = self.rows
 

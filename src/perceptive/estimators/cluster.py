@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.training.class_weights import balanced, check_class_weight
-from perceptive.training.loop import History, Run, train
+from perceptive.training.loop import History, Run, Source, train
 
 REFUSED = {"validation_fraction": 0.0, "probability": False, "certify": False, "warm_start": False}
 
 
-def fit_on_cluster(
+def is_on_cluster(X: Any) -> bool:
+    """Whether examples are a collection of Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def fit_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any], training: TrainingParameters
 ) -> None:
-    """Let the workers of the present Dask client learn; the same bits as shards in one process."""
-    from perceptive.training.cluster import Cluster, present_client
+    """Let the workers of the present Dask client learn from rows; the same bits as shards in one process."""
     from perceptive.training.cluster_rows import ClusterRows
-    from perceptive.training.dask import release
 
-    for name, default in REFUSED.items():
-        value = getattr(estimator, name)
-        if value != default:
-            raise ParameterError(
-                "{} does not go with Dask collections; leave it out, or train from files with --cluster",
-                Parameter(name, value),
-            )
-    if training.shards == 1:
-        raise ParameterError(
-            "{}: Dask collections are learned from by shards; give about as many as the workers have threads",
-            Parameter("shards", 1),
-        )
+    cluster = _cluster_for(estimator, training.shards)
     check_class_weight(estimator.class_weight)
-    cluster = Cluster(present_client())
     source = ClusterRows(cluster, X, y, sample_weight, training.shards)
     if len(source.classes) < 2:
         raise ValueError(f"y has one class only, {source.classes[0]!r}: a classifier needs examples of at least 2")
@@ -45,13 +38,63 @@ def fit_on_cluster(
         weights = balanced(source.counts())
     learner = LinearLearner(classes=source.classes, fixed=False, **parameters)
     dataset = source.begin(learner, None if weights is None else {c: weights.get(c, 1.0) for c in source.classes})
-    history, width = History(), source.facts[0].width
+    width = source.facts[0].width
+    known = {} if width is None else {"n_features_in_": width}
+    _train(estimator, learner, training, source, dataset, classes_=np.array(source.classes), **known)
+
+
+def fit_sentences(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    shards: int,
+    settle: Callable[[list[Any], list[Any]], tuple[dict[str, Any], TrainingParameters]],
+) -> None:
+    """Let the workers of the present Dask client learn from sentences; the same bits as shards in one process.
+
+    ``settle`` gives the parameters of the learner and of training, from one sentence and all labels.
+    """
+    from perceptive.training.cluster_sentences import ClusterSentences
+
+    cluster = _cluster_for(estimator, shards)
+    source = ClusterSentences.of_bags(cluster, X, y, sample_weight, shards)
+    parameters, training = settle([source.first], source.y)
+    learner = SequenceLearner(**parameters)
+    dataset = source.begin(learner, np.ones(len(source.y), bool), whole=True)
+    _train(estimator, learner, training, source, dataset)
+
+
+def _cluster_for(estimator: Any, shards: int) -> Any:
+    """The present cluster; raises for parameters that do not go with one."""
+    from perceptive.training.cluster import Cluster, present_client
+
+    for name, default in REFUSED.items():
+        value = getattr(estimator, name, default)
+        if value != default:
+            raise ParameterError(
+                "{} does not go with Dask collections; leave it out, or train from files with --cluster",
+                Parameter(name, value),
+            )
+    if shards == 1:
+        raise ParameterError(
+            "{}: Dask collections are learned from by shards; give about as many as the workers have threads",
+            Parameter("shards", 1),
+        )
+    return Cluster(present_client())
+
+
+def _train(
+    estimator: Any, learner: Any, training: TrainingParameters, source: Source, dataset: Any, **known: Any
+) -> None:
+    """Let a learner play what the workers have, and have it from then on; also what Ctrl-C breaks off."""
+    from perceptive.training.dask import release
+
+    history = History()
 
     def keep() -> None:
         learner.finish()  # while the workers are there
-        estimator._take(learner, history, classes_=np.array(source.classes))
-        if width is not None:
-            estimator.n_features_in_ = width
+        estimator._take(learner, history, **known)
 
     try:
         train(Run.of(learner, training, history), source, player=dataset.play_block)

@@ -17,7 +17,7 @@ from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.cluster import fit_on_cluster
+from perceptive.estimators.cluster import fit_rows, is_on_cluster
 from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.probability import ProbabilityMixin
@@ -119,8 +119,8 @@ class LinearClassifier(
             Where to start from, in the shape of ``coef_`` and ``intercept_``.
         """
         parameters, training = self._check_parameters()
-        if hasattr(X, "__dask_graph__"):
-            fit_on_cluster(self, X, y, sample_weight, parameters, training)
+        if is_on_cluster(X):
+            fit_rows(self, X, y, sample_weight, parameters, training)
             return self
         with unchanged_if_it_fails(self):
             classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)

@@ -16,6 +16,7 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.declarations import Checked
 from perceptive.errors import Parameter, ParameterError, renumbered
+from perceptive.estimators.cluster import fit_sentences, is_on_cluster
 from perceptive.estimators.data import hold_out, hold_out_for_calibration
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.preset_group import PresetGroup, settled
@@ -68,20 +69,26 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
     # ------------------------------------------------------------ learning
 
     @nothing_half_learned
-    def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> SequenceTagger:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SequenceTagger:
         """Learn from sentences, anew.
 
         Parameters
         ----------
         X : list of sentences
+            A bag of Dask is learned from by the workers of the present client, with ``shards``.
         y : list of label sequences
-            A label that is None is free: the best one under the others is taken for right.
+            A label that is None is free: the best one under the others is taken for right. Of a bag another bag, in the
+            same partitions; None where X has pairs of a sentence and its labels.
         sample_weight : array-like of shape (n_sentences,), optional
             How much each sentence counts; those of weight 0 are not learned from, though their labels are known. See
             `LinearClassifier.fit`: a weight stands beside the rule's own trade-off, and mira takes 0 and 1 alone.
         """
         if not isinstance(self.probability, bool | np.bool_):
             raise ParameterError("{}: choose True or False", Parameter("probability", self.probability))
+        if is_on_cluster(X):
+            shards = self._check_parameters()[1].shards
+            fit_sentences(self, X, y, sample_weight, shards, lambda X, y: self._settled(self._template_for(X, y)))
+            return self
         parameters, training = self._check_parameters(X, y)
         learner = SequenceLearner(**parameters)
         if self.probability and self.hypothesis == "voted":
@@ -115,9 +122,16 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
         Where the preset is to be chosen by sentences and labels, and there are none, nothing is brought.
         """
-        template = self.template
-        if examples and isinstance(template, str) and template == "auto":
-            template = guess_preset(*paired(*examples))
+        return self._settled(self._template_for(*paired(*examples)) if examples and self._guesses else self.template)
+
+    @property
+    def _guesses(self) -> bool:
+        return isinstance(self.template, str) and self.template == "auto"
+
+    def _template_for(self, X: list[Any], y: list[Any]) -> Any:
+        return guess_preset(X, y) if self._guesses else self.template
+
+    def _settled(self, template: Any) -> tuple[dict[str, Any], TrainingParameters]:
         values = settled(self.get_params(deep=False), template)
         return vars(SequenceParameters(**_of(values, SequenceParameters))), TrainingParameters(
             **_of(values, TrainingParameters)

@@ -82,7 +82,7 @@ class Labelling:
         """
         different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
-        y, more = self.encode(self._mended(y, whole), known)
+        y, more = self.encode(self.mended(y, whole), known)
         said = only_labels(different_labels(y))
         labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
@@ -104,7 +104,7 @@ class Labelling:
                     )
         return y, labels
 
-    def _mended(self, y: list[Any], whole: bool) -> list[Any]:
+    def mended(self, y: list[Any], whole: bool) -> list[Any]:
         """Labels as conlleval reads them, where a few break the scheme that they are to keep to; says so, or raises."""
         scheme = self.given or (self.scheme if self.settled else None)
         if scheme is None and self.wanted in schemes.SCHEMES:

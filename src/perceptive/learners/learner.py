@@ -6,7 +6,7 @@ certificates, files, the command line) is written once against this contract.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
@@ -143,6 +143,9 @@ class MixableLearner(Learner, Protocol):
 
         What they put off is added up in the end: ``sums(problem)`` is to give it, the sum of those of the shards.
         """
+
+    def departure(self) -> tuple[State, Mapping[str, Any]]:
+        """What learners elsewhere start from: the state of a replica, and functions of the user's by their names."""
 
     def replica(self) -> Self:
         """A learner with the same v and no counts, that learns on its own and shares what learning does not change."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.weight_vector import WeightVector
+from perceptive.state import State
 
 
 class Mixable(Recorded):
@@ -24,6 +26,10 @@ class Mixable(Recorded):
 
     vectors: dict[Any, WeightVector]
 
+    @abstractmethod
+    def state(self) -> State:
+        """The whole state; see `Learner`."""
+
     def replica(self) -> Self:
         """A learner with the same vectors that learns on its own; see `Learner`."""
         twin = type(self).__new__(type(self))
@@ -32,6 +38,10 @@ class Mixable(Recorded):
             twin.__dict__.update(mine)
             twin.vectors = {key: replica_of(vector) for key, vector in self.vectors.items()}
         return twin
+
+    def departure(self) -> tuple[State, Mapping[str, Any]]:
+        """The state of a replica; see `Learner`. What is zero is left out, and so are averages."""
+        return self.replica().state(), {}
 
     def divide(self, n: int, sums: Callable[[Any], NDArray[Any]]) -> bool:
         """Make ready for shards of n examples; see `Learner`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from perceptive import _core
 from perceptive.data.sentences import Features, as_lists, check_tokens, featured
@@ -14,6 +14,7 @@ from perceptive.features.templates import Templates
 
 Force = Callable[[Sequence[Any], Sequence[Any] | None], _core.Forced]
 Ask = Callable[[list[Any], _core.Forced], Any]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class SentenceReader:
         check_kind(X, self.kind)
         return valued(X, self.templates.values)
 
-    def encode(self, encode: Callable[[list[Any]], _core.Sentences], X: Sequence[Any]) -> _core.Sentences:
-        """Sentences to learn from, made by the core."""
+    def encode(self, encode: Callable[[list[Any]], Made], X: Sequence[Any]) -> Made:
+        """What the core makes of sentences to learn from."""
         tokens = self.tokens(X)
         try:
             return encode(tokens)

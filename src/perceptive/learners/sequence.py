@@ -23,6 +23,7 @@ from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.sentence_reader import Ask, SentenceReader
+from perceptive.learners.sequence_elsewhere import Parts, SequenceElsewhere
 from perceptive.learners.sequence_model import (
     NO_FEATURES,
     check_labels_fit,
@@ -35,15 +36,13 @@ from perceptive.learners.sequence_model import (
 from perceptive.learners.sequence_run import OF_THE_CORE
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
-from perceptive.learners.sequence_weights import SequenceWeights
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
 
 NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
-Parts = tuple[_core.SequenceModel, Templates, Labelling]
 
 
-class SequenceLearner(SequenceWeights):
+class SequenceLearner(SequenceElsewhere):
     """Learns to label sequences from its mistakes.
 
     The notes' game (`000_…` §4): B finds the best label sequence by Viterbi; where it is wrong,
@@ -160,7 +159,17 @@ class SequenceLearner(SequenceWeights):
 
     def _met(self, X: list[Any], y: list[Any], weights: Any, whole: bool, classes: Iterable[Any]) -> SentenceDataset:
         """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
-        was, labelling, templates, model = self.labelling, replace(self.labelling), self.templates, self.model
+        parts, within, every = self._settled(X, y, whole, classes)
+        index = {label: i for i, label in enumerate(every)}
+        dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
+        self._keep(parts, every, X[0][0], whole)
+        return dataset
+
+    def _settled(
+        self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
+    ) -> tuple[Parts, list[Any], Labels]:
+        """What the model, the templates and the labelling are to be, the labels within, and all that must be known."""
+        labelling, templates, model = replace(self.labelling), self.templates, self.model
         within, labels = labelling.meet(y, self.labels, whole, classes)
         if templates is None or model is None:
             templates, model = self._opened(Templates.of(guess_preset(X, y)))
@@ -169,19 +178,18 @@ class SequenceLearner(SequenceWeights):
         if not every:
             raise ValueError("no label is given: all are None; say some")
         check_labels_fit(len(every), templates)
-        index = {label: i for i, label in enumerate(every)}
-        parts = model, templates, labelling
-        dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
+        return (model, templates, labelling), within, every
+
+    def _keep(self, parts: Parts, every: Labels, token: Any, whole: bool) -> None:
+        was, known, (model, templates, labelling) = self.labelling, len(self.labels), parts
         with self.lock.changing():
-            self.templates, self.model, self.labelling = templates, model, labelling
-            self.token_kind = self.token_kind or kind_of(X[0][0])
-            known = len(self.labels)
+            self.model, self.templates, self.labelling = parts
+            self.token_kind = self.token_kind or kind_of(token)
             self.meet_labels(every)
             if (self.scheme, labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
                 self._tell_labels(model, templates)
         if whole:
             warn_of_labels(templates, self.labels)
-        return dataset
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         """Sentences and labels as lists; raises where they do not fit each other or the scheme that is wanted."""

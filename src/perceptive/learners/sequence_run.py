@@ -66,7 +66,6 @@ class SequenceRun(Counters):
     def mix(self, mixture: dict[Any, _core.SequenceMixture]) -> None:
         """Move by what replicas have learned."""
         with self.lock.learning(), self.lock.changing():
-            assert self.played_rows is not None
             self._vectors.clear()
             mixture[0].apply(self.core, self.played_rows)
 

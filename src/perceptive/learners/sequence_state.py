@@ -30,13 +30,13 @@ def plain_template(template: Any, learner: SequenceLearner) -> Any:
     return template if is_preset(template) else learner.templates.text
 
 
-def state_of(learner: SequenceLearner) -> State:
-    """All that a learner is."""
+def state_of(learner: SequenceLearner, learned: Any = None) -> State:
+    """All that a learner is; ``learned``: its snapshot, where that is another."""
     templates, p = learner.templates, learner.parameters
     if templates is None or learner.model is None:
         raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
     parameters = {f.name: plain(getattr(p, f.name)) for f in fields(p) if f.name != "template"}
-    model, fingerprint = learner.snapshot()
+    model, fingerprint = learner.snapshot() if learned is None else learned
     words = [*templates.dictionaries.items(), *templates.phrases.items()]
     meta = {
         "parameters": {**parameters, "template": plain_template(p.template, learner)},

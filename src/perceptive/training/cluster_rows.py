@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,7 +81,20 @@ def take_part(part: Part, rows: NDArray[np.int64]) -> Part | None:
     return Part(X, part.y[rows], None if part.weights is None else part.weights[rows])
 
 
-def make_shard(parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None) -> Shard:
+@dataclass
+class RowShard(Shard):
+    """The rows of a shard."""
+
+    X: Any
+    y: Labels
+    weights: NDArray[np.float64] | None
+
+    def made(self, learner: Any) -> Dataset:
+        """As arrays."""
+        return learner.dataset(self.X, self.y, self.weights, grow=False)  # type: ignore[no-any-return]
+
+
+def make_shard(parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None) -> RowShard:
     """A shard of parts of partitions; its labels are numbered as the classes are."""
     given = [part for part in parts if part is not None]
     blocks = [part.X for part in given]
@@ -99,7 +112,7 @@ def make_shard(parts: list[Part | None], classes: list[Any], class_weight: dict[
     if class_weight is not None:
         of_class = np.array([class_weight[label] for label in y])
         weights = of_class if weights is None else weights * of_class
-    return Shard(X, Labels(classes, np.array([index[label] for label in y], np.int64)), weights)
+    return RowShard(X, Labels(classes, np.array([index[label] for label in y], np.int64)), weights)
 
 
 class ClusterRows:

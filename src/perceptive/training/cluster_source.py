@@ -24,7 +24,7 @@ from perceptive.streams.parsing import Log
 from perceptive.training.answers import check_answers
 from perceptive.training.blocks import Blocks, Read
 from perceptive.training.cluster import Cluster
-from perceptive.training.dask import ClusterDataset, check_version, dealt, release
+from perceptive.training.dask import ClusterDataset, Shard, check_version, dealt, release
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import Run
 from perceptive.training.source import FileSource
@@ -116,21 +116,17 @@ def take_part(parsed: Parsed, rows: NDArray[np.int64]) -> Any:
     return None if parsed.taught is None or not len(rows) else parsed.taught.take(rows)
 
 
-class FileShard:
+@dataclass
+class FileShard(Shard):
     """The examples of a shard."""
 
-    def __init__(self, kind: Any, block: Any, width: int | None) -> None:
-        self.kind, self.block, self.width = kind, block, width
-        self._dataset: Dataset | None = None
+    kind: Any
+    block: Any
+    width: int | None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_dataset": None}
-
-    def dataset(self, learner: Any) -> Dataset:
-        """As the learner plays them; what has been made ready is kept."""
-        if self._dataset is None:
-            self._dataset = self.kind.dataset(learner, self.kind.ready(self.block, self.width), grow=False)
-        return self._dataset
+    def made(self, learner: Any) -> Dataset:
+        """As blocks of files are."""
+        return self.kind.dataset(learner, self.kind.ready(self.block, self.width), grow=False)  # type: ignore[no-any-return]
 
 
 def make_shard(parts: list[Any], kind: Any, width: int | None, dtype: Any) -> FileShard:

@@ -12,8 +12,8 @@ import copy
 import operator
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from perceptive.state import State
 from perceptive.training.cluster import Cluster
 from perceptive.training.mixing import Block, Mixture, Seconds, Tree, join, order_of, play_shard
 
-Weights = tuple[str, str, State]  # version, kind of learner, state
+Weights = tuple[str, str, State, Mapping[str, Any]]  # version, kind of learner, state, functions
 
 
 # ---------------------------------------------------------------- tasks
@@ -42,24 +42,30 @@ def check_version(asked: str) -> None:
         )
 
 
-@dataclass
-class Shard:
-    """The examples of a shard, as arrays; ready to be played once this process has been asked to."""
+class Shard(ABC):
+    """The examples of a shard; ready to be played once this process has been asked to."""
 
-    X: Any
-    y: Any
-    weights: Any = None
-    _dataset: Any = field(default=None, repr=False)
+    _ready: Dataset | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "y": self.y, "weights": self.weights, "_dataset": None}
+        return {**self.__dict__, "_ready": None}
+
+    @abstractmethod
+    def made(self, learner: Any) -> Dataset:
+        """The examples, ready to be played."""
+
+    def ready(self, learner: Any) -> Dataset:
+        """As the learner plays them; what has been made ready once is kept."""
+        if self._ready is None:
+            self._ready = self.made(learner)
+        return self._ready
 
     def dataset(self, learner: Any) -> Dataset:
-        """As the learner plays them; what has been made ready is kept."""
-        if self._dataset is None:
-            self._dataset = learner.dataset(self.X, self.y, self.weights, grow=False)
-        found: Dataset = self._dataset
-        return found
+        """As this learner plays them, which may have learned more than another of before."""
+        dataset = copy.copy(self.ready(learner))
+        dataset.learner = learner
+        dataset.meet()
+        return dataset
 
 
 class Played(NamedTuple):
@@ -84,7 +90,8 @@ def play(shard: Shard, weights: Weights, number: int, block: Block, defer: bool)
     order: Order = order_of(len(dataset), number, block.seed)
     mixture = play_shard(learner, dataset, order, block)
     put_off = {key: vector.put_off for key, vector in learner.vectors.items()} if defer else {}
-    return Played(mixture, time.perf_counter() - began, dataset.n_played, dataset.fingerprint(), {number: put_off})
+    known = shard.ready(learner)
+    return Played(mixture, time.perf_counter() - began, known.n_played, known.fingerprint(), {number: put_off})
 
 
 def add(mine: Played, other: Played) -> Played:
@@ -106,14 +113,14 @@ def put_off_sum(shard: Shard, weights: Weights, problem: Any, pending: NDArray[n
 
 def learner_of(weights: Weights) -> Any:
     """The learner with these weights; raises where this is another version."""
-    asked, kind, state = weights
+    asked, kind, state, functions = weights
     check_version(asked)
-    return from_state(kind, state)
+    return from_state(kind, state, functions)
 
 
 def weights_of(learner: Any) -> Weights:
-    """The weights that shards start from, as they travel: what is zero is left out, and so are averages."""
-    return version("perceptive"), type(learner).__name__, learner.replica().state()
+    """The weights that shards start from, as they travel."""
+    return version("perceptive"), type(learner).__name__, *learner.departure()
 
 
 # ---------------------------------------------------------------- training
@@ -154,7 +161,7 @@ class ClusterDataset(Dataset):
 
         def submit(client: Any) -> Any:
             shards = self._shards(client)
-            made = _tree(client, weights, play, [(shard, i, block, defer) for i, shard in enumerate(shards)], add)
+            made = tree(client, weights, play, [(shard, i, block, defer) for i, shard in enumerate(shards)], add)
             waiting.clear()
             waiting.update(zip(made[:-1], self._sizes, strict=True))
             return made[-1]
@@ -187,7 +194,7 @@ class ClusterDataset(Dataset):
         def submit(client: Any) -> Any:
             shards = self._shards(client)
             each = [(shard, problem, pending[i :: len(shards)]) for i, shard in enumerate(shards)]
-            return _tree(client, weights, put_off_sum, each, operator.add)[-1]
+            return tree(client, weights, put_off_sum, each, operator.add)[-1]
 
         found: NDArray[Any] = self.cluster.ask(submit)
         return found
@@ -232,7 +239,7 @@ def release(dataset: ClusterDataset | None) -> None:
         dataset._futures, dataset._known_to = [], -1
 
 
-def _tree(
+def tree(
     client: Any, weights: Weights, task: Callable[..., Any], shards: list[tuple[Any, ...]], join: Callable[..., Any]
 ) -> list[Any]:
     """Futures: of ``task(shard, weights, …)`` for each shard, and of all of them, joined in pairs."""

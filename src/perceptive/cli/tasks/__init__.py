@@ -294,7 +294,7 @@ TASKS = [
         "tag", "tag", "SequenceLearner", "tagger",
         {
             "train": (
-                g.TAGGER, g.SENTENCES, _FORMAT, g.STOPPING, g.TRAINING, _THREADS, *_KEPT, g.FOLLOW, g.TUNE,
+                g.TAGGER, g.SENTENCES, _FORMAT, g.STOPPING, g.TRAINING, g.CLUSTER, _THREADS, *_KEPT, g.FOLLOW, g.TUNE,
                 g.PRUNE.only("prune"),
             ),
             **_TAG,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.tasks.rows import size_of
 from perceptive.errors import UsageError
@@ -18,6 +18,9 @@ from perceptive.training.loop import Run
 from perceptive.training.mixing import Player
 from perceptive.training.source import FileSource
 from perceptive.training.windows import MEMORY
+
+if TYPE_CHECKING:
+    from perceptive.training.cluster import Cluster
 
 
 class FileJob:
@@ -119,22 +122,28 @@ class ListsJob(FileJob):
         return {**super().counts, "candidates": self.source.split.rows}
 
 
-def on_cluster(
-    stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, **how: Any
-) -> tuple[Any, Any, Player]:
-    """A cluster, the files as its shards, and what plays them; raises for options that do not go with it."""
+def connected(options: argparse.Namespace, training: TrainingParameters, files: Sequence[str]) -> Cluster:
+    """The cluster that is asked for; raises for options that do not go with it."""
     refused = {"--cache": options.cache, "--memory": options.memory}
     for name, value in refused.items():
         if value:
             raise UsageError(f"{name} does not go with --cluster, whose workers hold the examples; leave it out")
-    if STDIN in stream.files:
+    if STDIN in files:
         raise UsageError("--cluster reads files on the workers, and standard input is here; write it to a file")
     if training.shards == 1:
         raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
     from perceptive.training.cluster import Cluster
+
+    return Cluster(options.cluster, options.time_limit)
+
+
+def on_cluster(
+    stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, **how: Any
+) -> tuple[Cluster, Any, Player]:
+    """A cluster, the files as its shards, and what plays them."""
+    cluster = connected(options, training, stream.files)
     from perceptive.training.cluster_source import ClusterSource
 
-    cluster = Cluster(options.cluster, options.time_limit)
     try:
         source = ClusterSource(stream, kind, cluster, training.shards, **how)
         return cluster, source, source.player

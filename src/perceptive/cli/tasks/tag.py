@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +16,14 @@ from perceptive.cli.labels import breaks_line
 from perceptive.cli.options import given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
-from perceptive.cli.tasks.memory import MemoryJob, held_out
+from perceptive.cli.tasks.files import connected
+from perceptive.cli.tasks.memory import Bools, MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
 from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
 from perceptive.cli.tasks.tagged import tagged, words_of
 from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
 from perceptive.data.dataset import Dataset
+from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
 from perceptive.learners.sequence import SequenceLearner
@@ -29,8 +31,9 @@ from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log, in_order
-from perceptive.streams.sentence import Sentence
+from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
+from perceptive.training.mixing import Player
 
 OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
 
@@ -47,6 +50,23 @@ class TagJob(MemoryJob):
         if X and learner.parameters.hypothesis != "voted":  # which gives no scores of labels
             calibrate(learner, X, y)
         return learner
+
+
+@dataclass
+class ClusterTagJob(TagJob):
+    """Sentences that the workers of a cluster have."""
+
+    cluster: Any
+
+    @property
+    def player(self) -> Player:  # type: ignore[override]
+        """The workers play."""
+        return self.source.dataset.play_block  # type: ignore[attr-defined,no-any-return]
+
+    def close(self) -> None:
+        """Let go of the cluster."""
+        self.source.close()  # type: ignore[attr-defined]
+        self.cluster.__exit__()
 
 
 class Tag:
@@ -66,31 +86,82 @@ class Tag:
             learner.parameters = replace(learner.parameters, template=options.template or SequenceParameters.template)
         pruning.check(options, learner)  # before many sentences are read
         files = files_of(options, learner)
+        if options.cluster:
+            return self._on_cluster(options, training, learner, files, resumed)
         X, y, places, columns = read(options.data, files)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)))
-        if options.dev:
+        held = self._held_out(options, training, learner, places)
+        if held is None:
             X_held, y_held, held_places, _ = read([options.dev], files)
         else:
-            which = np.cumsum([a.path != b.path for a, b in itertools.pairwise([places[0], *places])])
-            held = held_out(training.validation_fraction, learner.parameters.random_state, which, unit="sentences")
             X_held, y_held, held_places = _take(held, X, y, places)
             X, y, places = _take(~held, X, y, places)
         with located(places):
             dataset = learner.dataset(X, y, epochs=training.epochs, resumed=resumed)
-        with located(held_places):
-            learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
+        source = InMemory(dataset, training.shuffle, self._scored(learner, X_held, y_held, held_places))
         remember(learner, columns, X[0])
-
-        def held_out_score() -> float:
-            return score(learner, y_held, learner.predict_many(X_held))
-
-        source = InMemory(dataset, training.shuffle, held_out_score if X_held else None)
-        metric, paths = "accuracy" if learner.scheme is None else "F1", expand(options.data)
 
         def look(learner: Any) -> Dataset:
             return learner.dataset(X, y, grow=False)  # type: ignore[no-any-return]
 
-        return TagJob(learner, source, metric, paths, Log(), counts, look, (X_held, y_held))
+        return TagJob(learner, source, _metric(learner), expand(options.data), Log(), counts, look, (X_held, y_held))
+
+    def _on_cluster(
+        self,
+        options: argparse.Namespace,
+        training: TrainingParameters,
+        learner: Any,
+        files: SentenceFiles,
+        resumed: bool,
+    ) -> ClusterTagJob:
+        """Let workers read the files."""
+        paths = expand(options.data)
+        cluster = connected(options, training, paths)
+        from perceptive.training.cluster_sentences import ClusterSentences
+
+        try:
+            with located([]):
+                source = ClusterSentences.of_files(cluster, files, paths, training.shards)
+            held = self._held_out(options, training, learner, source.places)
+            if held is None:
+                X_held, y_held, held_places, _ = read([options.dev], files)
+                held = np.zeros(len(source.places), bool)
+            else:
+                X_held, y_held = source.held_out(held) if held.any() else ([], [])
+                [held_places] = _take(held, source.places)
+            with located(_take(~held, source.places)[0]):
+                source.begin(learner, ~held, resumed or learner.rounds == 0)
+            source.scored = self._scored(learner, X_held, y_held, held_places)
+            remember(learner, source.columns, source.first)
+            counts = count(len(source.y), Log(), 0, tokens=sum(map(len, source.y)))
+        except BaseException:
+            cluster.__exit__()
+            raise
+
+        def look(learner: Any) -> Dataset:
+            return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
+
+        held_out, metric = (X_held, y_held), _metric(learner)
+        return ClusterTagJob(learner, source, metric, paths, Log(), counts, look, held_out, cluster)  # type: ignore[arg-type]
+
+    def _held_out(
+        self,
+        options: argparse.Namespace,
+        training: TrainingParameters,
+        learner: Any,
+        places: Sequence[Place],
+    ) -> Bools | None:
+        """Which sentences are held out; None where they are those of another file."""
+        if options.dev:
+            return None
+        which = np.cumsum([a.path != b.path for a, b in itertools.pairwise([places[0], *places])])
+        return held_out(training.validation_fraction, learner.parameters.random_state, which, unit="sentences")
+
+    def _scored(self, learner: Any, X: list[Any], y: list[Any], places: Sequence[Place]) -> Callable[[], float] | None:
+        """The score on sentences that are held out; None where there are none."""
+        with located(places):
+            learner.predict_many(X, "last")  # what cannot be read is told before anything is learned
+        return (lambda: score(learner, y, learner.predict_many(X))) if X else None
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
         chosen = given(options, SequenceParameters, set())
@@ -242,6 +313,10 @@ def _of_class(learner: Any, wanted: str | None, everything: list[Any]) -> list[A
     if not within:
         raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
     return [one for one in everything if not within.isdisjoint(one[1].split(" → "))]
+
+
+def _metric(learner: Any) -> str:
+    return "accuracy" if learner.scheme is None else "F1"
 
 
 def _take(chosen: Any, *lists: list[Any]) -> tuple[list[Any], ...]:

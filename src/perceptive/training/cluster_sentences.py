@@ -1,0 +1,372 @@
+"""`ClusterSentences`: sentences as shards on a cluster, from files that its workers read or from bags of Dask.
+
+Tasks read the parts, and deal their sentences out to the shards, as `mixing` does in one process: shard i has the
+sentences i, i + S, … of all parts in their order. Before the first epoch three things must be the same for all: the
+labels and their scheme, the strings that features are made of, and which features are too rare. The labels come here;
+so do the different strings of every part, and both are numbered in the order of the parts. Features are counted on the
+workers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.data.dataset import Dataset, Order
+from perceptive.data.sentence_files import SentenceFiles
+from perceptive.data.sentences import SentenceDataset, paired
+from perceptive.errors import ExampleError
+from perceptive.learners.label_numbers import different_labels
+from perceptive.learners.sequence import SequenceLearner
+from perceptive.state import Arrays
+from perceptive.streams.columns import Columns
+from perceptive.streams.sentence import Place
+from perceptive.training.cluster import Cluster
+from perceptive.training.dask import (
+    ClusterDataset,
+    Shard,
+    Weights,
+    check_version,
+    dealt,
+    learner_of,
+    release,
+    tree,
+    weights_of,
+)
+from perceptive.training.loop import Run
+
+Numbers = NDArray[np.int64]
+Tally = dict[str, tuple[NDArray[np.uint64], Numbers]]  # of each kind of features: keys, and how often each is seen
+Load = Callable[[Any], list[Any]]  # the futures of parts, from a client
+
+# ---------------------------------------------------------------- tasks
+
+
+@dataclass(frozen=True)
+class Part:
+    """Sentences that one task reads."""
+
+    X: list[Any]
+    y: list[Any]
+    weights: NDArray[np.float64] | None = None
+    name: str = ""  # of a partition
+    places: Sequence[Place] = ()  # in files
+    columns: Columns | None = None  # of a file
+    remarks: Sequence[str] = ()
+
+    def where(self, i: int, t: int | None = None) -> str:
+        """Where a sentence, or a token, stands."""
+        if self.places:
+            return self.places[i].of(t)
+        return f"{self.name}, sentence {i}" + ("" if t is None else f", token {t}")
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """Let errors say where the sentence stands."""
+        try:
+            yield
+        except ExampleError as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(error.worded(self.where)) from None
+
+
+class Facts(NamedTuple):
+    """What must be known of a part before the first epoch."""
+
+    labels: list[Any]  # different ones
+    which: NDArray[np.int32]  # of each token
+    lengths: Numbers  # of each sentence
+    first: list[Any]  # a sentence
+    width: int  # columns of a token in a file
+    places: Sequence[Place]
+    columns: Columns | None
+    remarks: Sequence[str]
+
+    def y(self) -> list[list[Any]]:
+        """The labels of all sentences."""
+        every = [self.labels[i] for i in self.which.tolist()]
+        ends = np.cumsum(self.lengths).tolist()
+        return [every[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def read_part(asked: str, files: SentenceFiles, path: str) -> Part:
+    """Read one file."""
+    check_version(asked)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        X, y, places, columns = files.read(path)
+    return Part(X, y, None, path, places, columns, [str(one.message) for one in caught])
+
+
+def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
+    """A partition of bags; raises where its parts do not fit each other. Without y, it is of pairs."""
+    name, X = f"partition {number}", list(X)
+    if y is None:
+        if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in X):
+            raise TypeError(f"{name}: give pairs of a sentence and its labels, or another bag with the labels")
+        X, y = [x for x, _ in X], [labels for _, labels in X]
+    part = Part(X, list(y), None if weights is None else np.asarray(weights, np.float64), name)
+    if len(part.X) != len(part.y):
+        raise ValueError(f"{name} has {len(part.X)} sentences, but {len(part.y)} label sequences; give one each")
+    return part
+
+
+def facts_of(part: Part) -> Facts:
+    """What must be known of a part; raises where sentences and labels do not fit each other."""
+    if not part.X:
+        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, (), None, part.remarks)
+    with part.placed():
+        X, y = paired(part.X, part.y)
+        labels = [None, *different_labels(y)]
+    index = {label: i for i, label in enumerate(labels)}
+    which = np.fromiter((index[label] for label in itertools.chain.from_iterable(y)), np.int32)
+    width = len(X[0][0]) if part.places else 0
+    return Facts(labels, which, np.array(list(map(len, y))), X[0], width, part.places, part.columns, part.remarks)
+
+
+def take_part(part: Part, rows: Numbers, mended: dict[int, list[Any]]) -> Part:
+    """Some sentences of a part, with the labels that were mended."""
+    some = rows.tolist()
+    weights = None if part.weights is None else part.weights[rows]
+    y = [mended.get(i, part.y[i]) for i in some]
+    return replace(
+        part, X=[part.X[i] for i in some], y=y, weights=weights, places=[part.places[i] for i in some if part.places]
+    )
+
+
+def strings_of(part: Part, weights: Weights, rows: Numbers) -> Arrays | None:
+    """The strings of some sentences of a part, in the order in which they are met."""
+    some = take_part(part, rows, {})
+    learner = learner_of(weights)
+    with some.placed():
+        return learner.strings_of(some.X) if some.X else None
+
+
+@dataclass
+class TaggedShard(Shard):
+    """The sentences of a shard."""
+
+    parts: list[Part]
+    rare: dict[str, NDArray[np.uint64]] | None = None  # keys of features to leave out
+
+    def made(self, learner: SequenceLearner) -> SentenceDataset:
+        """Without the features that are rare in all shards together."""
+        X, y = ([x for part in self.parts for x in getattr(part, name)] for name in "Xy")
+        weights = None if self.parts[0].weights is None else np.concatenate([part.weights for part in self.parts])
+        dataset = learner.dataset(X, y, weights, grow=False)
+        if self.rare is not None:
+            dataset.sentences.drop(**self.rare)
+        return dataset
+
+
+def make_shard(parts: list[Part]) -> TaggedShard:
+    """A shard of some sentences of parts."""
+    return TaggedShard([part for part in parts if part.X])
+
+
+def tally(shard: TaggedShard, weights: Weights) -> Tally:
+    """How often a shard sees each feature."""
+    counted: Tally = shard.made(learner_of(weights)).sentences.tally()
+    return {name: add_up(*found) for name, found in counted.items()}
+
+
+def add_up(keys: NDArray[np.uint64], counts: Numbers) -> tuple[NDArray[np.uint64], Numbers]:
+    """The different keys in their order, and the sum of the counts of each.
+
+    Examples
+    --------
+    >>> add_up(np.array([7, 3, 7], np.uint64), np.array([1, 2, 4]))
+    (array([3, 7], dtype=uint64), array([2, 5]))
+    """
+    found, place = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(found), np.int64)
+    np.add.at(sums, place, counts)
+    return found, sums
+
+
+def add_tallies(mine: Tally, other: Tally) -> Tally:
+    """Two together."""
+    both = {name: zip(mine[name], other[name], strict=True) for name in mine}
+    return {name: add_up(*[np.concatenate(pair) for pair in pairs]) for name, pairs in both.items()}
+
+
+def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedShard:
+    """A shard without the features that are seen less often than ``min_count`` in all."""
+    return TaggedShard(shard.parts, {name: keys[counts < min_count] for name, (keys, counts) in counted.items()})
+
+
+# ---------------------------------------------------------------- the source
+
+
+class ClusterSentences:
+    """Sentences on a cluster, as a source.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    parts : callable
+        ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
+    shards : int
+    """
+
+    def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
+        self.cluster, self._read, self.shards = cluster, parts, shards
+        self._known: tuple[int, list[Any]] | None = None  # the generation of the cluster that knows the parts
+        self.facts: list[Facts] = cluster.ask(
+            lambda client: [client.submit(facts_of, part, pure=False) for part in self._parts(client)]
+        )
+        given = [one for one in self.facts if len(one.lengths)]
+        if not given:
+            raise ValueError("there are no sentences; give at least one")
+        self.first, self.columns = given[0].first, given[0].columns
+        for one in given:
+            if one.width != given[0].width:
+                raise ValueError(
+                    f"{one.places[0].of()}: it has {one.width} columns, but those before it have {given[0].width}; "
+                    "give every token the same columns"
+                )
+        self.y = [labels for one in self.facts for labels in one.y()]
+        self.places = [place for one in self.facts for place in one.places]
+        for remark in (remark for one in self.facts for remark in one.remarks):
+            warnings.warn(remark, stacklevel=2)
+        self.dataset: ClusterDataset | None = None
+        self.scored: Callable[[], float] | None = None  # the score on what is held out
+
+    def _parts(self, client: Any) -> list[Any]:
+        """The parts, as tasks; the same ones until the shards have them."""
+        if self._known is None or self._known[0] != self.cluster.generation:
+            self._known = self.cluster.generation, self._read(client)
+        return self._known[1]
+
+    @classmethod
+    def of_files(cls, cluster: Cluster, files: SentenceFiles, paths: Sequence[str], shards: int) -> ClusterSentences:
+        """Of files that all workers can read."""
+        asked = version("perceptive")
+        return cls(
+            cluster,
+            lambda client: [client.submit(read_part, asked, files, path, pure=False) for path in paths],
+            shards,
+        )
+
+    @classmethod
+    def of_bags(cls, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> ClusterSentences:
+        """Of bags of sentences and labels, or (without y) of pairs of these; weights are an array."""
+        for name, given in (("y", y), ("sample_weight", weights)):
+            if given is not None and not hasattr(given, "to_delayed"):
+                raise TypeError(f"X is on the cluster, and {name} is not; give it in the same partitions as X")
+        columns = [None if one is None else np.ravel(one.to_delayed()).tolist() for one in (X, y, weights)]
+        counts = [len(column) for column in columns if column is not None]
+        if len(set(counts)) > 1:
+            said = " and ".join(map(str, counts))
+            raise ValueError(f"X, y and sample_weight have {said} partitions; give all in the same")
+
+        def parts(client: Any) -> list[Any]:
+            known = [[None] * counts[0] if one is None else client.compute(one) for one in columns]
+            return [
+                client.submit(partition, *each, number, pure=False)
+                for number, each in enumerate(zip(*known, strict=True))
+            ]
+
+        return cls(cluster, parts, shards)
+
+    # ------------------------------------------------------------ what the loop asks for
+
+    def held_out(self, held: NDArray[np.bool_]) -> tuple[list[Any], list[Any]]:
+        """Sentences and labels that are held out, which come here."""
+        rows = self._rows(held)
+        found = self.cluster.ask(
+            lambda client: [
+                client.submit(take_part, part, mine, {}, pure=False)
+                for part, mine in zip(self._parts(client), rows, strict=True)
+            ]
+        )
+        return [x for part in found for x in part.X], [labels for part in found for labels in part.y]
+
+    def begin(self, learner: SequenceLearner, taught: NDArray[np.bool_], whole: bool) -> ClusterDataset:
+        """Let a learner meet all that there is to learn from; returns what it plays.
+
+        Parameters
+        ----------
+        learner : SequenceLearner
+        taught : array of bool
+            Which sentences are learned from, of all parts.
+        whole : bool
+            Whether they are the whole training set of the learner.
+        """
+        y = [labels for labels, mine in zip(self.y, taught, strict=True) if mine]
+        first = self.first if taught[0] else self.held_out(np.arange(len(taught)) == np.argmax(taught))[0][0]
+        mended = {
+            int(i): now
+            for i, was, now in zip(np.flatnonzero(taught), y, learner.meet_elsewhere(first, y, whole), strict=True)
+            if now is not was
+        }
+        rows = self._rows(taught)
+        weights = weights_of(learner)
+        for strings in self.cluster.ask(
+            lambda client: [
+                client.submit(strings_of, part, weights, mine, pure=False)
+                for part, mine in zip(self._parts(client), rows, strict=True)
+            ]
+        ):
+            if strings is not None:
+                learner.meet_strings(strings)
+        starts = np.cumsum([0, *(len(one.lengths) for one in self.facts)])
+        of_part = [
+            {i - int(start): labels for i, labels in mended.items() if start <= i < end}
+            for start, end in itertools.pairwise(starts)
+        ]
+        deal = [
+            [mine[some] for mine, some in zip(rows, each, strict=True)]
+            for each in dealt(list(map(len, rows)), self.shards)
+        ]
+        min_count = learner.parameters.min_count if whole else 1
+
+        def load(client: Any) -> list[Any]:
+            parts = self._parts(client)
+            made = [
+                client.submit(
+                    make_shard,
+                    [
+                        client.submit(take_part, part, some, changed, pure=False)
+                        for part, some, changed in zip(parts, mine, of_part, strict=True)
+                    ],
+                    pure=False,
+                )
+                for mine in deal
+            ]
+            self._known = None  # the shards know how to make them again
+            if min_count == 1:
+                return made
+            counted = tree(client, weights_of(learner), tally, [(shard,) for shard in made], add_tallies)[-1]
+            return [client.submit(without_rare, shard, counted, min_count, pure=False) for shard in made]
+
+        self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in deal])
+        return self.dataset
+
+    def _rows(self, chosen: NDArray[np.bool_]) -> list[Numbers]:
+        """The numbers of chosen sentences in their parts."""
+        ends = np.cumsum([len(one.lengths) for one in self.facts])[:-1]
+        return [np.flatnonzero(some) for some in np.split(chosen, ends)]
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """All shards."""
+        assert self.dataset is not None
+        self.dataset.revisited = run.epoch > 0
+        if run.block == 0:
+            yield self.dataset, np.empty(0, np.int64)
+
+    def score(self, learner: Any) -> float | None:
+        """The score on the held-out part."""
+        return None if self.scored is None else self.scored()
+
+    def close(self) -> None:
+        """Let the workers forget the shards."""
+        release(self.dataset)
