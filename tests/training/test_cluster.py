@@ -9,12 +9,10 @@ import time
 import dask.array as da
 import dask.bag as db
 import dask.dataframe as dd
-import distributed
 import numpy as np
 import pandas as pd
 import pytest
 
-from dask_processes import Processes
 from perceptive import LinearClassifier
 from perceptive.cli import main
 from perceptive.errors import ClusterError, ParameterError
@@ -33,18 +31,6 @@ from perceptive.training.source import FileSource
 KILLS = int(os.environ.get("PERCEPTIVE_CLUSTER_KILLS", "5"))  # 100: the long run
 SHARDS, EPOCHS, LIMIT = 3, 24 + 5 * (KILLS - 5), 60.0
 logging.getLogger("distributed").setLevel(logging.CRITICAL)
-
-
-@pytest.fixture(scope="module")
-def processes():
-    made = Processes()
-    try:
-        made.start_scheduler()
-        made.start_worker()
-        made.start_worker()
-        yield made
-    finally:
-        made.close()
 
 
 @pytest.fixture(scope="module")
@@ -269,12 +255,6 @@ def _written(path, text):
 
 
 # ---------------------------------------------------------------- collections
-
-
-@pytest.fixture
-def client(processes):
-    with distributed.Client(processes.address) as client:
-        yield client
 
 
 def test_arrays_frames_and_bags(client):

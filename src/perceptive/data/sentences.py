@@ -48,10 +48,16 @@ class SentenceDataset(Dataset):
         encode_one: Callable[[int], _core.Sentences],
         weights: NDArray[np.float64] | None = None,
     ) -> None:
-        self.learner, self.sentences, self._encode_one, self.weights = learner, sentences, encode_one, weights
-        if weights is not None:
-            sentences.weigh(weights.tolist())
+        self.learner, self.sentences, self._encode_one = learner, sentences, encode_one
+        self.weights: NDArray[np.float64] | None = None
         self.rows = sentences.rows  # of weights, in the learner's model
+        if weights is not None:
+            self.weigh(weights)
+
+    def weigh(self, weights: NDArray[np.float64]) -> None:
+        """Give each sentence a weight, once."""
+        self.sentences.weigh(weights.tolist())
+        self.weights = weights
 
     def __len__(self) -> int:
         return len(self.sentences)

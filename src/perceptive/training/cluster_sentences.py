@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.dataset import Dataset, Order
+from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.errors import ExampleError
@@ -86,6 +87,7 @@ class Facts(NamedTuple):
     lengths: Numbers  # of each sentence
     first: list[Any]  # a sentence
     width: int  # columns of a token in a file
+    weights: NDArray[np.float64] | None
     places: Sequence[Place]
     columns: Columns | None
     remarks: Sequence[str]
@@ -122,20 +124,21 @@ def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
 def facts_of(part: Part) -> Facts:
     """What must be known of a part; raises where sentences and labels do not fit each other."""
     if not part.X:
-        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, (), None, part.remarks)
+        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, part.weights, (), None, part.remarks)
     with part.placed():
         X, y = paired(part.X, part.y)
         labels = [None, *different_labels(y)]
     index = {label: i for i, label in enumerate(labels)}
     which = np.fromiter((index[label] for label in itertools.chain.from_iterable(y)), np.int32)
     width = len(X[0][0]) if part.places else 0
-    return Facts(labels, which, np.array(list(map(len, y))), X[0], width, part.places, part.columns, part.remarks)
+    lengths = np.array(list(map(len, y)))
+    return Facts(labels, which, lengths, X[0], width, part.weights, part.places, part.columns, part.remarks)
 
 
-def take_part(part: Part, rows: Numbers, mended: dict[int, list[Any]]) -> Part:
-    """Some sentences of a part, with the labels that were mended."""
+def take_part(part: Part, rows: Numbers, mended: dict[int, list[Any]], weighed: bool = False) -> Part:
+    """Some sentences of a part, with the labels that were mended, and with weights where they say something."""
     some = rows.tolist()
-    weights = None if part.weights is None else part.weights[rows]
+    weights = part.weights[rows] if weighed and part.weights is not None else None
     y = [mended.get(i, part.y[i]) for i in some]
     return replace(
         part, X=[part.X[i] for i in some], y=y, weights=weights, places=[part.places[i] for i in some if part.places]
@@ -160,8 +163,9 @@ class TaggedShard(Shard):
     def made(self, learner: SequenceLearner) -> SentenceDataset:
         """Without the features that are rare in all shards together."""
         X, y = ([x for part in self.parts for x in getattr(part, name)] for name in "Xy")
-        weights = None if self.parts[0].weights is None else np.concatenate([part.weights for part in self.parts])
-        dataset = learner.dataset(X, y, weights, grow=False)
+        dataset = learner.dataset(X, y, grow=False)
+        if self.parts[0].weights is not None:
+            dataset.weigh(np.concatenate([part.weights for part in self.parts]))
         if self.rare is not None:
             dataset.sentences.drop(**self.rare)
         return dataset
@@ -327,7 +331,7 @@ class ClusterSentences:
             [mine[some] for mine, some in zip(rows, each, strict=True)]
             for each in dealt(list(map(len, rows)), self.shards)
         ]
-        min_count = learner.parameters.min_count if whole else 1
+        min_count, weighed = learner.parameters.min_count if whole else 1, self._weighed(learner.parameters.rule)
 
         def load(client: Any) -> list[Any]:
             parts = self._parts(client)
@@ -335,7 +339,7 @@ class ClusterSentences:
                 client.submit(
                     make_shard,
                     [
-                        client.submit(take_part, part, some, changed, pure=False)
+                        client.submit(take_part, part, some, changed, weighed, pure=False)
                         for part, some, changed in zip(parts, mine, of_part, strict=True)
                     ],
                     pure=False,
@@ -350,6 +354,13 @@ class ClusterSentences:
 
         self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in deal])
         return self.dataset
+
+    def _weighed(self, rule: str) -> bool:
+        """Whether sentences have weights that are not all 1; raises where they cannot be."""
+        if self.facts[0].weights is None:
+            return False
+        weights = np.concatenate([one.weights for one in self.facts])
+        return check_weights(weights, len(self.y), rule, "sentence") is not None
 
     def _rows(self, chosen: NDArray[np.bool_]) -> list[Numbers]:
         """The numbers of chosen sentences in their parts."""
