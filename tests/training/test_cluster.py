@@ -1,7 +1,6 @@
 """Shards on a Dask cluster of real processes: the bits of threads, whoever is killed, late, slow or gone."""
 
 import gzip
-import logging
 import os
 import threading
 import time
@@ -30,7 +29,6 @@ from perceptive.training.source import FileSource
 
 KILLS = int(os.environ.get("PERCEPTIVE_CLUSTER_KILLS", "5"))  # 100: the long run
 SHARDS, EPOCHS, LIMIT = 3, 24 + 5 * (KILLS - 5), 60.0
-logging.getLogger("distributed").setLevel(logging.CRITICAL)
 
 
 @pytest.fixture(scope="module")
@@ -273,6 +271,13 @@ def test_arrays_frames_and_bags(client):
         array = LinearClassifier(shards=3, epochs=3, **how).fit(da.from_array(wide, (15, 90)), da.from_array(label, 15))
         assert str(given.learner_.state()) == str(array.learner_.state())
         assert given.coef_.tobytes() == array.coef_.tobytes()
+    weights = np.arange(200) % 3 / 2  # one shard has the weights that are 1
+    given = LinearClassifier(shards=3, epochs=3).fit(X, y, weights)
+    array = LinearClassifier(shards=3, epochs=3).fit(
+        da.from_array(X, (60, 5)), da.from_array(y, 60), da.from_array(weights, 60)
+    )
+    assert given.learner_.fingerprint == array.learner_.fingerprint
+    assert given.coef_.tobytes() == array.coef_.tobytes()
     given = LinearClassifier(shards=3, epochs=3).fit(X, y)
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
     assert (

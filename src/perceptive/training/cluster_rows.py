@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptive.data.constant_feature import lengths_counted
 from perceptive.data.dataset import Dataset, Order
+from perceptive.data.labelled_rows import LabelledRows
 from perceptive.data.labels import Labels
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.errors import ParameterError
@@ -38,6 +39,7 @@ class Facts(NamedTuple):
     width: int | None  # None: of dicts
     names: list[str]  # of dicts, as they were met
     dtype: str
+    weighed: bool  # whether weights are not all 1
 
 
 def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
@@ -61,7 +63,8 @@ def facts_of(part: Part) -> Facts:
     dicts = isinstance(part.X, list)
     names = list(dict.fromkeys(name for x in part.X for name in x)) if dicts else []
     kind = "float64" if dicts else str(part.X.dtype)
-    return Facts(len(part.y), values.tolist(), counts.tolist(), None if dicts else part.X.shape[1], names, kind)
+    width, weighed = None if dicts else part.X.shape[1], part.weights is not None and bool((part.weights != 1).any())
+    return Facts(len(part.y), values.tolist(), counts.tolist(), width, names, kind, weighed)
 
 
 def add_lengths(before: tuple[float, int], part: Part, hasher: Any, normalize: bool) -> tuple[float, int]:
@@ -91,10 +94,14 @@ class RowShard(Shard):
 
     def made(self, learner: Any) -> Dataset:
         """As arrays."""
-        return learner.dataset(self.X, self.y, self.weights, grow=False)  # type: ignore[no-any-return]
+        dataset: LabelledRows = learner.dataset(self.X, self.y, self.weights, grow=False)
+        dataset.weights = self.weights  # also where all are 1, since those of other shards are not
+        return dataset
 
 
-def make_shard(parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None) -> RowShard:
+def make_shard(
+    parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None, weighed: bool
+) -> RowShard:
     """A shard of parts of partitions; its labels are numbered as the classes are."""
     given = [part for part in parts if part is not None]
     blocks = [part.X for part in given]
@@ -108,7 +115,7 @@ def make_shard(parts: list[Part | None], classes: list[Any], class_weight: dict[
         X = np.concatenate(blocks)
     index = {label: i for i, label in enumerate(classes)}
     y = np.concatenate([part.y for part in given]).tolist()
-    weights = None if given[0].weights is None else np.concatenate([part.weights for part in given])
+    weights = np.concatenate([part.weights for part in given]) if weighed else None
     if class_weight is not None:
         of_class = np.array([class_weight[label] for label in y])
         weights = of_class if weights is None else weights * of_class
@@ -185,6 +192,7 @@ class ClusterRows:
         for vector in learner.vectors.values():
             vector.begin_elsewhere(self.examples)
         rows = dealt([one.examples for one in self.facts], self.shards)
+        weighed = any(one.weighed for one in self.facts)
 
         def load(client: Any) -> list[Any]:
             parts, made = self._parts(client), []
@@ -192,7 +200,7 @@ class ClusterRows:
                 some = [
                     client.submit(take_part, part, which, pure=False) for part, which in zip(parts, mine, strict=True)
                 ]
-                made.append(client.submit(make_shard, some, self.classes, class_weight, pure=False))
+                made.append(client.submit(make_shard, some, self.classes, class_weight, weighed, pure=False))
             return made
 
         self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in rows])
