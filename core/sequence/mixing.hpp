@@ -209,11 +209,10 @@ class SequenceMixture {
             arrays.emplace_back(prefix + ".step", std::move(step));
             arrays.emplace_back(prefix + ".spread", std::move(spread));
         }
+        arrays.emplace_back("counts", std::vector<i64>{run.rounds, run.mistakes, run.updates, run.touched, base[0],
+                                                       base[1], changed[0].width, changed[1].width, changed[2].width});
         arrays.emplace_back(
-            "counts", std::vector<i64>{run.rounds, run.mistakes, run.updates, run.touched, base[0], base[1],
-                                       changed[0].width, changed[1].width, changed[2].width});
-        arrays.emplace_back("sums", std::vector<double>{run.criterion, run.clock, run.radius2, weight, heaviest,
-                                                        weighted_updates});
+            "sums", std::vector<double>{run.criterion, run.clock, run.radius2, weight, heaviest, weighted_updates});
         arrays.emplace_back("fingerprint", std::vector<std::uint64_t>{fingerprint});
         return arrays;
     }

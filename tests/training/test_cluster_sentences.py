@@ -11,7 +11,7 @@ import dask.bag as db
 import numpy as np
 import pytest
 
-from perceptive import SequenceTagger
+from perceptive import Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.errors import ParameterError
 from perceptive.learners import SequenceLearner
@@ -239,6 +239,18 @@ def test_bags_that_cannot_be_learned_from(client):
     with pytest.raises(ParameterError, match="shards=11 is more than there are examples: 10"):
         SequenceTagger(shards=11).fit(bag(X), bag(y))
     assert not hasattr(tagger, "learner_")
+
+
+def test_rerankers_are_refused(tmp_path, capsys):
+    X, y = sentences(10)
+    why = "a reranker does not learn on a cluster: each tagger of its cross-fitting learns from nearly all sentences"
+    with pytest.raises(TypeError, match=rf"{why}, .*; give lists \(X.compute\(\)\), and a tagger fitted on"):
+        Reranker().fit(bag(X), bag(y))
+    arguments = [str(written(tmp_path / "a.txt", X, y)), "--task", "rerank", "--base", "m", "-o", str(tmp_path / "n")]
+    assert main(["train", *arguments, "--cluster", "local", "--shards", "2"]) == 2
+    told = capsys.readouterr().err
+    assert why in told
+    assert "train the base with --cluster, and leave it out here" in told
 
 
 # ---------------------------------------------------------------- what travels

@@ -35,10 +35,8 @@ void bind_sequence_mixing(nb::module_& m) {
             "Move the model that they started from, and tell the sentences, if they are here, of rows that are new.")
         .def("__copy__", [](const SequenceMixture& self) { return SequenceMixture(self); })
         .def("__getstate__", [](const SequenceMixture& self) { return to_dict(self.state()); })
-        .def("__setstate__",
-             [](SequenceMixture& self, const nb::dict& state) {
-                 new (&self) SequenceMixture(NamedArrays(state).views());
-             })
+        .def("__setstate__", [](SequenceMixture& self,
+                                const nb::dict& state) { new (&self) SequenceMixture(NamedArrays(state).views()); })
         .def_ro("run", &SequenceMixture::run, "Of all shards.");
     m.def(
         "replica_of",

@@ -137,8 +137,8 @@ void bind_sequence(nb::module_& m) {
         .def(
             "strings",
             [](Tagger& t) {
-                return to_dict(t.ask(
-                    nullptr, [](const SequenceModel& model, const LabelWeights&) { return strings_of(model); }));
+                return to_dict(
+                    t.ask(nullptr, [](const SequenceModel& model, const LabelWeights&) { return strings_of(model); }));
             },
             "The strings that it knows, in their order.")
         .def(

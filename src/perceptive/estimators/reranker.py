@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.data.sentences import as_lists, paired
+from perceptive.estimators.cluster import is_on_cluster
 from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
@@ -22,7 +23,7 @@ from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, f1, kernel_of
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner, check_reranking
+from perceptive.learners.reranking import BITS, NOT_ON_CLUSTER, OWN, RANKER, RerankingLearner, check_reranking
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.text_spans import TextSpan, predict_spans
@@ -121,6 +122,8 @@ class Reranker(BaseEstimator):
         fitted : SequenceTagger or None
             A tagger with the same parameters that has learned from all of X already, and is kept.
         """
+        if is_on_cluster(X) or is_on_cluster(y):
+            raise TypeError(f"{NOT_ON_CLUSTER}; give lists (X.compute()), and a tagger fitted on it by fitted=")
         X, y = as_lists(X), as_lists(y)
         base = SequenceTagger() if self.tagger is None else self.tagger
         if fitted is not None:

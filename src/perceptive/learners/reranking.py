@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 BITS = 20  # of hashed features
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
 OWN = ("k", "folds", "target")
+NOT_ON_CLUSTER = (
+    "a reranker does not learn on a cluster: each tagger of its cross-fitting learns from nearly all sentences, and "
+    "they have to be here"
+)
 FitTagger = Callable[[list[Any], list[Any]], SequenceLearner]
 
 

@@ -39,6 +39,7 @@ from perceptive.training.dask import (
     dealt,
     learner_of,
     release,
+    send,
     tree,
     weights_of,
 )
@@ -313,15 +314,7 @@ class ClusterSentences:
             if now is not was
         }
         rows = self._rows(taught)
-        weights = weights_of(learner)
-        for strings in self.cluster.ask(
-            lambda client: [
-                client.submit(strings_of, part, weights, mine, pure=False)
-                for part, mine in zip(self._parts(client), rows, strict=True)
-            ]
-        ):
-            if strings is not None:
-                learner.meet_strings(strings)
+        self._meet_strings(learner, rows)
         starts = np.cumsum([0, *(len(one.lengths) for one in self.facts)])
         of_part = [
             {i - int(start): labels for i, labels in mended.items() if start <= i < end}
@@ -354,6 +347,21 @@ class ClusterSentences:
 
         self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in deal])
         return self.dataset
+
+    def _meet_strings(self, learner: SequenceLearner, rows: list[Numbers]) -> None:
+        """Let a learner know the strings of some sentences of each part, in the order of the parts."""
+        weights = weights_of(learner)
+
+        def ask(client: Any) -> list[Any]:
+            travelling = send(client, weights)
+            return [
+                client.submit(strings_of, part, travelling, mine, pure=False)
+                for part, mine in zip(self._parts(client), rows, strict=True)
+            ]
+
+        for strings in self.cluster.ask(ask):
+            if strings is not None:
+                learner.meet_strings(strings)
 
     def _weighed(self, rule: str) -> bool:
         """Whether sentences have weights that are not all 1; raises where they cannot be."""

@@ -243,10 +243,9 @@ def tree(
     client: Any, weights: Weights, task: Callable[..., Any], shards: list[tuple[Any, ...]], join: Callable[..., Any]
 ) -> list[Any]:
     """Futures: of ``task(shard, weights, …)`` for each shard, and of all of them, joined in pairs."""
-    name = f"{task.__name__}-{uuid.uuid4().hex}"
-    sent = client.submit(_same, *weights, key=f"perceptive-weights-{name}")
+    name, travelling = f"{task.__name__}-{uuid.uuid4().hex}", send(client, weights)
     made = [
-        client.submit(task, shard, sent, *rest, key=f"perceptive-{name}-{i}", retries=3)
+        client.submit(task, shard, travelling, *rest, key=f"perceptive-{name}-{i}", retries=3)
         for i, (shard, *rest) in enumerate(shards)
     ]
     level = made
@@ -258,6 +257,11 @@ def tree(
             for i, pair in enumerate(pairs)
         ]
     return [*made, level[0]]
+
+
+def send(client: Any, weights: Weights) -> Any:
+    """The future of weights on their way."""
+    return client.submit(_same, *weights, key=f"perceptive-weights-{uuid.uuid4().hex}")
 
 
 def _same(*values: Any) -> tuple[Any, ...]:

@@ -305,7 +305,9 @@ TASKS = [
     Entry(
         "rerank", "rerank", "RerankingLearner", "reranker",
         {
-            "train": (g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.SENTENCES, _FORMAT, g.CHECKPOINT),
+            "train": (
+                g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.SENTENCES, _FORMAT, g.CHECKPOINT, g.CLUSTER,
+            ),
             **_TAG,
             "inspect": (g.HYPOTHESIS,),
         },

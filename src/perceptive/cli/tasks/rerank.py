@@ -17,7 +17,7 @@ from perceptive.cli.tasks.tagged import words_of
 from perceptive.errors import UsageError
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
+from perceptive.learners.reranking import BITS, NOT_ON_CLUSTER, RANKER, RerankingLearner
 from perceptive.models.registry import load_learner
 from perceptive.parameters import TrainingParameters
 from perceptive.streams.blocks import expand
@@ -33,6 +33,8 @@ class Rerank(Tag):
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
         """Read the files, and let taggers like the base propose candidates for them."""
+        if options.cluster:
+            raise UsageError(f"{NOT_ON_CLUSTER}; train the base with --cluster, and leave it out here")
         if options.base is None:
             raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
         base = load_learner(options.base)
