@@ -56,9 +56,10 @@ class Shard(ABC):
 
     def ready(self, learner: Any) -> Dataset:
         """As the learner plays them; what has been made ready once is kept."""
-        if self._ready is None:
-            self._ready = self.made(learner)
-        return self._ready
+        ready = self._ready
+        if ready is None:
+            ready = self._ready = self.made(learner)
+        return ready
 
     def dataset(self, learner: Any) -> Dataset:
         """As this learner plays them, which may have learned more than another of before."""
