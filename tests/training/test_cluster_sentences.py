@@ -10,8 +10,9 @@ import dask.array as da
 import dask.bag as db
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from perceptive import Reranker, SequenceTagger
+from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.errors import ParameterError
 from perceptive.learners import SequenceLearner
@@ -241,16 +242,37 @@ def test_bags_that_cannot_be_learned_from(client):
     assert not hasattr(tagger, "learner_")
 
 
-def test_rerankers_are_refused(tmp_path, capsys):
-    X, y = sentences(10)
-    why = "a reranker does not learn on a cluster: each tagger of its cross-fitting learns from nearly all sentences"
-    with pytest.raises(TypeError, match=rf"{why}, .*; give lists \(X.compute\(\)\), and a tagger fitted on"):
-        Reranker().fit(bag(X), bag(y))
-    arguments = [str(written(tmp_path / "a.txt", X, y)), "--task", "rerank", "--base", "m", "-o", str(tmp_path / "n")]
-    assert main(["train", *arguments, "--cluster", "local", "--shards", "2"]) == 2
-    told = capsys.readouterr().err
-    assert why in told
-    assert "train the base with --cluster, and leave it out here" in told
+# ---------------------------------------------------------------- rerankers
+
+
+def test_a_reranker_of_files(processes, files, tmp_path):
+    model_of(tmp_path / "base", files, "--template", "word", "--rule", "perceptron", "--epochs", 2)
+
+    def reranker_of(path, *more):
+        how = ["--task", "rerank", "--base", tmp_path / "base", "--folds", 3, "--shards", 2, "--epochs", 3]
+        assert main(["train", files, *map(str, how), *more, "-o", str(path), "--quiet"]) == 0
+        return path.read_bytes()
+
+    found = reranker_of(tmp_path / "a", "--cluster", processes.address)
+    assert found == reranker_of(tmp_path / "b")
+
+
+def test_a_reranker_of_bags(client):
+    X, y = sentences(60)
+    tagger = SequenceTagger(template="word", rule="perceptron", epochs=2, shards=2)
+    reranker = Reranker(tagger, ranker=LinearRanker(bits=12, shards=2, epochs=3), folds=3, k=5)
+    expected = clone(reranker).fit(X, y)
+    found = clone(reranker).fit(bag(list(zip(X, y, strict=True))))
+    assert bits(found.tagger_) == bits(expected.tagger_)
+    assert bits(found.ranker_) == bits(expected.ranker_)
+    assert (found.oracle_, found.predict(X)) == (expected.oracle_, expected.predict(X))
+    assert found.ranker_.n_features_in_ == expected.ranker_.n_features_in_
+    with pytest.raises(ParameterError, match="a ranker on a cluster hashes the features of candidates; give it bits"):
+        Reranker(tagger, ranker=LinearRanker(shards=2)).fit(bag(X), bag(y))
+    with pytest.raises(ParameterError, match="shards=1: Dask collections are learned from by shards"):
+        Reranker(tagger).fit(bag(X), bag(y), expected.tagger_)
+    with pytest.raises(ValueError, match="60 sentences are too few for 61 folds; give more"):
+        Reranker(tagger, ranker=LinearRanker(bits=12, shards=2), folds=61).fit(bag(X), bag(y), expected.tagger_)
 
 
 # ---------------------------------------------------------------- what travels

@@ -9,6 +9,7 @@ import numpy as np
 
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.training.class_weights import balanced, check_class_weight
@@ -63,6 +64,17 @@ def fit_sentences(
     learner = SequenceLearner(**parameters)
     dataset = source.begin(learner, np.ones(len(source.y), bool), whole=True)
     _train(estimator, learner, training, source, dataset)
+
+
+def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any) -> None:
+    """Let the workers of the present Dask client propose label sequences for sentences, and learn their order."""
+    from perceptive.training.cluster_lists import ClusterLists
+    from perceptive.training.cluster_sentences import ClusterSentences
+
+    training = ranker._check_parameters()[1]
+    cluster = _cluster_for(ranker, training.shards)
+    source = ClusterLists(ClusterSentences.of_bags(cluster, X, y, None, training.shards), learner)
+    _train(ranker, learner.ranker, training, source, source.dataset, n_features_in_=learner.ranker.n_features)
 
 
 def _cluster_for(estimator: Any, shards: int) -> Any:

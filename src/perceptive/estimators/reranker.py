@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.data.sentences import as_lists, paired
-from perceptive.estimators.cluster import is_on_cluster
+from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
@@ -23,7 +23,7 @@ from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, f1, kernel_of
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, NOT_ON_CLUSTER, OWN, RANKER, RerankingLearner, check_reranking
+from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner, check_reranking
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.text_spans import TextSpan, predict_spans
@@ -112,19 +112,21 @@ class Reranker(BaseEstimator):
     ranker_: LinearRanker | KernelRanker
     oracle_: float
 
-    def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]], fitted: SequenceTagger | None = None) -> Reranker:
+    def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
 
         Parameters
         ----------
         X : list of sentences
+            A bag of Dask is learned from by the workers of the present client, with ``shards`` of tagger and ranker.
         y : list of label sequences
+            See `SequenceTagger.fit`.
         fitted : SequenceTagger or None
             A tagger with the same parameters that has learned from all of X already, and is kept.
         """
-        if is_on_cluster(X) or is_on_cluster(y):
-            raise TypeError(f"{NOT_ON_CLUSTER}; give lists (X.compute()), and a tagger fitted on it by fitted=")
-        X, y = as_lists(X), as_lists(y)
+        on_cluster = is_on_cluster(X)
+        if not on_cluster:
+            X, y = as_lists(X), as_lists(y)
         base = SequenceTagger() if self.tagger is None else self.tagger
         if fitted is not None:
             if not isinstance(fitted, SequenceTagger):
@@ -138,6 +140,11 @@ class Reranker(BaseEstimator):
         learner = self._learner(tagger, ranker.new_learner())
         learner.fit_tagger = lambda X, y: clone(base).fit(X, y).learner_
         learner.threads = threads_of(base._check_parameters()[1])
+        if on_cluster:
+            taught = clone(base).fit(X, y) if fitted is None else fitted
+            fit_lists(ranker, learner, X, y)
+            self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
+            return self
         lists = learner.lists(X, y)
         rows = lists.rows
         if learner.hashing is not None:

@@ -22,6 +22,7 @@ Piece = tuple[int, int, str]  # begin, end, kind
 BATCH = 64  # sentences whose candidates are in memory
 KERNEL_BITS = 18  # fewer than of linear rankers: every comparison of sparse rows walks over the columns
 OUTSIDE = "O"
+NOTHING_TOLD = "no candidate is better than another: the tagger leaves nothing to learn, or k is small"
 
 
 # ---------------------------------------------------------------- grades
@@ -91,12 +92,10 @@ def graded_lists(
     ``only_telling`` leaves out lists in which no candidate is better than another. Where labels are not ``in_segments``
     the share of right tokens stands for F.
     """
-    target, good = (target, f1) if in_segments else (target.replace("f1", "accuracy"), accuracy)
-    graded = [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
+    graded = grades_of(y, proposed, target, in_segments)
     told = [i for i, grades in enumerate(graded) if not only_telling or max(grades) > min(grades)]
     if not told:
-        raise ValueError("no candidate is better than another: the tagger leaves nothing to learn, or k is small")
-    best = [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
+        raise ValueError(NOTHING_TOLD)
     rows: Any = []
     for begin in range(0, len(told), BATCH):
         some = [row for i in told[begin : begin + BATCH] for row in describe(X[i], proposed[i], features, structure)]
@@ -110,9 +109,26 @@ def graded_lists(
         kind = np.int32 if indptr[-1] < 2**31 else np.int64
         rows = indptr.astype(kind), np.concatenate(indices).astype(kind, copy=False), np.concatenate(data)
     sizes = np.array([len(graded[i]) for i in told], np.int64)
-    grades, result = np.concatenate([graded[i] for i in told]), evaluate(y, best)
-    oracle = (result.f1 if in_segments else result.accuracy) / 100.0
-    return CandidateLists(rows, grades, sizes, np.array(told, np.int64), oracle)
+    grades, best = np.concatenate([graded[i] for i in told]), best_of(y, proposed, in_segments)
+    return CandidateLists(rows, grades, sizes, np.array(told, np.int64), oracle_of(y, best, in_segments))
+
+
+def grades_of(y: Sequence[Any], proposed: list[list[Candidate]], target: str, in_segments: bool) -> list[list[float]]:
+    """How good each candidate of each sentence is."""
+    target = target if in_segments else target.replace("f1", "accuracy")
+    return [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
+
+
+def best_of(y: Sequence[Any], proposed: list[list[Candidate]], in_segments: bool) -> list[list[Any]]:
+    """The labels that are the best proposal for each sentence."""
+    good = f1 if in_segments else accuracy
+    return [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
+
+
+def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> float:
+    """F of the best candidates, or their accuracy."""
+    result = evaluate(y, best)
+    return float(result.f1 if in_segments else result.accuracy) / 100.0
 
 
 # ---------------------------------------------------------------- what a ranker sees

@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 BITS = 20  # of hashed features
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
 OWN = ("k", "folds", "target")
-NOT_ON_CLUSTER = (
-    "a reranker does not learn on a cluster: each tagger of its cross-fitting learns from nearly all sentences, and "
-    "they have to be here"
-)
 FitTagger = Callable[[list[Any], list[Any]], SequenceLearner]
 
 
@@ -134,12 +130,8 @@ class RerankingLearner:
         weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
         whole = epochs is not None or (not grow and not math.isnan(self.oracle))
         lists = self.lists(X, y) if whole else self._graded(X, y, self.tagger.k_best(X, self.k), whole)
-        rows = lists.rows
-        if self.hashing is not None:
-            indptr, indices, data = rows
-            rows = _core.csr_rows(indptr, indices, data, self.hashing.width, True)
         weights = None if weights is None else weights[lists.sentences]
-        dataset = self.ranker.dataset(rows, lists.grades, weights, sizes=lists.sizes, epochs=epochs, grow=grow)
+        dataset = ranked_dataset(self.ranker, lists, weights, epochs=epochs, grow=grow)
         if grow and epochs is not None:
             self.oracle = lists.oracle
         return dataset
@@ -152,18 +144,11 @@ class RerankingLearner:
     def lists(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> CandidateLists:
         """The candidates of a training set by cross-fitting: sentence i is in fold i mod ``folds``."""
         X, y = self._checked(X, y)
-        if len(X) < self.folds:
-            raise ValueError(f"{len(X)} sentences are too few for {self.folds} folds; give more")
-        fit_tagger = self.fit_tagger or fit_like(self.tagger, max(1, round(self.tagger.rounds / len(X))))
-        self._check_labels(y)
+        self.check_folds(y)
         new_like(self.tagger).dataset(X, y, epochs=1)  # what cannot be read is told before anything is learned
 
         def propose(fold: int) -> list[list[Candidate]]:
-            rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
-            with renumbered(rest):
-                tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest])
-            with renumbered(kept):
-                return tagger.k_best([X[i] for i in kept], self.k)
+            return self.propose(X, y, fold)
 
         proposed: list[list[Candidate]] = [[] for _ in X]
         threads = min(self.threads, self.folds)
@@ -174,17 +159,36 @@ class RerankingLearner:
                 proposed[fold :: self.folds] = found
         return self._graded(X, y, proposed, whole=True)
 
+    def check_folds(self, y: list[Any]) -> None:
+        """Raise where sentences are too few for cross-fitting, or have labels that the tagger can never propose."""
+        if len(y) < self.folds:
+            raise ValueError(f"{len(y)} sentences are too few for {self.folds} folds; give more")
+        self._check_labels(y)
+
+    def propose(self, X: list[Any], y: list[Any], fold: int) -> list[list[Candidate]]:
+        """The candidates of the sentences of a fold, by a tagger that has learned from the others."""
+        fit_tagger = self.fit_tagger or fit_like(self.tagger, max(1, round(self.tagger.rounds / len(X))))
+        rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
+        with renumbered(rest):
+            tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest])
+        with renumbered(kept):
+            return tagger.k_best([X[i] for i in kept], self.k)
+
     @property
     def hashing(self) -> HashKernel | None:
         """How the features of candidates are hashed; None where they are not."""
-        bits = getattr(self.ranker.parameters, "bits", None)
-        return None if bits is None else HashKernel(bits)
+        return hashing_of(self.ranker)
 
     def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
         """``whole``: of a training set, without the lists in which no candidate is better."""
-        seen, in_segments = (self.features, self.structure), self.in_segments(y)
-        how: dict[str, Any] = {"hashing": self.hashing, "only_telling": whole, "in_segments": in_segments}
-        return graded_lists(X, y, proposed, self.target, *seen, **how)
+        return self.graded(X, y, proposed, whole, self.in_segments(y))
+
+    def graded(
+        self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], only_telling: bool, in_segments: bool
+    ) -> CandidateLists:
+        """Candidates of sentences as lists to learn from; see `graded_lists`."""
+        how: dict[str, Any] = {"hashing": self.hashing, "only_telling": only_telling, "in_segments": in_segments}
+        return graded_lists(X, y, proposed, self.target, self.features, self.structure, **how)
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
@@ -343,6 +347,22 @@ def ranker_class(state: State) -> Any:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
     return KernelRankingLearner
+
+
+def hashing_of(ranker: Any) -> HashKernel | None:
+    """How a ranker's features are hashed; None where they are not."""
+    bits = getattr(ranker.parameters, "bits", None)
+    return None if bits is None else HashKernel(bits)
+
+
+def ranked_dataset(ranker: Any, lists: CandidateLists, weights: Any = None, **how: Any) -> Dataset:
+    """Lists of candidates, ready to be learned from by a ranker."""
+    rows, hashing = lists.rows, hashing_of(ranker)
+    if hashing is not None:
+        indptr, indices, data = rows
+        rows = _core.csr_rows(indptr, indices, data, hashing.width, True)
+    dataset: Dataset = ranker.dataset(rows, lists.grades, weights, sizes=lists.sizes, **how)
+    return dataset
 
 
 def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:

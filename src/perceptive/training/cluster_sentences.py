@@ -226,7 +226,7 @@ class ClusterSentences:
         self.cluster, self._read, self.shards = cluster, parts, shards
         self._known: tuple[int, list[Any]] | None = None  # the generation of the cluster that knows the parts
         self.facts: list[Facts] = cluster.ask(
-            lambda client: [client.submit(facts_of, part, pure=False) for part in self._parts(client)]
+            lambda client: [client.submit(facts_of, part, pure=False) for part in self.parts(client)]
         )
         given = [one for one in self.facts if len(one.lengths)]
         if not given:
@@ -245,7 +245,7 @@ class ClusterSentences:
         self.dataset: ClusterDataset | None = None
         self.scored: Callable[[], float] | None = None  # the score on what is held out
 
-    def _parts(self, client: Any) -> list[Any]:
+    def parts(self, client: Any) -> list[Any]:
         """The parts, as tasks; the same ones until the shards have them."""
         if self._known is None or self._known[0] != self.cluster.generation:
             self._known = self.cluster.generation, self._read(client)
@@ -290,7 +290,7 @@ class ClusterSentences:
         found = self.cluster.ask(
             lambda client: [
                 client.submit(take_part, part, mine, {}, pure=False)
-                for part, mine in zip(self._parts(client), rows, strict=True)
+                for part, mine in zip(self.parts(client), rows, strict=True)
             ]
         )
         return [x for part in found for x in part.X], [labels for part in found for labels in part.y]
@@ -327,7 +327,7 @@ class ClusterSentences:
         min_count, weighed = learner.parameters.min_count if whole else 1, self._weighed(learner.parameters.rule)
 
         def load(client: Any) -> list[Any]:
-            parts = self._parts(client)
+            parts = self.parts(client)
             made = [
                 client.submit(
                     make_shard,
@@ -356,7 +356,7 @@ class ClusterSentences:
             travelling = send(client, weights)
             return [
                 client.submit(strings_of, part, travelling, mine, pure=False)
-                for part, mine in zip(self._parts(client), rows, strict=True)
+                for part, mine in zip(self.parts(client), rows, strict=True)
             ]
 
         for strings in self.cluster.ask(ask):

@@ -262,12 +262,17 @@ def tree(
 
 def send(client: Any, weights: Weights) -> Any:
     """The future of weights on their way."""
-    return client.submit(_same, *weights, key=f"perceptive-weights-{uuid.uuid4().hex}")
+    return client.submit(_all, *weights, key=f"perceptive-weights-{uuid.uuid4().hex}")
 
 
-def _same(*values: Any) -> tuple[Any, ...]:
+def _all(*values: Any) -> tuple[Any, ...]:
     """The weights, as the result of a task: it can be made again."""
     return values
+
+
+def same(value: Any) -> Any:
+    """A value that several tasks need, as the result of one."""
+    return value
 
 
 def dealt(parts: Sequence[int], shards: int) -> list[list[np.ndarray[Any, np.dtype[np.int64]]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.streams.parsing import Log
 from perceptive.training.holdout import HoldOut
-from perceptive.training.loop import InMemory, Run
+from perceptive.training.loop import Run
+from perceptive.training.mixing import Player
 
 Bools = NDArray[np.bool_]
 
@@ -24,16 +25,21 @@ class MemoryJob:
     """Training from one dataset."""
 
     learner: Any
-    source: InMemory
+    source: Any  # of one dataset: `InMemory`, or on a cluster
     metric: str  # of the held-out part
     files: Sequence[str]
     log: Log
     counts: dict[str, int]  # as `Job.counts`
     look: Callable[[Any], Dataset]  # makes the dataset once more, to be looked at by a learner
+    cluster: Any = field(default=None, kw_only=True)  # whose workers have the examples, if one has
 
     certifies = False
     passes = 0
-    player = None
+
+    @property
+    def player(self) -> Player | None:
+        """The workers of the cluster."""
+        return None if self.cluster is None else self.source.dataset.play_block
 
     def prepare(self, report: Callable[[float], None]) -> None:
         """All has been read."""
@@ -51,7 +57,10 @@ class MemoryJob:
         return [self.look(learner)]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Let go of the cluster."""
+        if self.cluster is not None:
+            self.source.close()
+            self.cluster.__exit__()
 
 
 def held_out(

@@ -8,16 +8,18 @@ from typing import Any
 from perceptive.cli.tasks import of_learner
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.explained import Explained
+from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
 from perceptive.cli.tasks.rows import count
 from perceptive.cli.tasks.sentences import files_of, located, read
 from perceptive.cli.tasks.tag import Tag
 from perceptive.cli.tasks.tagged import words_of
+from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, NOT_ON_CLUSTER, RANKER, RerankingLearner
+from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
 from perceptive.models.registry import load_learner
 from perceptive.parameters import TrainingParameters
 from perceptive.streams.blocks import expand
@@ -33,26 +35,55 @@ class Rerank(Tag):
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
         """Read the files, and let taggers like the base propose candidates for them."""
-        if options.cluster:
-            raise UsageError(f"{NOT_ON_CLUSTER}; train the base with --cluster, and leave it out here")
         if options.base is None:
             raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
         base = load_learner(options.base)
         if of_learner(base).name != "tag":
             raise UsageError(f"{options.base}: is not a tagger; give one of train --task tag")
-        X, y, places, _ = read(options.data, files_of(options, base))
-        epochs = options.base_epochs or max(1, round(base.rounds / len(X)))
+        files, paths = files_of(options, base), expand(options.data)
+        if options.cluster:
+            return self._ranked_on_cluster(options, training, learner, base, files)
+        X, y, places, _ = read(options.data, files)
+        learner = self._begun_with(options, learner, base, len(X))
+        with located(places):
+            dataset = learner.dataset(X, y, epochs=training.epochs)
+        counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))
+        source = InMemory(dataset, training.shuffle)
+        return MemoryJob(learner, source, "top-1", paths, Log(), counts, lambda learner: dataset)
+
+    def _begun_with(self, options: argparse.Namespace, learner: Any, base: Any, n: int) -> RerankingLearner:
+        """A learner of n sentences, or the one that is resumed."""
+        epochs = options.base_epochs or max(1, round(base.rounds / n))
         if learner is None:
             own = {"folds": options.folds, "target": options.target, "k": options.candidates}
             ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
             learner = RerankingLearner(base, ranker, **{name: n for name, n in own.items() if n is not None})
         learner.fit_tagger, learner.threads = train_like(base, epochs), options.threads or default_threads()
-        with located(places):
-            dataset = learner.dataset(X, y, epochs=training.epochs)
-        counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))
-        files = expand(options.data)
-        source = InMemory(dataset, training.shuffle)
-        return MemoryJob(learner, source, "top-1", files, Log(), counts, lambda learner: dataset)
+        return learner  # type: ignore[no-any-return]
+
+    def _ranked_on_cluster(
+        self, options: argparse.Namespace, training: TrainingParameters, learner: Any, base: Any, files: SentenceFiles
+    ) -> MemoryJob:
+        """Let workers read the files, and propose."""
+        paths = expand(options.data)
+        cluster = connected(options, training, paths)
+        from perceptive.training.cluster_lists import ClusterLists
+        from perceptive.training.cluster_sentences import ClusterSentences
+
+        try:
+            with located([]):
+                sentences = ClusterSentences.of_files(cluster, files, paths, training.shards)
+            learner = self._begun_with(options, learner, base, len(sentences.y))
+            with located(sentences.places):
+                source = ClusterLists(sentences, learner)
+        except BaseException:
+            cluster.__exit__()
+            raise
+        tokens = sum(map(len, sentences.y))
+        counts = count(len(sentences.y), Log(), 0, tokens=tokens, lists=len(source.dataset))
+        return MemoryJob(
+            learner, source, "top-1", paths, Log(), counts, lambda learner: source.dataset, cluster=cluster
+        )
 
     def explained(self, learner: Any, X: list[Any], options: argparse.Namespace) -> list[Explained]:
         """What the ranker saw in the labels that it chose."""

@@ -33,7 +33,6 @@ from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log, in_order
 from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
-from perceptive.training.mixing import Player
 
 OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
 
@@ -50,23 +49,6 @@ class TagJob(MemoryJob):
         if X and learner.parameters.hypothesis != "voted":  # which gives no scores of labels
             calibrate(learner, X, y)
         return learner
-
-
-@dataclass
-class ClusterTagJob(TagJob):
-    """Sentences that the workers of a cluster have."""
-
-    cluster: Any
-
-    @property
-    def player(self) -> Player:  # type: ignore[override]
-        """The workers play."""
-        return self.source.dataset.play_block  # type: ignore[attr-defined,no-any-return]
-
-    def close(self) -> None:
-        """Let go of the cluster."""
-        self.source.close()  # type: ignore[attr-defined]
-        self.cluster.__exit__()
 
 
 class Tag:
@@ -104,7 +86,8 @@ class Tag:
         def look(learner: Any) -> Dataset:
             return learner.dataset(X, y, grow=False)  # type: ignore[no-any-return]
 
-        return TagJob(learner, source, _metric(learner), expand(options.data), Log(), counts, look, (X_held, y_held))
+        metric, paths, held_out = _metric(learner), expand(options.data), (X_held, y_held)
+        return TagJob(learner, source, metric, paths, Log(), counts, look, held_out)
 
     def _on_cluster(
         self,
@@ -113,7 +96,7 @@ class Tag:
         learner: Any,
         files: SentenceFiles,
         resumed: bool,
-    ) -> ClusterTagJob:
+    ) -> TagJob:
         """Let workers read the files."""
         paths = expand(options.data)
         cluster = connected(options, training, paths)
@@ -142,7 +125,7 @@ class Tag:
             return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
 
         held_out, metric = (X_held, y_held), _metric(learner)
-        return ClusterTagJob(learner, source, metric, paths, Log(), counts, look, held_out, cluster)  # type: ignore[arg-type]
+        return TagJob(learner, source, metric, paths, Log(), counts, look, held_out, cluster=cluster)
 
     def _held_out(
         self,

@@ -1,0 +1,149 @@
+"""`ClusterLists`: what rerankers learn from, on a cluster.
+
+The taggers of cross-fitting are tasks, one for each fold; so is what each proposes for the sentences of its fold. Lists
+in which a candidate is better than another are dealt out to the shards, as `mixing` does it, and the workers describe
+their candidates. Each tagger learns from nearly all sentences, so a worker must be able to hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive.data.dataset import Dataset, Order
+from perceptive.errors import ParameterError
+from perceptive.learners.candidates import NOTHING_TOLD, Candidate, CandidateLists, best_of, grades_of, oracle_of
+from perceptive.learners.reranking import RerankingLearner, new_like, ranked_dataset
+from perceptive.training.cluster_sentences import ClusterSentences, Part
+from perceptive.training.dask import ClusterDataset, Shard, release, same
+from perceptive.training.loop import Run
+from perceptive.training.mixing import check_mixing
+
+Proposed = list[list[Candidate]]  # for each sentence of a fold
+
+
+class Told(NamedTuple):
+    """What must be known of a fold before the first epoch."""
+
+    sentences: NDArray[np.int64]  # whose lists tell something
+    best: list[list[Any]]  # candidates, of every sentence
+    first: CandidateLists | None  # a list
+
+
+def propose(parts: list[Part], learner: RerankingLearner, fold: int) -> Proposed:
+    """What a tagger that has learned from the other folds proposes for one."""
+    return learner.propose(*_joined(parts), fold)
+
+
+def told_of(parts: list[Part], learner: RerankingLearner, proposed: Proposed, fold: int, in_segments: bool) -> Told:
+    """Which lists of a fold tell something, and the best of every list."""
+    X, y = (some[fold :: learner.folds] for some in _joined(parts))
+    graded = grades_of(y, proposed, learner.target, in_segments)
+    telling = [i for i, grades in enumerate(graded) if max(grades) > min(grades)]
+    first = None
+    if telling:
+        [i] = telling[:1]
+        first = learner.graded([X[i]], [y[i]], [proposed[i]], True, in_segments)
+    numbers = fold + learner.folds * np.array(telling, np.int64)
+    return Told(numbers, best_of(y, proposed, in_segments), first)
+
+
+@dataclass
+class ListShard(Shard):
+    """The lists of a shard; features of candidates are hashed."""
+
+    lists: CandidateLists
+
+    def made(self, learner: Any) -> Dataset:
+        """As rows of the ranker."""
+        return ranked_dataset(learner, self.lists, grow=False)
+
+
+def make_shard(
+    parts: list[Part], learner: RerankingLearner, folds: list[Proposed], numbers: Order, in_segments: bool
+) -> ListShard:
+    """The lists of some sentences."""
+    X, y = _joined(parts)
+    chosen = numbers.tolist()
+    proposed = [folds[i % learner.folds][i // learner.folds] for i in chosen]
+    lists = learner.graded([X[i] for i in chosen], [y[i] for i in chosen], proposed, True, in_segments)
+    return ListShard(lists)
+
+
+def _joined(parts: list[Part]) -> tuple[list[Any], list[Any]]:
+    return [x for part in parts for x in part.X], [labels for part in parts for labels in part.y]
+
+
+class ClusterLists:
+    """Candidates of sentences on a cluster, as a source.
+
+    Parameters
+    ----------
+    sentences : ClusterSentences
+    learner : RerankingLearner
+        With a linear ranker that hashes its features.
+    """
+
+    def __init__(self, sentences: ClusterSentences, learner: RerankingLearner) -> None:
+        check_mixing(learner, sentences.shards)
+        if learner.hashing is None:
+            raise ParameterError("a ranker on a cluster hashes the features of candidates; give it {}", "bits")
+        learner.check_folds(sentences.y)
+        new_like(learner.tagger).meet_elsewhere(sentences.first, sentences.y, whole=True)  # tells of odd labels
+        self.cluster, self._sentences, self._learner = sentences.cluster, sentences, learner
+        self._in_segments = in_segments = learner.in_segments(sentences.y)
+        self._known: tuple[int, tuple[list[Any], Any, list[Any]]] | None = None
+
+        def ask(client: Any) -> list[Any]:
+            parts, sent, folds = self._folds(client)
+            return [
+                client.submit(told_of, parts, sent, proposed, fold, in_segments, pure=False)
+                for fold, proposed in enumerate(folds)
+            ]
+
+        found: list[Told] = self.cluster.ask(ask)
+        self.telling = np.sort(np.concatenate([one.sentences for one in found]))
+        if not len(self.telling):
+            raise ValueError(NOTHING_TOLD)
+        best: list[Any] = [None] * len(sentences.y)
+        for fold, one in enumerate(found):
+            best[fold :: learner.folds] = one.best
+        learner.oracle = oracle_of(sentences.y, best, in_segments)
+        first = next(one.first for one in found if one.first is not None)
+        ranked_dataset(learner.ranker, first, epochs=1)
+        deal = [self.telling[i :: sentences.shards] for i in range(sentences.shards)]
+
+        def load(client: Any) -> list[Any]:
+            parts, sent, folds = self._folds(client)
+            self._known = None  # the shards know how to make them again
+            return [client.submit(make_shard, parts, sent, folds, numbers, in_segments, pure=False) for numbers in deal]
+
+        self.dataset = ClusterDataset(learner.ranker, self.cluster, load, list(map(len, deal)))
+
+    def _folds(self, client: Any) -> tuple[list[Any], Any, list[Any]]:
+        """Sentences, the learner, and what each fold was proposed, as tasks; the same until the shards have them."""
+        if self._known is None or self._known[0] != self.cluster.generation:
+            parts, sent = self._sentences.parts(client), client.submit(same, self._learner, pure=False)
+            folds = [
+                client.submit(propose, parts, sent, fold, pure=False, retries=3) for fold in range(self._learner.folds)
+            ]
+            self._known = self.cluster.generation, (parts, sent, folds)
+        return self._known[1]
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        """All shards."""
+        self.dataset.revisited = run.epoch > 0
+        if run.block == 0:
+            yield self.dataset, np.empty(0, np.int64)
+
+    def score(self, learner: Any) -> float | None:
+        """Nothing is held out."""
+        return None
+
+    def close(self) -> None:
+        """Let the workers forget the shards."""
+        release(self.dataset)
