@@ -255,17 +255,20 @@ class SequenceModel {
         return v;
     }
 
-    // The rows that the features of some sentences have by now.
+    // The rows that the features of some sentences have by now. Those that are known may be of another time: rows keep
+    // their numbers, but there may be fewer.
     void find_rows(const Sentences& data, SentenceRows& in) const {
-        const auto find = [](const FeatureSet& features, const FeatureKind& kind, std::vector<std::int32_t>& row) {
+        const auto find = [](const FeatureSet& features, const FeatureKind& kind, i64 n,
+                             std::vector<std::int32_t>& row) {
+            const auto unknown = [&](std::size_t f) { return row[f] < 0 || row[f] >= n; };
             for (std::size_t f = 0; f < row.size(); ++f) {
-                if (f + 16 < row.size() && row[f + 16] < 0) kind.rows.prefetch(features.key[f + 16]);
-                if (row[f] < 0) row[f] = kind.rows.find(features.key[f]);
+                if (f + 16 < row.size() && unknown(f + 16)) kind.rows.prefetch(features.key[f + 16]);
+                if (unknown(f)) row[f] = kind.rows.find(features.key[f]);
             }
         };
-        find(data.state, state, in.state);
-        find(data.edge, edge, in.edge);
-        find(data.segment, state, in.segment);
+        find(data.state, state, w.state.size(), in.state);
+        find(data.edge, edge, w.edge.size(), in.edge);
+        find(data.segment, state, w.state.size(), in.segment);
     }
 
     // All rows as rows: before they are learned from, copied or looked at one by one.

@@ -302,6 +302,22 @@ def test_mixtures_and_weights_travel():
         learner.mix({0: pickle.loads(pickle.dumps(both))})
 
 
+def test_sentences_made_ready_by_a_learner_of_later():
+    X, y = sentences(30)
+    early = SequenceLearner(template="chunking", labels=["B-X", "I-X", "O"])
+    early.dataset(X, y, epochs=1)
+    late = copy.deepcopy(early)
+    late.learn_many(X, y)
+    ready = late.dataset(X, y, grow=False)  # knows rows of weights that the other does not have
+    found = []
+    for dataset in (early.dataset(X, y, grow=False), copy.copy(ready)):
+        dataset.learner = copy.deepcopy(early)
+        dataset.meet()
+        found.append(play_shard(dataset.learner, dataset, order_of(len(X), 0, 1), Block(1, False))[0].__getstate__())
+    assert found[0].keys() == found[1].keys()
+    assert all(array.tobytes() == found[1][name].tobytes() for name, array in found[0].items())
+
+
 def test_rare_features_are_those_of_all_shards():
     X, y = sentences(30)
     learner = SequenceLearner(template="chunking", min_count=2, labels=["B-X", "I-X", "O"])

@@ -240,7 +240,7 @@ CLUSTER = Group(
             "type": duration,
             "default": 600.0,
             "metavar": "TIME",
-            "help": "that an epoch on the cluster may take, e.g. 10m (default)",
+            "help": "that an epoch, or a tagger of cross-fitting, may take on the cluster, e.g. 10m (default)",
         },
     },
 )

@@ -66,15 +66,21 @@ def fit_sentences(
     _train(estimator, learner, training, source, dataset)
 
 
-def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any) -> None:
-    """Let the workers of the present Dask client propose label sequences for sentences, and learn their order."""
-    from perceptive.training.cluster_lists import ClusterLists
+def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any, fit_tagger: Callable[[], Any]) -> Any:
+    """Let the workers of the present Dask client propose label sequences for sentences, and learn their order.
+
+    Before that, when all is checked, ``fit_tagger()`` is asked for a tagger, which is given back.
+    """
+    from perceptive.training.cluster_lists import ClusterLists, check_ranker
     from perceptive.training.cluster_sentences import ClusterSentences
 
     training = ranker._check_parameters()[1]
     cluster = _cluster_for(ranker, training.shards)
+    check_ranker(learner, training.shards)
+    tagger = fit_tagger()
     source = ClusterLists(ClusterSentences.of_bags(cluster, X, y, None, training.shards), learner)
     _train(ranker, learner.ranker, training, source, source.dataset, n_features_in_=learner.ranker.n_features)
+    return tagger
 
 
 def _cluster_for(estimator: Any, shards: int) -> Any:

@@ -141,8 +141,7 @@ class Reranker(BaseEstimator):
         learner.fit_tagger = lambda X, y: clone(base).fit(X, y).learner_
         learner.threads = threads_of(base._check_parameters()[1])
         if on_cluster:
-            taught = clone(base).fit(X, y) if fitted is None else fitted
-            fit_lists(ranker, learner, X, y)
+            taught = fit_lists(ranker, learner, X, y, lambda: clone(base).fit(X, y) if fitted is None else fitted)
             self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
             return self
         lists = learner.lists(X, y)

@@ -78,6 +78,13 @@ def _joined(parts: list[Part]) -> tuple[list[Any], list[Any]]:
     return [x for part in parts for x in part.X], [labels for part in parts for labels in part.y]
 
 
+def check_ranker(learner: RerankingLearner, shards: int) -> None:
+    """Raise where the ranker of a learner cannot learn on a cluster."""
+    check_mixing(learner, shards)
+    if learner.hashing is None:
+        raise ParameterError("a ranker on a cluster hashes the features of candidates; give it {}", "bits")
+
+
 class ClusterLists:
     """Candidates of sentences on a cluster, as a source.
 
@@ -89,9 +96,7 @@ class ClusterLists:
     """
 
     def __init__(self, sentences: ClusterSentences, learner: RerankingLearner) -> None:
-        check_mixing(learner, sentences.shards)
-        if learner.hashing is None:
-            raise ParameterError("a ranker on a cluster hashes the features of candidates; give it {}", "bits")
+        check_ranker(learner, sentences.shards)
         learner.check_folds(sentences.y)
         new_like(learner.tagger).meet_elsewhere(sentences.first, sentences.y, whole=True)  # tells of odd labels
         self.cluster, self._sentences, self._learner = sentences.cluster, sentences, learner
