@@ -1,9 +1,7 @@
 """Taggers on a Dask cluster of real processes: the bits of threads, whatever the sentences and whoever is killed."""
 
-import copy
 import gzip
 import json
-import pickle
 import shutil
 
 import dask.array as da
@@ -15,9 +13,7 @@ from sklearn.base import clone
 from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.errors import ParameterError
-from perceptive.learners import SequenceLearner
 from perceptive.training.checkpoint import Checkpoint
-from perceptive.training.mixing import Block, order_of, play_shard
 
 SHARDS = 3
 
@@ -273,58 +269,3 @@ def test_a_reranker_of_bags(client):
         Reranker(tagger).fit(bag(X), bag(y), expected.tagger_)
     with pytest.raises(ValueError, match="60 sentences are too few for 61 folds; give more"):
         Reranker(tagger, ranker=LinearRanker(bits=12, shards=2), folds=61).fit(bag(X), bag(y), expected.tagger_)
-
-
-# ---------------------------------------------------------------- what travels
-
-
-def test_mixtures_and_weights_travel():
-    X, y = sentences(30)
-    learner = SequenceLearner(template="chunking", hypothesis="averaged", labels=["B-X", "I-X", "O"])
-    dataset = learner.dataset(X, y, epochs=2)
-    for seed in range(2):
-        dataset.meet()
-        state, functions = learner.departure()
-        twin = SequenceLearner.from_state(pickle.loads(pickle.dumps(state)), functions)
-        assert twin.rounds == 0
-        assert twin.core.n_state_rows == learner.core.n_state_rows
-        assert not any(name.endswith("sum") for name in state.arrays)
-        block, found = Block(seed, False), []
-        for who, theirs in ((learner, dataset), (twin, twin.dataset(X, y, grow=False))):
-            theirs.meet()
-            mixture = play_shard(who, theirs, order_of(len(X), 0, seed), block)[0]
-            found.append({name: array.tobytes() for name, array in mixture.__getstate__().items()})
-        assert found[0] == found[1]
-        both = copy.copy(mixture)
-        both.add(pickle.loads(pickle.dumps(mixture)))
-        assert both.run.updates == 2 * mixture.run.updates > 0
-        learner.played_rows = None  # they have not come along
-        learner.mix({0: pickle.loads(pickle.dumps(both))})
-
-
-def test_sentences_made_ready_by_a_learner_of_later():
-    X, y = sentences(30)
-    early = SequenceLearner(template="chunking", labels=["B-X", "I-X", "O"])
-    early.dataset(X, y, epochs=1)
-    late = copy.deepcopy(early)
-    late.learn_many(X, y)
-    ready = late.dataset(X, y, grow=False)  # knows rows of weights that the other does not have
-    found = []
-    for dataset in (early.dataset(X, y, grow=False), copy.copy(ready)):
-        dataset.learner = copy.deepcopy(early)
-        dataset.meet()
-        found.append(play_shard(dataset.learner, dataset, order_of(len(X), 0, 1), Block(1, False))[0].__getstate__())
-    assert found[0].keys() == found[1].keys()
-    assert all(array.tobytes() == found[1][name].tobytes() for name, array in found[0].items())
-
-
-def test_rare_features_are_those_of_all_shards():
-    X, y = sentences(30)
-    learner = SequenceLearner(template="chunking", min_count=2, labels=["B-X", "I-X", "O"])
-    whole = learner.dataset(X, y, epochs=1).sentences.tally()
-    every = learner.dataset(X, y, grow=False).sentences
-    rare = {name: keys[counts < 2] for name, (keys, counts) in every.tally().items()}
-    assert len(rare["state"])
-    every.drop(**rare)
-    for name, (keys, counts) in every.tally().items():
-        assert [keys.tolist(), counts.tolist()] == [part.tolist() for part in whole[name]]
