@@ -277,30 +277,39 @@ class SequenceMixture {
         ChangedRows& found = changed[static_cast<std::size_t>(kind)];
         found.width = to.width();
         const double clock = replica.run.clock;
+        const auto change = [&](i64 c, float before, float now, float less) {
+            if (now == before && less == 0.0f) return;
+            const double by = static_cast<double>(now) - static_cast<double>(before);
+            const auto moved = static_cast<float>(weight * by);
+            const auto apart = static_cast<float>(clock * by - static_cast<double>(less));
+            found.change.push_back({static_cast<std::int32_t>(c), moved, apart});
+        };
+        const bool vectors = from.vectors() && to.vectors() && sum.vectors();
+        const std::vector<float> zeros(vectors ? static_cast<std::size_t>(to.width()) : 0, 0.0f);
         std::vector<i64> columns;
         for (i64 r = 0; r < to.size(); ++r) {
-            columns_of({r < from.size() ? &from : nullptr, &to, &sum}, r, columns);
-            for (const i64 c : columns) {
-                const float before = r < from.size() ? from.get(r, c) : 0.0f, now = to.get(r, c), less = sum.get(r, c);
-                if (now == before && less == 0.0f) continue;
-                const double by = static_cast<double>(now) - static_cast<double>(before);
-                const auto moved = static_cast<float>(weight * by);
-                const auto apart = static_cast<float>(clock * by - static_cast<double>(less));
-                found.change.push_back({static_cast<std::int32_t>(c), moved, apart});
+            const bool known = r < from.size();
+            if (vectors) {
+                const float *before = known ? from.row(r) : zeros.data(), *now = to.row(r), *less = sum.row(r);
+                if (!differ(before, now, less, to.width())) continue;  // most rows, in later epochs
+                for (i64 c = 0; c < to.width(); ++c) change(c, before[c], now[c], less[c]);
+            } else {
+                columns_of({known ? &from : nullptr, &to, &sum}, r, columns);
+                for (const i64 c : columns) change(c, known ? from.get(r, c) : 0.0f, to.get(r, c), sum.get(r, c));
             }
             if (found.change.size() > found.start.back()) found.close_row(r);
         }
     }
 
+    static bool differ(const float* before, const float* now, const float* less, i64 width) {
+        int found = 0;
+        for (i64 c = 0; c < width; ++c) found |= (now[c] != before[c]) | (less[c] != 0.0f);
+        return found != 0;
+    }
+
     // The columns in which one of some rows may not be 0.
     static void columns_of(std::initializer_list<const RowStore*> stores, i64 r, std::vector<i64>& columns) {
-        const i64 width = (*(stores.end() - 1))->width();
         columns.clear();
-        if (width <= WIDEST_VECTOR) {
-            columns.resize(static_cast<std::size_t>(width));
-            std::iota(columns.begin(), columns.end(), 0);
-            return;
-        }
         for (const RowStore* store : stores)
             if (store) store->each(r, [&](i64 c, float) { columns.push_back(c); });
         std::sort(columns.begin(), columns.end());
