@@ -56,10 +56,7 @@ class Term:
                 raise TypeError(f"{self.function}({said}): a number of characters is a whole number")
             object.__setattr__(self, "argument", (low, high))
             if not 1 <= low <= high <= LONGEST_AFFIX:
-                raise ValueError(
-                    f"{self.function}({_range(low, high)}): give a number of characters, as 3 or 1..4, "
-                    f"at most {LONGEST_AFFIX}"
-                )
+                raise ValueError(wrong_affix(self.function, _range(low, high)))
 
     def base(self, argument: str | None = None) -> str:
         """The term without its places; of several arguments, with one."""
@@ -104,8 +101,7 @@ class Template:
     words: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)  # dictionaries given as words
 
     def __post_init__(self) -> None:
-        if not 0 < self.value < 1e6:
-            raise ValueError(f"{str(self)!r}: features cannot have the value {self.value}")
+        _check_value(self)
         if self.value != 1.0 and (self.pairs or self.before):
             raise ValueError("pairs of labels cannot be scaled")
         if self.bagged and not self.terms:
@@ -219,8 +215,7 @@ class Values:
         if re.search(r"[\s()\[\]#*&]", self.prefix):
             raise ValueError(f"values({self.prefix}): the beginning of a name has no spaces, brackets, #, * or &")
         Term("values", (), None, self.first, self.last)  # checks the places
-        if not 0 < self.value < 1e6:
-            raise ValueError(f"{str(self)!r}: values cannot be taken times {self.value}")
+        _check_value(self)
 
     def __getitem__(self, place: int | slice) -> Values:
         """At another place, or in a window, both ends of which belong to it."""
@@ -278,6 +273,16 @@ def whole(value: Any) -> int | None:
         return None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         return None
+
+
+def wrong_affix(function: str, said: str) -> str:
+    """What is wrong with a length of affixes."""
+    return f"{function}({said}): give a number of characters, as 3 or 1..4, at most {LONGEST_AFFIX}"
+
+
+def _check_value(line: Template | Values) -> None:
+    if not 0 < line.value < 1e6:
+        raise ValueError(f"{str(line)!r}: features cannot have the value {line.value}")
 
 
 def _range(low: int, high: int) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 from perceptive.features.template import (
     AFFIXES,
     KINDS,
-    LONGEST_AFFIX,
     PLAIN,
     READINGS,
     Columns,
@@ -21,6 +20,7 @@ from perceptive.features.template import (
     Template,
     Term,
     Values,
+    wrong_affix,
 )
 
 COLUMNS = ("word", "pos")
@@ -150,7 +150,7 @@ def _function_of(
     if name in AFFIXES:
         low, _, high = given[0].partition("..")
         if not low.isdecimal() or (high and not high.isdecimal()):
-            raise ValueError(f"{name}({given[0]}): give a number of characters, as 3 or 1..4, at most {LONGEST_AFFIX}")
+            raise ValueError(wrong_affix(name, given[0]))
         return name, (int(low), int(high or low)), of
     return name, tuple(map(str.strip, given[0].split("|"))) if name in KINDS else (given[0],), of
 

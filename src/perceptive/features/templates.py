@@ -43,8 +43,6 @@ from perceptive.features.presets import PRESETS
 from perceptive.features.template import (
     AFFIXES,
     KINDS,
-    LAST_COLUMN,
-    MAX_OFFSET,
     Columns,
     CrfppLine,
     Line,
@@ -274,12 +272,8 @@ class Templates:
         macros = [(int(row), int(column)) for row, column in MACRO.findall(line)]
         if "%" in MACRO.sub("", line):
             raise ValueError(f"{line!r}: a macro is written %x[row,column]")
-        for row, column in macros:
-            if abs(row) > MAX_OFFSET:
-                raise ValueError(f"offset {row} is too far away; at most {MAX_OFFSET}")
-            if column > LAST_COLUMN:
-                raise ValueError(f"column {column}: the last that can be read is {LAST_COLUMN}")
-        parts = [(Column("", 0, column), row) for row, column in macros]
+        terms = [Term("", (), column, row, row) for row, column in macros]  # which look at both numbers
+        parts = [part for term in terms for _, some in self._alternatives(term) for part in some]
         key = MACRO.sub(lambda macro: f"%x[{macro[2]}]", line)  # lines with one identifier share their features
         if line[0] == "B" and not parts:
             self.bigrams = True

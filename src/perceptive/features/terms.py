@@ -130,10 +130,7 @@ class _LabelPairs:
     """``label[-1]``: pairs of labels; ``label[-2]``: triples."""
 
     def __getitem__(self, offset: int) -> Template:
-        place = whole(offset)
-        if place not in (-1, -2):
-            raise ValueError(f"'@label[{offset}]': only @label[-1] and @label[-2] can be looked at")
-        return Template(pairs=place)
+        return template(f"@label[{offset}]")  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
