@@ -131,6 +131,13 @@ def test_what_cannot_be_converted_is_refused(arguments, code, message, tmp_path)
     assert not list(tmp_path.glob("out*"))
 
 
+def test_an_output_is_refused_before_anything_is_told(odd, tmp_path):
+    for out, message in ((tmp_path, "is a folder"), (tmp_path / "no" / "a.conll", "the folder does not exist")):
+        done = perceptive("convert", odd, out, code=1)
+        assert message in done.stderr
+        assert "repaired" not in done.stderr
+
+
 @examples(60)
 @given(st.lists(st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=6), min_size=1))
 def test_repaired_labels_keep_to_their_scheme(y):

@@ -54,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, repair, and write."""
+    from perceptive.cli.paths import check_paths
     from perceptive.cli.tasks.sentences import files_of, located
     from perceptive.data.sentence_files import COLUMNS
     from perceptive.features import schemes
@@ -62,6 +63,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json and options.output == STDIN:
         raise UsageError("--json reports on standard output, where the sentences go; name a file")
     to = _format(options.to, options.output)
+    check_paths(_outputs(options.output, to), [options.data], devices=to != "brat")
     try:
         scheme = None if options.scheme is None else schemes.named(options.scheme)
     except ValueError as error:
@@ -96,6 +98,18 @@ def _format(wanted: str | None, path: str) -> str:
     if wanted is not None and wanted not in known:
         raise UsageError(f"--to {wanted}: it must be one of {', '.join(known)}")
     return wanted or ("brat" if path.endswith(SPANS) else ENDINGS.get(by_name(path) or "", "conll"))
+
+
+def _outputs(path: str, to: str) -> Sequence[str]:
+    """The files that are written: none for standard output, two for brat."""
+    from perceptive.streams.blocks import STDIN
+    from perceptive.streams.brat import paths_of
+
+    if path != STDIN:
+        return paths_of(path) if to == "brat" else [path]
+    if to == "brat":
+        raise UsageError("brat needs two files, for text and spans; name one of them")
+    return []
 
 
 def _convert(
@@ -169,21 +183,17 @@ def _write(options: argparse.Namespace, sentences: Iterator[list[str]]) -> None:
 
 def _write_documents(options: argparse.Namespace, to: str, documents: list[Document], own: bool = False) -> None:
     """Texts, each a line; for brat all as one, in two files. ``own``: JSON lines stay in the format that they have."""
-    from perceptive.cli.paths import check_paths, output
+    from perceptive.cli.paths import output
     from perceptive.data.conversion import joined
-    from perceptive.streams.blocks import STDIN
-    from perceptive.streams.brat import as_lines, paths_of
+    from perceptive.streams.brat import as_lines
     from perceptive.streams.documents import JSON_FORMATS, as_line
 
     if to != "brat":
         formats = [one.format if own and one.format in JSON_FORMATS else to for one in documents]
         _write(options, ([as_line(one, format)] for one, format in zip(documents, formats, strict=True)))
         return
-    if options.output == STDIN:
-        raise UsageError("brat needs two files, for text and spans; name one of them")
-    whole, paths = joined(documents), paths_of(options.output)
+    whole = joined(documents)
     spans = as_lines(whole)
-    check_paths(paths, [options.data])
-    for path, text in zip(paths, (whole.text, spans), strict=True):
+    for path, text in zip(_outputs(options.output, to), (whole.text, spans), strict=True):
         with output(path, [options.data], sys.stdout.buffer) as file:
             file.write(text.encode())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.scorer import Scorer
@@ -183,7 +184,14 @@ class SpacyTagger(Pipe):
                 batch = []
         yield from self._annotated(batch)
 
+    def _check_fitted(self) -> None:
+        if not self._fitted:
+            raise NotFittedError(
+                f"the component {self.name!r} has not learned anything; fit it, train the pipeline, or give it a model"
+            )
+
     def _annotated(self, docs: list[Doc]) -> list[Doc]:
+        self._check_fitted()
         found = [list(sentences(doc)) for doc in docs]
         X = [[self._columns(token) for token in tokens] for doc in found for tokens in doc]
         labels = iter(self.tagger.predict(X) if X else [])
@@ -213,6 +221,7 @@ class SpacyTagger(Pipe):
 
     def to_disk(self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()) -> None:
         """Write the tagger into a folder, as a file of a model."""
+        self._check_fitted()
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         save(self.tagger, folder / MODEL)
