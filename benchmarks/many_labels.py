@@ -87,7 +87,8 @@ def ours(parameters: str, epochs: int) -> str:
 
 CRFSUITE = (
     "from rivals import crfsuite\n"
-    "def features(X): return crfsuite.extract([[(word,) for word in x] for x in X], crfsuite.parts_of_speech)\n"
+    "from rivals.token_features import parts_of_speech\n"
+    "def features(X): return crfsuite.extract([[(word,) for word in x] for x in X], parts_of_speech)\n"
     "model = crfsuite.Crfsuite('ap', 1)\n"
     "model.append(features(X), y)\n"
     "began = time.process_time()\n"

@@ -70,13 +70,13 @@ def _features(space: FeatureSpace, column: int, weight: float) -> list[Feature]:
     """All features that lie in a column."""
     if space.vocabulary is not None:
         return [Feature(space.vocabulary.names()[column], column, weight)]
-    format = space.format
-    if format is None:
-        return [Feature(None, column, weight)]
-    if format.bits is None:
+    format, hasher = space.format, space.hasher
+    if format is not None and format.bits is None:
         return [Feature(str(column if format.zero_based else column + 1), column, weight)]  # as the file has it
+    if format is not None and format.bits is not None:
+        hasher = HashKernel(format.bits, format.hash_seed)
     names = [] if space.names is None else space.names.names(column)
-    if not names:
+    if hasher is None or not names:
         return [Feature(None, column, weight)]
-    _, signs = HashKernel(format.bits, format.hash_seed).hash(names)
+    _, signs = hasher.hash(names)
     return [Feature(n, column, sign * weight, len(names)) for n, sign in zip(names, signs.tolist(), strict=True)]

@@ -88,6 +88,24 @@ def test_train_tag_and_eval(files, sentences, capsys):
     assert loaded.ranker.parameters.rule == "perceptron"
 
 
+def test_names_of_features_and_the_certificate(files, capsys):
+    train, options = files / "train.conll", ("--task", "rerank", "--base", files / "ner.model", "--folds", 3)
+    told = {}
+    for name, more in (("plain", ()), ("named", ("--invert-hash", "--certify"))):
+        assert run(capsys, "train", train, *options, *more, "-o", files / name, "--quiet")[0] == 0
+        told[name] = json.loads(run(capsys, "inspect", files / name, "--json")[1])["weights"][0]["features"]
+        assert run(capsys, "tag", files / name, train, "--label-column", -1)[0] == 0
+    assert [one["column"] for one in told["plain"]][:3] == [one["column"] for one in told["named"]][:3]
+    assert not any(one["name"] for one in told["plain"])
+    assert "P 0 around so together" in [one["name"] for one in told["named"]]
+    assert "P 0 " in run(capsys, "inspect", files / "named")[1]
+    certificate = json.loads(run(capsys, "certify", files / "named", train, "--json")[1])["certificate"]
+    assert certificate["holds"]
+    assert not certificate["hypothetical"]
+    other = json.loads(run(capsys, "certify", files / "named", files / "test.conll", "--json")[1])
+    assert other["certificate"]["hypothetical"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -61,7 +61,7 @@ def test_training_is_that_of_the_estimator():
     reranker = Reranker(base, k=4, folds=3).fit(X, Y)
     tagger = reranker.tagger_.learner_
     ranker = RankingLearner(bits=20, hypothesis="averaged", **RANKER)
-    learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, 3))
+    learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, len(X), 3))
     training = TrainingParameters()
     dataset = learner.dataset(X, Y, epochs=training.epochs)
     history = train(Run.of(learner, training), InMemory(dataset, training.shuffle))
@@ -70,6 +70,12 @@ def test_training_is_that_of_the_estimator():
     assert learner.k_best(X, 4) == reranker.learner_.k_best(X, 4)
     assert learner.dataset(X, Y, epochs=1, grow=False).fingerprint() * history.epochs % 2**64 == learner.fingerprint
     assert learner.first_epoch == (learner.rounds // history.epochs, history.mistakes[0])
+
+
+def test_without_another_way_taggers_learn_once():
+    once, given = linear(), linear(fit_tagger=fit)
+    assert once.dataset(X, Y, epochs=1).fingerprint() == given.dataset(X, Y, epochs=1).fingerprint()
+    assert once.oracle == given.oracle
 
 
 def test_snapshots_are_the_rankers():

@@ -147,7 +147,11 @@ TABLES = Group(
         "ignore": {"type": words, "metavar": "A,B,…", "help": "columns to leave out"},
         "delimiter": {"help": "between columns (default: comma, tab or semicolon, as the header has it)"},
         "text_column": {"metavar": "NAME", "help": "column or key whose value is a text"},
-        "weight": {"metavar": "NAME", "help": "column or key of the importance (default: JSON's key weight)"},
+        "weight": {
+            "metavar": "NAME",
+            "help": "column or key of the importance (default: JSON's key weight); of sentences a key, or a comment "
+            "# NAME = 2 before the tokens (default: none)",
+        },
         "missing": {"choices": ["indicator"], "help": "what is missing has a feature column=missing (default: none)"},
     },
 )

@@ -49,12 +49,13 @@ Labels = list[str]
 
 
 class Annotated(NamedTuple):
-    """Sentences and their labels, where they stand, and the columns that they were read from."""
+    """Sentences and their labels, where they stand, the columns that they were read from, and perhaps weights."""
 
     X: list[list[Row]]
     y: list[Labels]
     places: list[Place]
     columns: Columns
+    weights: list[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,16 @@ class SentenceFiles:
         One of `FORMATS`; None where the name of a file, or its first lines, are to tell.
     repair : {"warn", "error", "off"}
         What is done with spans that tokens cannot tell: see `perceptive.data.documents.sentences_of`.
+    weight : str or None
+        What their weights are called, if they have any: see `perceptive.streams.sentence.Sentence.weight`. Those of
+        which nothing is said weigh 1.
     """
 
     columns: Columns = Columns()
     encoding: str = UTF8
     format: str | None = None
     repair: str = "warn"
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         if self.format not in (*FORMATS, None):
@@ -119,6 +124,7 @@ class SentenceFiles:
         X: list[list[Row]] = []
         y: list[Labels] = []
         places: list[Place] = []
+        weights: list[float | None] = []
         tokens: dict[Row, Row] = {}  # equal rows share their token
         columns = self.columns
         for some in self.blocks(paths):
@@ -128,9 +134,17 @@ class SentenceFiles:
                 X.append(x)
                 y.append(labels)
                 places.append(sentence.place)
+                weights += [] if self.weight is None else [sentence.weight(self.weight)]
             if most is not None and len(X) >= most:
                 break
-        return Annotated(X, y, places, columns)
+        if not any(weight is not None for weight in weights):
+            if X and self.weight is not None and most is None:
+                raise ParameterError(
+                    "{}: no sentence says it; write a comment # NAME = 2 before its tokens, or a key of its record",
+                    Parameter("weight", self.weight),
+                )
+            return Annotated(X, y, places, columns)
+        return Annotated(X, y, places, columns, [1.0 if weight is None else weight for weight in weights])
 
 
 def read(

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.certificates import Certificate, certify
 from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.kernel_ranker import KernelRanker
@@ -17,8 +18,8 @@ from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import SequenceTagger
+from perceptive.estimators.told import ToldMixin
 from perceptive.evaluation.conlleval import evaluate
-from perceptive.explanation import Explanation, explain
 from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, f1, kernel_of
 from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -28,9 +29,10 @@ from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.state import State, number_or_nan, plain
+from perceptive.training.loop import History
 
 
-class Reranker(BaseEstimator):
+class Reranker(ToldMixin, BaseEstimator):
     """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
 
     The candidates to learn from come from taggers that have not seen the sentence (cross-fitting), so that they look
@@ -68,6 +70,10 @@ class Reranker(BaseEstimator):
         Fitted.
     oracle_ : float
         F of the best candidates of the cross-fitted lists: what no order can exceed; between 0 and 1.
+    n_iter_, mistakes_, updates_, loss_, history_, rounds_, converged_, held_out_, certificate_
+        Of the ranker's run, as other estimators have them; a mistake is a list whose best did not win.
+    learner_ : RerankingLearner
+        The learner itself.
 
     Examples
     --------
@@ -127,18 +133,17 @@ class Reranker(BaseEstimator):
         on_cluster = is_on_cluster(X)
         if not on_cluster:
             X, y = as_lists(X), as_lists(y)
-        base = SequenceTagger() if self.tagger is None else self.tagger
+        base = self._base
         if fitted is not None:
             if not isinstance(fitted, SequenceTagger):
                 raise ValueError(
                     f"fitted is a {type(fitted).__name__}; give a SequenceTagger that has learned, or none"
                 )
             check_is_fitted(fitted, "learner_")
-        self._check_parameters()
+        check_reranking(self.k, self.folds, self.target, self.structure)
         ranker = self._new_ranker()
         tagger = base.new_learner() if fitted is None else fitted.learner_
-        learner = self._learner(tagger, ranker.new_learner())
-        learner.fit_tagger = lambda X, y: clone(base).fit(X, y).learner_
+        learner = self._joined(tagger, ranker.new_learner())
         learner.threads = threads_of(base._check_parameters()[1])
         if on_cluster:
             taught = fit_lists(ranker, learner, X, y, lambda: clone(base).fit(X, y) if fitted is None else fitted)
@@ -153,6 +158,10 @@ class Reranker(BaseEstimator):
         self.tagger_ = clone(base).fit(X, y) if fitted is None else fitted
         self.ranker_, self.oracle_ = ranker, lists.oracle
         return self
+
+    @property
+    def _base(self) -> SequenceTagger:
+        return SequenceTagger() if self.tagger is None else self.tagger
 
     @property
     def _structure(self) -> str | Structure | None:
@@ -174,20 +183,39 @@ class Reranker(BaseEstimator):
         ranker.set_params(kernel=kernel_of(kernel))
         return ranker
 
-    def _check_parameters(self) -> None:
-        check_reranking(self.k, self.folds, self.target, self.structure)
-
     @property
     def learner_(self) -> RerankingLearner:
         """What predicts."""
         check_is_fitted(self, "ranker_")
-        learner = self._learner(self.tagger_.learner_, self.ranker_.learner_)
+        learner = self._joined(self.tagger_.learner_, self.ranker_.learner_)
         learner.oracle = self.oracle_
         return learner
 
-    def _learner(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
+    def _joined(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
         own: dict[str, Any] = {name: getattr(self, name) for name in OWN}
-        return RerankingLearner(tagger, ranker, features=self.features, structure=self._structure, **own)
+        learner = RerankingLearner(tagger, ranker, features=self.features, structure=self._structure, **own)
+        learner.fit_tagger = lambda X, y: clone(self._base).fit(X, y).learner_
+        return learner
+
+    # ------------------------------------------------------------ the run: the ranker's
+
+    @property
+    def _history(self) -> History:  # type: ignore[override]
+        return self.ranker_._history
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What the theorem allows, where the ranker has ``certify=True``."""
+        return self.ranker_.certificate_
+
+    def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> Certificate:
+        """What the theorem allows this run of the ranker: see `Certificate`; the candidates are made once more.
+
+        Data other than trained on makes it hypothetical.
+        """
+        return certify(self.learner_, X, y)
+
+    # ------------------------------------------------------------ predicting
 
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
         """The labels of each sentence: of the tagger's candidates, the one that the ranker puts on top."""
@@ -201,22 +229,6 @@ class Reranker(BaseEstimator):
         """What the tagger proposes: for each sentence label sequences with scores, the best first."""
         check_is_fitted(self, "ranker_")
         return self.tagger_.predict_kbest(X, self.k)
-
-    def explain(self, x: Sequence[Any], *, top: int | None = None, hypothesis: str | None = None) -> Explanation:
-        """What made the choice for one sentence: what the ranker saw in the label sequence, and what each part adds.
-
-        Why the tagger proposed it, the explanation of the tagger says, token by token.
-
-        Parameters
-        ----------
-        x : a sentence
-        top : int or None
-            How many parts are listed; the others are the ``rest``.
-        hypothesis : str or None
-            Another one than the ranker's own.
-        """
-        told: Explanation = explain(self.learner_, x, top=top, hypothesis=hypothesis)
-        return told
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments, or where labels mark none the share of right tokens; between 0 and 1."""
@@ -273,6 +285,6 @@ class Reranker(BaseEstimator):
             # what was added to the features, of the second part of a candidate
             own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
-        model._check_parameters()
+        check_reranking(model.k, model.folds, model.target, model.structure)
         model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, oracle
         return model

@@ -1,4 +1,4 @@
-"""What every estimator tells of its run, and how it goes into a file."""
+"""How estimators train their learner, and how they go into a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive import _core
 from perceptive.certificates import Certificate
@@ -22,7 +21,7 @@ from perceptive.errors import ScaleWarning
 from perceptive.estimators.data import roomy
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
-from perceptive.explanation import Explanation, explain
+from perceptive.estimators.told import ToldMixin
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
@@ -70,24 +69,12 @@ def threads_of(training: TrainingParameters) -> int:
     return training.n_jobs or 1
 
 
-def _of_history(name: str, doc: str, dtype: Any = None) -> Any:
-    """A property of fitted estimators: what their history tells, as an array where it has a ``dtype``."""
-
-    def told(self: Any) -> Any:
-        check_is_fitted(self)
-        value = getattr(self._history, name)
-        return value if dtype is None else np.array(value, dtype)
-
-    return property(told, doc=doc)
-
-
-class RunMixin(Generic[Learner]):
-    """How a learner is trained, its history as attributes with scikit-learn's names, and the estimator as a state."""
+class RunMixin(ToldMixin, Generic[Learner]):
+    """How a learner is trained, and the estimator as a state."""
 
     learner_: Learner
     certificate_: Certificate
     progress: bool
-    _history: History
     _learner: ClassVar[Any]  # the class of the learner
     _parameters: ClassVar[type[Checked]]  # and what it takes
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
@@ -153,55 +140,6 @@ class RunMixin(Generic[Learner]):
             self._take(learner, history, **known())
         if broken is not None:
             raise broken
-
-    n_iter_: int = _of_history("epochs", "Epochs played.")
-    mistakes_: NDArray[np.int64] = _of_history("mistakes", "Mistakes per epoch.", np.int64)
-    updates_: NDArray[np.int64] = _of_history("updates", "Updates per epoch.", np.int64)
-    loss_: NDArray[np.float64] = _of_history("loss", "Perceptron criterion of the mistakes, per epoch.", np.float64)
-    held_out_: NDArray[np.float64] = _of_history("held_out", "Score on the held-out part, per epoch.", np.float64)
-    converged_: bool = _of_history("converged", "Whether an epoch went by without a mistake or an update.")
-
-    @property
-    def history_(self) -> list[dict[str, Any]]:
-        """What happened, epoch by epoch; of shards also the seconds ``computing``, ``waiting`` and ``mixing``."""
-        check_is_fitted(self)
-        history, told = self._history, []
-        for i, counts in enumerate(zip(history.mistakes, history.updates, history.loss, strict=True)):
-            epoch: dict[str, Any] = dict(zip(("mistakes", "updates", "loss"), counts, strict=True))
-            if i < len(history.held_out):
-                epoch["held_out"] = history.held_out[i]
-            told.append(epoch | (history.seconds[i] if i < len(history.seconds) else {}))
-        return told
-
-    @property
-    def rounds_(self) -> int:
-        """Examples played, over all epochs and problems."""
-        check_is_fitted(self)
-        rounds: int = self.learner_.rounds
-        return rounds
-
-    def explain(
-        self, x: Any, *, label: Any = None, top: int | None = None, hypothesis: str | None = None
-    ) -> Explanation | list[Explanation]:
-        """What made the prediction for one example: the features, or the supports, and what each adds to the score.
-
-        Parameters
-        ----------
-        x : an example
-            Of a tagger, a sentence: there is an explanation for each token. Of a ranker, a candidate.
-        label : label or None
-            Explain the score of this class instead of the predicted one; not for sentences.
-        top : int or None
-            How many features are listed; the others are the ``rest``.
-        hypothesis : str or None
-            Another one than the model's own.
-        """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        told: Explanation | list[Explanation] = explain(
-            self.learner_, x, label=label, top=top, hypothesis=hypothesis, names=names
-        )
-        return told
 
     # ------------------------------------------------------------ state
 

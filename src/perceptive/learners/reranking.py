@@ -70,8 +70,9 @@ class RerankingLearner:
     structure : {None, "tree", "tags"} or callable
         What the kernel of the ranker compares beside features: see `candidates.structure_of`.
     fit_tagger : callable or None
-        ``fit_tagger(X, y)`` gives a tagger that has learned from some sentences, for cross-fitting. None: one with the
-        parameters of ``tagger``, which plays them in the order given, as many epochs as that one made.
+        ``fit_tagger(X, y)`` gives a tagger that has learned from some sentences, for cross-fitting; those of
+        `training.reranking.train_like` are trained as others are. None: one with the parameters of ``tagger``, which
+        learns from them once, in the order given.
 
     Examples
     --------
@@ -108,6 +109,7 @@ class RerankingLearner:
         self.oracle = math.nan  # F of the best candidates that it learned from
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
+    remembers_names = False  # of hashed features, for `inspection.heaviest`
 
     # ------------------------------------------------------------ learning
 
@@ -167,17 +169,22 @@ class RerankingLearner:
 
     def propose(self, X: list[Any], y: list[Any], fold: int) -> list[list[Candidate]]:
         """The candidates of the sentences of a fold, by a tagger that has learned from the others."""
-        fit_tagger = self.fit_tagger or fit_like(self.tagger, max(1, round(self.tagger.rounds / len(X))))
+        fit_tagger = self.fit_tagger or self._fit_once
         rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
         with renumbered(rest):
             tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest])
         with renumbered(kept):
             return tagger.k_best([X[i] for i in kept], self.k)
 
+    def _fit_once(self, X: list[Any], y: list[Any]) -> SequenceLearner:
+        tagger = new_like(self.tagger)
+        tagger.learn_many(X, y)
+        return tagger
+
     @property
     def hashing(self) -> HashKernel | None:
         """How the features of candidates are hashed; None where they are not."""
-        return hashing_of(self.ranker)
+        return hashing_of(self.ranker, self.remembers_names)
 
     def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
         """``whole``: of a training set, without the lists in which no candidate is better."""
@@ -187,8 +194,12 @@ class RerankingLearner:
         self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], only_telling: bool, in_segments: bool
     ) -> CandidateLists:
         """Candidates of sentences as lists to learn from; see `graded_lists`."""
-        how: dict[str, Any] = {"hashing": self.hashing, "only_telling": only_telling, "in_segments": in_segments}
-        return graded_lists(X, y, proposed, self.target, self.features, self.structure, **how)
+        hashing = self.hashing
+        how: dict[str, Any] = {"hashing": hashing, "only_telling": only_telling, "in_segments": in_segments}
+        lists = graded_lists(X, y, proposed, self.target, self.features, self.structure, **how)
+        if hashing is not None and self.remembers_names:
+            self.ranker.space.remember(hashing.index)
+        return lists
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
@@ -349,10 +360,10 @@ def ranker_class(state: State) -> Any:
     return KernelRankingLearner
 
 
-def hashing_of(ranker: Any) -> HashKernel | None:
+def hashing_of(ranker: Any, remember_names: bool = False) -> HashKernel | None:
     """How a ranker's features are hashed; None where they are not."""
     bits = getattr(ranker.parameters, "bits", None)
-    return None if bits is None else HashKernel(bits)
+    return None if bits is None else HashKernel(bits, remember_names=remember_names)
 
 
 def ranked_dataset(ranker: Any, lists: CandidateLists, weights: Any = None, **how: Any) -> Dataset:
@@ -374,20 +385,6 @@ def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
             raise ParameterError("{}: it must be a whole number of at least 2", Parameter(name, value))
     if structure is not None:
         structure_of(structure)
-
-
-def fit_like(tagger: SequenceLearner, epochs: int) -> FitTagger:
-    """What gives taggers of the same parameters that have played sentences so many times, in the order given."""
-
-    def fit(X: list[Any], y: list[Any]) -> SequenceLearner:
-        learner = new_like(tagger)
-        dataset = learner.dataset(X, y, epochs=epochs)
-        for _ in range(epochs):
-            learn_all(dataset)
-        learner.open = False  # it is trained
-        return learner
-
-    return fit
 
 
 def new_like(tagger: SequenceLearner) -> SequenceLearner:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from perceptive.streams.documents import Document
 
@@ -60,3 +62,27 @@ class Sentence:
     def cells(self) -> list[Row]:
         """The rows as columns can be written: a token of a text may have line breaks and tabs in it."""
         return self.rows if self.document is None else [(" ".join(token.split()),) for (token,) in self.rows]
+
+    def weight(self, name: str) -> float | None:
+        """What a field of the record, or a comment ``# name = 2``, says; None where nothing is said.
+
+        Examples
+        --------
+        >>> Sentence([("Hi", "UH")], Place("a.conll", [2]), others=[(0, "# weight = 2")]).weight("weight")
+        2.0
+        """
+        said: Any = None
+        if self.document is not None:
+            said = self.document.record.get(name)
+        else:
+            comment = re.compile(rf"#\s*{re.escape(name)}\s*=\s*(.*?)\s*")
+            said = next((found[1] for _, line in self.others if (found := comment.fullmatch(line))), None)
+        if said is None:
+            return None
+        try:
+            value = math.nan if isinstance(said, bool) else float(said)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{self.place.of()}: {name} is {said!r}; a weight is a finite number, not negative")
+        return value

@@ -239,6 +239,7 @@ _RANK = {
 }
 _FORMAT = g.FILES.only("format")
 _THREADS = g.FILES.only("threads")
+_WEIGHT = g.TABLES.only("weight")
 _TAG = {
     "tag": (g.PATHS, g.SENTENCES, _FORMAT, _THREADS, g.HYPOTHESIS),
     "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
@@ -294,11 +295,12 @@ TASKS = [
         "tag", "tag", "SequenceLearner", "tagger",
         {
             "train": (
-                g.TAGGER, g.SENTENCES, _FORMAT, g.STOPPING, g.TRAINING, g.CLUSTER, _THREADS, *_KEPT, g.FOLLOW, g.TUNE,
+                g.TAGGER, g.SENTENCES, _FORMAT, _WEIGHT, g.STOPPING, g.TRAINING, g.CLUSTER, _THREADS, *_KEPT, g.FOLLOW,
+                g.TUNE,
                 g.PRUNE.only("prune"),
             ),
             **_TAG,
-            "certify": (g.SENTENCES, _FORMAT),
+            "certify": (g.SENTENCES, _FORMAT, _WEIGHT),
             "inspect": (g.HYPOTHESIS, g.CLASS),
         },
     ),
@@ -306,9 +308,11 @@ TASKS = [
         "rerank", "rerank", "RerankingLearner", "reranker",
         {
             "train": (
-                g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.SENTENCES, _FORMAT, g.CHECKPOINT, g.CLUSTER,
+                g.RANKER, g.PAIR_COST, _EPOCHS, _THREADS, g.RERANKER, g.SENTENCES, _FORMAT, _WEIGHT, g.CHECKPOINT,
+                g.CERTIFY, g.CLUSTER, g.FEATURES.only("invert_hash"),
             ),
             **_TAG,
+            "certify": (g.SENTENCES, _FORMAT, _WEIGHT),
             "inspect": (g.HYPOTHESIS,),
         },
     ),

@@ -13,8 +13,9 @@ from perceptive.cli.tasks.memory import MemoryJob
 from perceptive.cli.tasks.rank import ranking_parameters
 from perceptive.cli.tasks.rows import count
 from perceptive.cli.tasks.sentences import files_of, located, read
-from perceptive.cli.tasks.tag import Tag
+from perceptive.cli.tasks.tag import Tag, refuse_on_cluster
 from perceptive.cli.tasks.tagged import words_of
+from perceptive.data.dataset import Dataset
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.inspection import heaviest
@@ -43,28 +44,29 @@ class Rerank(Tag):
         files, paths = files_of(options, base), expand(options.data)
         if options.cluster:
             return self._ranked_on_cluster(options, training, learner, base, files)
-        X, y, places, _ = read(options.data, files)
+        X, y, places, _, weights = read(options.data, files)
         learner = self._begun_with(options, learner, base, len(X))
         with located(places):
-            dataset = learner.dataset(X, y, epochs=training.epochs)
+            dataset = learner.dataset(X, y, weights, epochs=training.epochs)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))
         source = InMemory(dataset, training.shuffle)
         return MemoryJob(learner, source, "top-1", paths, Log(), counts, lambda learner: dataset)
 
     def _begun_with(self, options: argparse.Namespace, learner: Any, base: Any, n: int) -> RerankingLearner:
         """A learner of n sentences, or the one that is resumed."""
-        epochs = options.base_epochs or max(1, round(base.rounds / n))
         if learner is None:
             own = {"folds": options.folds, "target": options.target, "k": options.candidates}
             ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
             learner = RerankingLearner(base, ranker, **{name: n for name, n in own.items() if n is not None})
-        learner.fit_tagger, learner.threads = train_like(base, epochs), options.threads or default_threads()
+        learner.fit_tagger = train_like(base, n, options.base_epochs)
+        learner.threads, learner.remembers_names = options.threads or default_threads(), options.invert_hash
         return learner  # type: ignore[no-any-return]
 
     def _ranked_on_cluster(
         self, options: argparse.Namespace, training: TrainingParameters, learner: Any, base: Any, files: SentenceFiles
     ) -> MemoryJob:
         """Let workers read the files, and propose."""
+        refuse_on_cluster(options, "weight", "invert_hash", "certify")
         paths = expand(options.data)
         cluster = connected(options, training, paths)
         from perceptive.training.cluster_lists import ClusterLists
@@ -84,6 +86,11 @@ class Rerank(Tag):
         return MemoryJob(
             learner, source, "top-1", paths, Log(), counts, lambda learner: source.dataset, cluster=cluster
         )
+
+    def looked_at(self, learner: Any, X: list[Any], y: list[Any], weights: list[float] | None) -> Dataset:
+        """The candidates of taggers that have learned as those did whose candidates it learned from."""
+        learner.fit_tagger = train_like(learner.tagger, len(X))
+        return super().looked_at(learner, X, y, weights)
 
     def explained(self, learner: Any, X: list[Any], options: argparse.Namespace) -> list[Explained]:
         """What the ranker saw in the labels that it chose."""

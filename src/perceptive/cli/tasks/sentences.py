@@ -35,7 +35,8 @@ def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
     except ValueError as error:
         raise UsageError(f"--input-encoding: {error}") from None
     format = "raw" if getattr(options, "raw", False) else options.format
-    return SentenceFiles(columns, encoding, format, getattr(options, "repair", None) or "warn")
+    repair, weight = getattr(options, "repair", None) or "warn", getattr(options, "weight", None)
+    return SentenceFiles(columns, encoding, format, repair, weight)
 
 
 def read(paths: list[str], files: SentenceFiles) -> Annotated:

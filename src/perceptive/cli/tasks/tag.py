@@ -70,21 +70,22 @@ class Tag:
         files = files_of(options, learner)
         if options.cluster:
             return self._on_cluster(options, training, learner, files, resumed)
-        X, y, places, columns = read(options.data, files)
+        X, y, places, columns, weights = read(options.data, files)
         counts = count(len(X), Log(), 0, tokens=sum(map(len, X)))
         held = self._held_out(options, training, learner, places)
         if held is None:
-            X_held, y_held, held_places, _ = read([options.dev], files)
+            X_held, y_held, held_places, *_ = read([options.dev], replace(files, weight=None))
         else:
             X_held, y_held, held_places = _take(held, X, y, places)
             X, y, places = _take(~held, X, y, places)
+            weights = None if weights is None else _take(~held, weights)[0]
         with located(places):
-            dataset = learner.dataset(X, y, epochs=training.epochs, resumed=resumed)
+            dataset = learner.dataset(X, y, weights, epochs=training.epochs, resumed=resumed)
         source = InMemory(dataset, training.shuffle, self._scored(learner, X_held, y_held, held_places))
         remember(learner, columns, X[0])
 
         def look(learner: Any) -> Dataset:
-            return learner.dataset(X, y, grow=False)  # type: ignore[no-any-return]
+            return self.looked_at(learner, X, y, weights)
 
         metric, paths, held_out = _metric(learner), expand(options.data), (X_held, y_held)
         return TagJob(learner, source, metric, paths, Log(), counts, look, held_out)
@@ -98,6 +99,7 @@ class Tag:
         resumed: bool,
     ) -> TagJob:
         """Let workers read the files."""
+        refuse_on_cluster(options, "weight")
         paths = expand(options.data)
         cluster = connected(options, training, paths)
         from perceptive.training.cluster_sentences import ClusterSentences
@@ -107,7 +109,7 @@ class Tag:
                 source = ClusterSentences.of_files(cluster, files, paths, training.shards)
             held = self._held_out(options, training, learner, source.places)
             if held is None:
-                X_held, y_held, held_places, _ = read([options.dev], files)
+                X_held, y_held, held_places, *_ = read([options.dev], files)
                 held = np.zeros(len(source.places), bool)
             else:
                 X_held, y_held = source.held_out(held) if held.any() else ([], [])
@@ -161,8 +163,9 @@ class Tag:
         def datasets() -> Iterator[Dataset]:
             for sentence in itertools.chain.from_iterable(files.blocks(options.data, live=True)):
                 x, y = files.columns.split(sentence)
+                weight = None if files.weight is None else sentence.weight(files.weight)
                 with located([sentence.place]):
-                    dataset = tagger.dataset([x], [y])
+                    dataset = tagger.dataset([x], [y], None if weight is None else [weight])
                 remember(tagger, files.columns.settled(sentence), x)
                 yield dataset
 
@@ -228,7 +231,7 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, _ = read(options.data, files_of(options, learner))
+        X, y, places, *_ = read(options.data, files_of(options, learner))
         with located(places):
             predicted = learner.predict_many(X, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
@@ -251,14 +254,18 @@ class Tag:
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Sentences with their labels."""
-        X, y, places, _ = read(options.data, files_of(options, learner))
+        X, y, places, _, weights = read(options.data, files_of(options, learner))
 
         def parts() -> Iterator[tuple[int, Dataset]]:
             with located(places):
-                dataset = learner.dataset(X, y, grow=False)
+                dataset = self.looked_at(learner, X, y, weights)
             yield len(X), dataset
 
         return Opened(expand(options.data), Log(), parts())
+
+    def looked_at(self, learner: Any, X: list[Any], y: list[Any], weights: list[float] | None) -> Dataset:
+        """Sentences as the learner's own, to be looked at."""
+        return learner.dataset(X, y, weights, grow=False)  # type: ignore[no-any-return]
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """Weights by template, by pair of labels, and by feature."""
@@ -285,6 +292,13 @@ class Tag:
             table([[name, c, f"{w:+.5g}"] for name, c, w in features], ["feature", "label", "weight"]),
         ]
         return told, "\n\n".join(tables)
+
+
+def refuse_on_cluster(options: argparse.Namespace, *names: str) -> None:
+    """Raise for options that the workers of a cluster do not know."""
+    for name in names:
+        if getattr(options, name):
+            raise UsageError(f"{option_of(name)} does not go with --cluster; leave it out, or train here")
 
 
 def _of_class(learner: Any, wanted: str | None, everything: list[Any]) -> list[Any]:
