@@ -58,9 +58,14 @@ norm[-1] & pos[0..1]
 norm[1] & pos[-1..0]
 norm[-2] & pos[0]
 norm[2] & pos[0]
+word[0]
 prefix(1..4)
 suffix(1..4)
-shape
+suffix(2..3)[-1]
+suffix(2..3)[1]
+shape[-1:1]
+has(digit|hyphen|dot)
+is(capitalised|upper|number)
 @label[-1]
 """
 
