@@ -1,15 +1,19 @@
-"""Taggers with some 450 labels, made from EWT: memory, seconds of an epoch, accuracy; beside python-crfsuite."""
+"""Taggers with some 450 labels, made from EWT: memory, seconds of an epoch, accuracy; beside python-crfsuite.
+
+A part of `make bench-tagger`; `python benchmarks/many_labels.py` runs it alone.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 from perceptive.streams import conll
-from report import Table, Target
+from report import Table, Target, show
 from tagger_speed import Corpus
 
 LEAST = 5  # times that a label is seen in training; others do without the letter
@@ -123,3 +127,7 @@ def many_labels(data: Path, quick: bool) -> tuple[list[Table], list[Target]]:
         Target("450 labels in ≤ 1.2 GB", f"{memory:.0f} MB", memory <= 1200),
         Target("… an epoch ≤ 0.1 × python-crfsuite ap's", f"{part:.3f}", part <= 0.1),
     ]
+
+
+if __name__ == "__main__":
+    show(*many_labels(Path(os.environ["PERCEPTIVE_DATA"]), quick=False))
