@@ -105,3 +105,10 @@ def test_rules_with_hard_constraints_take_none(tmp_path):
     done = perceptive("train", "a.conll", "--task", "tag", "--rule", "mira", "--weight", "weight", "-o", "m",
                       cwd=tmp_path, code=2)  # fmt: skip
     assert "weights other than 0 and 1 do not go with --rule mira" in done.stderr
+
+
+def test_workers_do_not_know_them(tmp_path):
+    (tmp_path / "a.conll").write_text(FILES["a.conll"])
+    done = perceptive("train", "a.conll", "--task", "tag", "--weight", "weight", "--cluster", "local", "--shards", "2",
+                      "-o", "m", cwd=tmp_path, code=2)  # fmt: skip
+    assert "--weight does not go with --cluster; leave it out, or train here" in done.stderr

@@ -208,12 +208,12 @@ class Reranker(ToldMixin, BaseEstimator):
         """What the theorem allows, where the ranker has ``certify=True``."""
         return self.ranker_.certificate_
 
-    def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> Certificate:
+    def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> Certificate:
         """What the theorem allows this run of the ranker: see `Certificate`; the candidates are made once more.
 
         Data other than trained on makes it hypothetical.
         """
-        return certify(self.learner_, X, y)
+        return certify(self.learner_, X, y, sample_weight)
 
     # ------------------------------------------------------------ predicting
 
