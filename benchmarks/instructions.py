@@ -267,7 +267,7 @@ def counts(out: Path) -> dict[str, tuple[int, int]]:
         total = re.search(r"^(?:summary|totals): (\d+)", text, re.M)
         if name and total:
             found.setdefault(name[1], []).append(int(total[1]))
-    return {name: (small, large) for name, (small, large) in found.items()}
+    return {name: (sizes[0], sizes[1]) for name, sizes in found.items() if len(sizes) == 2}
 
 
 def process(python: str, arguments: list[str], scratch: Path) -> tuple[int, int]:

@@ -96,16 +96,17 @@ class Checked(Group):
     def __init__(self, **given: Any) -> None:
         for name in given.keys() - self.defaults.keys():
             raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-        vars(self).update({**self.defaults, **given})
+        defaults, checks = self.defaults, self.checks
+        for name, value in given.items():
+            wanted = None if value is defaults[name] else checks[name](value)  # defaults have been checked
+            if wanted:
+                nones = [Parameter(name, None)] * wanted.count("{}")
+                raise ParameterError("{}: it must be " + wanted, Parameter(name, value), *nones)
+        vars(self).update({**defaults, **given})
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        values = vars(self)
-        for name, check in self.checks.items():
-            wanted = check(values[name])
-            if wanted:
-                nones = [Parameter(name, None)] * wanted.count("{}")
-                raise ParameterError("{}: it must be " + wanted, Parameter(name, values[name]), *nones)
+        """Check whether the values go together."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to {name}; make other parameters with dataclasses.replace")

@@ -80,7 +80,6 @@ class LinearParameters(Checked, LinearGroup, _Journal):
     """What a linear learner is: task, rule, hypothesis, and the conventions of the game."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         rule = Parameter("rule", self.rule)
         if self.delta and not RULES[self.rule].takes_delta:
             raise ParameterError(
@@ -106,7 +105,6 @@ class KernelParameters(Checked, DualGroup, _OfLearner):
     """What a kernel learner is: kernel, task, rule, hypothesis, and how much it may remember."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         _check_margin(self)
         if self.budget is None:
             return
@@ -138,7 +136,6 @@ class RankingParameters(Checked, RankingGroup, _Journal):
     ties: ClassVar[str] = "mistake"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         _check_margin(self)
         _check_delta(self)
         _check_bits(self)
@@ -154,7 +151,6 @@ class KernelRankingParameters(Checked, DualRankingGroup, _OfLearner):
     forget: ClassVar[str] = "oldest"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         _check_margin(self)
         _check_delta(self)
 
@@ -171,7 +167,6 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
     """What a sequence learner is: templates, rule, hypothesis, and how it decodes."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         segments = Parameter("segments", True)
         if self.margin and (self.rule != "perceptron" or self.cost == "hamming"):
             raise ParameterError(

@@ -50,6 +50,11 @@ def test_zeros_and_what_is_not_finite_do_not_count():
     large = np.repeat([[1.0, 0.0], [1.0, 5e3]], 5000, axis=0)
     said = "column 1 is 5,000 times as large as column 0 and drowns it"
     assert odd_sizes(large) == odd_sizes(sp.csr_array(large)) == said
+    longer = np.repeat(large, 10, axis=0)
+    assert odd_sizes(longer) == odd_sizes(sp.csr_array(longer)) == said
+    room = sp.csr_array(large[::1000])
+    room.data, room.indices = np.append(room.data, 1e9), np.append(room.indices, 7)  # behind the last row
+    assert odd_sizes(room) == said
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

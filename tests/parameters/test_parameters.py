@@ -53,6 +53,12 @@ def test_a_difference_keeps_the_rest():
 
 
 @pytest.mark.parametrize("cls", CLASSES)
+def test_defaults_pass_their_checks(cls):
+    """Values that are not given are not checked again."""
+    assert [name for name, check in cls.checks.items() if check(cls.defaults[name])] == []
+
+
+@pytest.mark.parametrize("cls", CLASSES)
 def test_values_are_frozen_compared_and_copied(cls):
     values = cls()
     name = fields(cls)[0].name

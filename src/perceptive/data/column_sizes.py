@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-LOOKED_AT = 1024  # rows
+LOOKED_AT = 2**16  # entries
+FEWEST = 32  # rows, however long
 FAR_APART = 1e3
 
 
@@ -17,7 +18,7 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     Parameters
     ----------
     X : array or CSR matrix
-        Of many rows, 1024 are looked at.
+        Of more than 2¹⁶ entries about so many are looked at, in whole rows.
     names : sequence of str or None
         Of the columns.
 
@@ -26,19 +27,22 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     >>> print(odd_sizes(np.array([[0.1, 2000.0], [0.2, 3000.0]]), ["hue", "proline"]))
     column 'proline' is 16,125 times as large as column 'hue' and drowns it
     """
-    some = X[:: -(-X.shape[0] // LOOKED_AT)] if X.shape[0] else X
-    largest, smallest = _extremes(some.data if hasattr(some, "tocsr") else some)
+    sparse = hasattr(X, "tocsr")
+    step = min((X.indptr[-1] if sparse else X.size) // LOOKED_AT, X.shape[0] // FEWEST) + 1
+    some = X if step == 1 else X[::step]
+    values = some.data[: some.indptr[-1]] if sparse else some
+    largest, smallest = _extremes(values)
     if largest <= FAR_APART * smallest:  # most matrices are done here, for a tenth of the work
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         columns = np.arange(X.shape[1])
-        if hasattr(some, "tocsr"):
-            columns, which = np.unique(some.indices, return_inverse=True)
-            squares = np.bincount(which, np.square(some.data, dtype=np.float64), len(columns))
-            counts = np.bincount(which, some.data != 0, len(columns))
+        if sparse:
+            columns, which = np.unique(some.indices[: len(values)], return_inverse=True)
+            squares = np.bincount(which, np.square(values, dtype=np.float64), len(columns))
+            counts = np.bincount(which, values != 0, len(columns))
         else:
-            squares = np.square(some, dtype=np.float64).sum(axis=0)
-            counts = np.count_nonzero(some, axis=0)
+            squares = np.square(values, dtype=np.float64).sum(axis=0)
+            counts = np.count_nonzero(values, axis=0)
         used = (counts > 0) & (squares > 0) & np.isfinite(squares)
         columns, sizes = columns[used], np.sqrt(squares[used] / counts[used])
     if len(sizes) == 0 or sizes.max() <= FAR_APART * sizes.min():

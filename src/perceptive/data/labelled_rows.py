@@ -79,12 +79,12 @@ class LabelledRows(Dataset):
             self._play(learner, order)
 
     def _play(self, learner: LinearLearner, order: Order) -> None:
-        new = np.array([label not in learner.index for label in self.labels.values], bool)
-        if not new.any():
+        new = {i for i, label in enumerate(self.labels.values) if label not in learner.index}
+        if not new:
             self._play_known(order, self.targets)
             return
         found, first = np.unique(self.labels.which[order], return_index=True)
-        arrivals = sorted((at, i) for at, i in zip(first.tolist(), found.tolist(), strict=True) if new[i])
+        arrivals = sorted((at, i) for at, i in zip(first.tolist(), found.tolist(), strict=True) if i in new)
         cuts = [at for at, _ in arrivals]
         known = order[: cuts[0]] if cuts else order
         self._play_known(known, self._targets_among(known))

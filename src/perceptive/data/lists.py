@@ -128,7 +128,7 @@ def lists_by_query(X: Any, y: Any, qid: Any) -> tuple[Lists, NDArray[np.int64] |
     grades = None if y is None else check_grades(y, n)
     breaks = np.flatnonzero(qid[1:] != qid[:-1]) + 1
     starts = np.concatenate([[0], breaks])
-    if len(np.unique(qid)) == len(starts):
+    if len(np.unique(qid[starts[:n]])) == len(starts):
         return Lists(X, grades, np.diff([*starts, n])), None
     _, first, inverse, counts = np.unique(qid, return_index=True, return_inverse=True, return_counts=True)
     place = np.empty(len(first), np.int64)

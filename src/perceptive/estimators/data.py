@@ -48,6 +48,8 @@ def check_labels(y: Any) -> NDArray[Any]:
     """Labels in an array."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if type(y) is np.ndarray and y.ndim == 1 and _plain(y):
+        return y  # scikit-learn would say the same of it, for as much work as learning from some thousand examples
     labels: NDArray[Any] = column_or_1d(_exact(y), warn=True)
     if labels.dtype.kind in "mM":
         raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
@@ -58,6 +60,14 @@ def check_labels(y: Any) -> NDArray[Any]:
     if labels.dtype != object or not isinstance(labels[0], int):  # of whole numbers beyond 64 bits
         check_classification_targets(labels)
     return labels
+
+
+def _plain(y: NDArray[Any]) -> bool:
+    """Whether an array holds labels that need no look at each: strings, booleans, or whole numbers."""
+    if y.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            return len(y) > 0 and bool((y == y.astype(np.int64)).all())
+    return len(y) > 0 and y.dtype.kind in "biuU"
 
 
 def _exact(y: Any) -> Any:

@@ -26,7 +26,7 @@ from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
 from perceptive.streams.parsing import default_threads
-from perceptive.training.loop import History, InMemory, Run, progress_of, train
+from perceptive.training.loop import History, InMemory, Run, train
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 Learner = TypeVar("Learner", bound=Any)
@@ -126,7 +126,7 @@ class RunMixin(ToldMixin, Generic[Learner]):
         self, learner: Learner, dataset: Dataset, known: Callable[[], dict[str, Any]] = dict[str, Any]
     ) -> None:
         """Play examples once, as they lie: a call of `partial_fit`, noted also where Ctrl-C or a timeout breaks in."""
-        before, broken = progress_of(learner), None
+        before, broken = learner.progress, None
         try:
             learn_all(dataset)
         except (KeyboardInterrupt, TimeoutError) as error:

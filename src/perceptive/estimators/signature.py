@@ -79,7 +79,8 @@ def with_parameters(cls: Estimator) -> Estimator:
 
 def checked(estimator: Any, parameters: type[Values]) -> Values:
     """The values that an estimator has of some parameters; raises `ParameterError` for what cannot be."""
-    return parameters(**{name: getattr(estimator, name) for name in parameters.defaults if hasattr(estimator, name)})
+    given = vars(estimator)
+    return parameters(**{name: given[name] for name in parameters.defaults if name in given})
 
 
 def _described(name: str, one: Declaration) -> str:

@@ -44,3 +44,9 @@ class Counters(Guarded):
     def loss(self) -> float:
         """The perceptron criterion of the mistakes as they happened: Σ best rival − answer."""
         return float(self._counted("criterion"))
+
+    @property
+    def progress(self) -> tuple[int, int, float]:
+        """Mistakes, updates and loss, all of one moment."""
+        with self.lock.shared():
+            return int(self._count("mistakes")), int(self._count("updates")), float(self._count("criterion"))

@@ -32,6 +32,8 @@ class Learner(Protocol):
         Examples played so far, those that were answered wrongly, and the updates made; over all problems.
     loss : float
         The perceptron criterion of the mistakes as they happened.
+    progress : (int, int, float)
+        Mistakes, updates and loss, all of one moment.
     played, fingerprint : int
         Examples recorded by datasets, and the sum of their hashes: what a certificate knows its data by. An epoch that
         was broken off counts as whole.
@@ -72,6 +74,8 @@ class Learner(Protocol):
     def updates(self) -> int: ...
     @property
     def loss(self) -> float: ...
+    @property
+    def progress(self) -> tuple[int, int, float]: ...
 
     def dataset(self, X: Any, y: Any, weights: Any = None, *, epochs: int | None = None, grow: bool = True) -> Dataset:
         """Check examples and make them ready to be learned from. Learns nothing, and changes nothing where it raises.

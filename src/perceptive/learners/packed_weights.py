@@ -23,15 +23,20 @@ def pack(weights: Arrays) -> Arrays:
     changed = np.zeros(weights["z"].shape, bool)
     for name, array in weights.items():
         changed |= _bits(array) != _bits(np.array(START[name], array.dtype))
-    size = changed.size
-    kind = np.uint32 if size <= 2**32 else np.uint64
-    packed: Arrays = {}
-    at = np.flatnonzero(changed)
+    at, size = np.flatnonzero(changed), changed.size
+    kind = np.dtype(np.uint32 if size <= 2**32 else np.uint64)
+    ways = {}
     for name, array in weights.items():
-        packed |= _narrow(name, array, array.reshape(-1)[at[:FEW]])
-    each = sum(packed[name].dtype.itemsize for name in weights)
-    if len(at) * (each + np.dtype(kind).itemsize) < size * each:
-        packed |= {name: packed[name].reshape(-1)[at] for name in weights} | {AT: at.astype(kind)}
+        others = np.array([START[name]] if len(at) < size else [], array.dtype)  # one stands for all
+        ways[name] = _narrowest(np.concatenate([array.reshape(-1)[at], others]))
+    each = sum(way.itemsize for way, _ in ways.values())
+    few = len(at) * (each + kind.itemsize) < size * each
+    packed: Arrays = {AT: at.astype(kind)} if few else {}
+    for name, (way, unit) in ways.items():
+        array = weights[name].reshape(-1)[at] if few else weights[name]
+        packed[name] = (array if unit is None else array / unit).astype(way, copy=False)
+        if unit is not None:
+            packed[UNIT + name] = np.array([unit])
     return packed
 
 
@@ -58,13 +63,12 @@ def whole_unit(values: NDArray[Any]) -> float:
     return unit if np.abs(values).max(initial=0.0) <= MOST * unit else 2 * unit
 
 
-def _narrow(name: str, array: NDArray[Any], some: NDArray[Any]) -> Arrays:
-    """As whole numbers of one byte, or as float16, where these hold every bit; some are tried first."""
+def _narrowest(array: NDArray[Any]) -> tuple[np.dtype[Any], float | None]:
+    """One byte and the unit of whole numbers, or float16, where these hold every bit; some are tried first."""
+    some = array[:FEW]
     if _is_whole(some, whole_unit(some)) and _is_whole(array, unit := whole_unit(array)):
-        return {name: (array / unit).astype(np.int8), UNIT + name: np.array([unit])}
-    if _fits_half(some) and _fits_half(array):
-        return {name: array.astype(np.float16)}
-    return {name: array}
+        return np.dtype(np.int8), unit
+    return np.dtype(np.float16) if _fits_half(some) and _fits_half(array) else array.dtype, None
 
 
 def _widen(arrays: Mapping[str, NDArray[Any]], name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

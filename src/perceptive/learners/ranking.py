@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -182,10 +183,10 @@ class RankingLearner(ListLearner, Mixable):
         """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
         if self._vector is None:
             return
-        norm2, clock, criterion = (self._counted(name) for name in ("norm2", "clock", "criterion"))
-        with np.errstate(over="ignore"):
-            length = np.sqrt(norm2) * max(1.0, clock)  # no weight is larger, and no sum of an average
-        if not (length * NEARLY < float(np.finfo(self._vector.dtype).max) and np.isfinite(criterion)):
+        with self.lock.shared():
+            norm2, clock, criterion = self._count("norm2"), self._count("clock"), self._count("criterion")
+        length = math.sqrt(max(norm2, 0.0)) * max(1.0, clock)  # no weight is larger, and no sum of an average
+        if not (length * NEARLY < float(np.finfo(self._vector.dtype).max) and math.isfinite(criterion)):
             self.check_finite()
 
     def check_finite(self) -> None:

@@ -297,6 +297,7 @@ class RerankingLearner:
     mistakes: int = forwarded("ranker.mistakes", "Lists whose best did not win.")
     updates: int = forwarded("ranker.updates", "Updates so far.")
     loss: float = forwarded("ranker.loss", "The perceptron criterion of the mistakes as they happened.")
+    progress: tuple[int, int, float] = forwarded("ranker.progress", "Mistakes, updates and loss, all of one moment.")
     played: int = forwarded("ranker.played", "Lists recorded by datasets.")
     fingerprint: int = forwarded("ranker.fingerprint", "The sum of the hashes of these lists.")
     open: bool = forwarded("ranker.open", "Whether the ranker stands between two lists of a stream.")

@@ -26,9 +26,10 @@ def idf_of(n: int, df: NDArray[np.int32]) -> NDArray[np.float32]:
     >>> idf_of(3, np.array([3, 0])).astype(float).round(3).tolist()
     [1.0, 2.386]
     """
-    found = np.empty(len(df), np.float32)
+    found = np.full(len(df), np.log(np.array([1.0 + n])) + 1.0, np.float32)  # that of most: no text has them
     for i in range(0, len(df), CHUNK):
-        found[i : i + CHUNK] = np.log((1.0 + n) / (1.0 + df[i : i + CHUNK])) + 1.0
+        part, met = df[i : i + CHUNK], np.flatnonzero(df[i : i + CHUNK])
+        found[i : i + CHUNK][met] = np.log((1.0 + n) / (1.0 + part[met])) + 1.0
     return found
 
 

@@ -72,16 +72,11 @@ class History:
     def note(self, learner: Learner, before: tuple[int, int, float]) -> tuple[int, int, float]:
         """Write down what a learner did since it had so many mistakes, updates and so much loss; returns them now."""
         with learner.lock.changing():
-            now = progress_of(learner)
+            now = learner.progress
             self.mistakes.append(now[0] - before[0])
             self.updates.append(now[1] - before[1])
             self.loss.append(now[2] - before[2])
         return now
-
-
-def progress_of(learner: Learner) -> tuple[int, int, float]:
-    """Mistakes, updates and loss so far."""
-    return learner.mistakes, learner.updates, learner.loss
 
 
 @dataclass
@@ -128,7 +123,7 @@ class Run:
     def of(cls, learner: Learner, training: TrainingParameters, history: History | None = None) -> Run:
         """A run that begins with a learner as it is."""
         run = cls(learner, training, History() if history is None else history)
-        run.before, run.rounds_before = progress_of(learner), learner.rounds
+        run.before, run.rounds_before = learner.progress, learner.rounds
         return run
 
     def start_over(self, learner: Learner) -> None:
@@ -324,11 +319,12 @@ def _play_block(
 
 def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] | None, keeper: Keeper | None) -> None:
     learner, history = run.learner, run.history
-    now = history.note(learner, run.before)
+    now, rounds = history.note(learner, run.before), learner.rounds
+    played = rounds - run.rounds_before
     if learner.first_epoch is None:
-        learner.first_epoch = learner.rounds - run.rounds_before, history.mistakes[-1]
+        learner.first_epoch = played, history.mistakes[-1]
     history.converged = history.settled and history.mistakes[-1] == 0
-    few = history.few(run.training.tol * (learner.rounds - run.rounds_before))
+    few = history.few(run.training.tol * played)
     run.done = history.settled or few or run.epoch + 1 >= run.training.epochs
     score = source.score(learner)
     if score is not None:
@@ -342,7 +338,7 @@ def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] 
             run.done = True
     if after_epoch is not None:
         after_epoch(history)
-    run.before, run.rounds_before = now, learner.rounds
+    run.before, run.rounds_before = now, rounds
     run.epoch, run.block, run.chunk = run.epoch + 1, 0, 0
     if run.done and run.best is not None and run.best_epoch < history.epochs - 1:
         learner.restore(run.best)

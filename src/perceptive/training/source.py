@@ -88,19 +88,19 @@ class FileSource:
         self.stream, self.kind, self.shuffle, self.memory = stream, kind, shuffle, memory
         self.fraction, self.seed = holdout, seed
         self.split = Split(kind, HoldOut(0.0, seed), stream.dtype)  # nothing has been read
-        self.skipped, self.done = 0, 0.0
-        options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
-        self._made_from = signature(stream.files, stream.format, stream.dtype, unit=kind.unit, **options)
+        self.skipped, self.done, self.complete = 0, 0.0, False
         self._path, self._needed = cache, epochs > 1 or cache is not None or holdout > 0
         self._cache: Cache | None = None
         self._lock: FileLock | None = None
+        self._made_from: dict[str, Any] = {}  # what a cache that is kept is known by
         if cache is not None:
+            options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
+            self._made_from = signature(stream.files, stream.format, stream.dtype, unit=kind.unit, **options)
             self._cache, self._lock = open_or_lock(cache, self._made_from, anew=bool(stream.remember_names))
         sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
         self.reads_first = self._needed or sum(sizes) <= memory
         self._failure: BaseException | None = None  # why there is no cache
         self.labels: list[Any] | None = None
-        self.complete = False
         self._begun: Generator[Unit] | None = None  # the first reading, of which the first unit is known
         self._whole: Unit | None = None  # all examples, where memory holds them
         self._memory: InMemory | None = None
