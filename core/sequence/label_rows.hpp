@@ -40,7 +40,7 @@ struct LabelWeights {
         const i64 offset = offset_of(place);
         return store.get(offset / store.width(), offset % store.width());
     }
-    void write(Place place, float step) {
+    PERCEPTIVE_INLINE void write(Place place, float step) {
         RowStore& store = rows(kind_of_place(place));
         const i64 offset = offset_of(place);
         store.write(offset / store.width(), offset % store.width(), step);

@@ -209,10 +209,10 @@ class SequenceModel {
         if (S > WIDEST_VECTOR) pairs.bound(L, S);
         return pairs;
     }
-    // The same after v's weight at a place has changed.
+    // The same after v's weight of a pair has changed.
     void mask_again(const LabelWeights& v, Place place, PairWeights& pairs) const {
         const i64 at = offset_of(place);
-        if (kind_of_place(place) != WeightKind::edge || at >= L * S) return;
+        if (at >= L * S) return;
         pairs.edge[at] = mask_[at] + v.edge.row(0)[at];
         if (pairs.bounded()) pairs.meet(at / S, pairs.edge[at]);
     }
@@ -289,11 +289,13 @@ class SequenceModel {
     }
 
     // v[place] += step. A shared weight is written to all of its labels.
-    void write(LabelWeights& v, Place place, float step) const {
-        if (!(place & SHARED)) {
+    PERCEPTIVE_INLINE void write(LabelWeights& v, Place place, float step) const {
+        if (place & SHARED)
+            write_shared(v, place, step);
+        else
             v.write(place, step);
-            return;
-        }
+    }
+    void write_shared(LabelWeights& v, Place place, float step) const {
         const bool pairs = kind_of_place(place) == WeightKind::edge;
         RowStore& store = pairs ? v.edge : v.state;
         const i64 row = offset_of(place) / store.width();

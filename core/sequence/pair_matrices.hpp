@@ -41,9 +41,8 @@ class PairMatrices {
         return &pairs;
     }
 
-    // v's weight at a place has changed, and `all` with it.
+    // v's weight of a pair has changed, and `all` with it.
     void change(const LabelWeights& v, Place place, const PairWeights& all) {
-        if (kind_of_place(place) != WeightKind::edge) return;
         const i64 size = model_.L * model_.S, row = offset_of(place) / size, at = offset_of(place) % size;
         if (place & SHARED) return clear();  // several weights at once
         for (const auto& matrix : matrices_) {

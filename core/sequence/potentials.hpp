@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sequence/row_store.hpp"
 #include "sequence/segments.hpp"
 #include "sequence/trellis.hpp"
 
@@ -55,6 +56,37 @@ struct Potentials {
     std::vector<float> segments;               // scores of segments, as SegmentScores has them
     i64 longest = 0;                           // tokens of the longest segment of this sentence
     Trellis trellis;
+};
+
+// The rows of a sentence, as its features are looked up token by token: at most so many.
+class RowsOfSentence {
+  public:
+    RowsOfSentence(const RowStore& store, std::size_t most, Potentials& x)
+        : store_(store), all_(store.all()), vectors_(store.vectors()), x_(x) {
+        if (x.rows.size() < most) x.rows.resize(most);
+        x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
+        next_ = x.rows.data();
+    }
+
+    PERCEPTIVE_INLINE void add(std::int32_t r) {
+        if (vectors_) {
+            const float* const row = all_[r];
+            __builtin_prefetch(row);
+            if (all_.width > 16) __builtin_prefetch(row + 16);
+            *next_++ = row;
+        } else {
+            store_.prefetch(r);
+            x_.numbers.push_back(r);
+        }
+    }
+    void end_token() { x_.start.push_back(vectors_ ? next_ - x_.rows.data() : static_cast<i64>(x_.numbers.size())); }
+
+  private:
+    const RowStore& store_;
+    const RowVectors all_;
+    const bool vectors_;
+    Potentials& x_;
+    const float** next_;
 };
 
 }  // namespace perceptive

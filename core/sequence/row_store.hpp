@@ -42,6 +42,19 @@ struct PackedRows {
     }
 };
 
+struct FreeRows {
+    void operator()(float* p) const { std::free(p); }
+};
+
+// Rows that are vectors, by number; they lie in chunks of equal size.
+struct RowVectors {
+    const std::unique_ptr<float[], FreeRows>* chunks;
+    i64 width;
+    int shift;
+
+    float* operator[](i64 r) const { return chunks[r >> shift].get() + (r & ((i64{1} << shift) - 1)) * width; }
+};
+
 // Rows of equal width that stay where they are while more come. Those of a file come packed, so that loading touches
 // little memory, and can be added up and looked at as they are; to be changed, all of them are unpacked first.
 class RowStore {
@@ -56,8 +69,10 @@ class RowStore {
 
     i64 size() const { return n_; }
     i64 width() const { return width_; }
-    // Whether every row is a vector, which `row` gives. Else `row` gives those that were spread out.
+    // Whether every row is a vector, which `row` gives, and `all` to loops. Else `row` gives those that were spread
+    // out.
     bool vectors() const { return width_ <= WIDEST_VECTOR && !packed_; }
+    RowVectors all() const { return {chunks_.data(), width_, shift_}; }
     float* row(i64 r) { return wide() ? sparse_.spread(r) : vector(r); }
     const float* row(i64 r) const { return wide() ? sparse_.spread(r) : vector(r); }
 
@@ -77,7 +92,7 @@ class RowStore {
     }
 
     // weight[r][column] += step
-    void write(i64 r, i64 column, float step) {
+    PERCEPTIVE_INLINE void write(i64 r, i64 column, float step) {
         if (wide())
             sparse_.write(r, column, step);
         else
@@ -129,15 +144,12 @@ class RowStore {
     }
 
   private:
-    struct Free {
-        void operator()(float* p) const { std::free(p); }
-    };
     bool wide() const { return width_ > WIDEST_VECTOR; }
-    float* vector(i64 r) const { return chunks_[r >> shift_].get() + (r & ((i64{1} << shift_) - 1)) * width_; }
+    float* vector(i64 r) const { return all()[r]; }
 
     i64 width_, n_ = 0;
     int shift_ = 12;
-    std::vector<std::unique_ptr<float[], Free>> chunks_;
+    std::vector<std::unique_ptr<float[], FreeRows>> chunks_;
     SparseRows sparse_;
     std::unique_ptr<PackedRows> packed_;  // instead of these
 };

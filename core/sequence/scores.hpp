@@ -28,17 +28,17 @@ class SequenceScores {
                 Potentials& x) {
         const i64 begin = data.start[i], end = data.start[i + 1];
         const bool valued = !data.state.value.empty();
-        const bool vectors = v.state.vectors();
-        x.rows.clear(), x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
         const FeatureSet& features = data.state;
+        RowsOfSentence found(v.state, static_cast<std::size_t>(features.start[end] - features.start[begin]), x);
+        const auto *number = features.number.data(), *row_of = rows.state.data();
         for (i64 t = begin; t < end; ++t) {
-            for (i64 p = features.start[t]; p < features.start[t + 1]; ++p) {
-                const std::int32_t row = rows.state[features.number[p]];
+            for (i64 p = features.start[t], last = features.start[t + 1]; p < last; ++p) {
+                const std::int32_t row = row_of[number[p]];
                 if (row < 0) continue;
-                add_row(x, v.state, row, vectors);
+                found.add(row);
                 if (valued) x.values.push_back(features.value[p]);
             }
-            x.start.push_back(static_cast<i64>(vectors ? x.rows.size() : x.numbers.size()));
+            found.end_token();
         }
         add_up(x, end - begin, v, edge);
         if (model_.types.on()) gather_segments(data, rows, begin, end - begin, v, x);
@@ -72,14 +72,13 @@ class SequenceScores {
 
     void gather(const Keys& keys, i64 n, const LabelWeights& v, const PairWeights& edge, Potentials& x) {
         const std::size_t T = model_.state.templates.size(), E = model_.edge.templates.size();
-        const bool vectors = v.state.vectors();
         const i64 n_rows = v.state.size();
-        x.rows.clear(), x.numbers.clear(), x.values.clear(), x.start.assign(1, 0);
+        RowsOfSentence found(v.state, keys.state.size() + keys.raw.size(), x);
         const bool valued = !keys.raw.empty() || !model_.scale.empty();
         const auto add = [&](Key key, float value) {
             const std::int32_t row = key == NO_KEY ? -1 : model_.state.rows.find(key);
             if (row < 0 || row >= n_rows) return;
-            add_row(x, v.state, row, vectors);
+            found.add(row);
             if (valued) x.values.push_back(value);
         };
         for (i64 t = 0; t < n; ++t) {
@@ -88,7 +87,7 @@ class SequenceScores {
             if (!keys.raw.empty())
                 for (i64 p = keys.raw_start[t]; p < keys.raw_start[t + 1]; ++p)
                     add(SequenceModel::raw_key(keys.raw[p].first), keys.raw[p].second);
-            x.start.push_back(static_cast<i64>(vectors ? x.rows.size() : x.numbers.size()));
+            found.end_token();
         }
         add_up(x, n, v, edge);
         if (!E) return;
@@ -196,18 +195,6 @@ class SequenceScores {
   private:
     SegmentScores segment_scores(const Potentials& x) const {
         return {x.segments.data(), x.longest, model_.types.size()};
-    }
-
-    void add_row(Potentials& x, const RowStore& store, std::int32_t r, bool vectors) const {
-        if (!vectors) {
-            store.prefetch(r);
-            x.numbers.push_back(r);
-            return;
-        }
-        const float* row = store.row(r);
-        __builtin_prefetch(row);
-        if (model_.S > 16) __builtin_prefetch(row + 16);
-        x.rows.push_back(row);
     }
 
     void clear_segments(i64 n, Potentials& x) const {

@@ -36,8 +36,8 @@ class SparseRows {
         return at < begin + row.size && at->column == column ? at->weight : 0.0f;
     }
 
-    // weight[r][column] += step
-    void write(i64 r, i64 column, float step) {
+    // weight[r][column] += step; a call, so that those who also have vectors stay small
+    __attribute__((noinline)) void write(i64 r, i64 column, float step) {
         Row& row = rows_[r];
         if (row.size == SPREAD) {
             spread_[row.at][column] += step;

@@ -104,8 +104,10 @@ class StructuredPerceptron {
                 if (term.value == 0.0) continue;
                 const double step = by.tau * term.value;
                 model.write(model.w, term.place, static_cast<float>(step));
-                model.mask_again(model.w, term.place, edge);
-                for (CompetitorSearch& search : searches) search.change(term.place, edge);
+                if (kind_of_place(term.place) == WeightKind::edge) {
+                    model.mask_again(model.w, term.place, edge);
+                    for (CompetitorSearch& search : searches) search.change(term.place, edge);
+                }
                 if (averaged) model.write(model.sum, term.place, static_cast<float>(model.run.clock * step));
                 if (journal) journal->updates.add(term.place, static_cast<float>(step));
                 model.run.touched += averaged ? 2 : 1;

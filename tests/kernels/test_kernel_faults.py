@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_val_score
 import perceptive
 from perceptive import KernelClassifier, LinearClassifier
 from perceptive.cli.tasks.objects import Objects
+from perceptive.content import digest
 from perceptive.kernels import (
     Constant,
     Custom,
@@ -26,7 +27,6 @@ from perceptive.kernels import (
     mercer_report,
 )
 from perceptive.kernels.algebra import Scaled
-from perceptive.kernels.content import digest
 from perceptive.kernels.grammar import OPERATIONS, parse
 from perceptive.learners import KernelLearner
 

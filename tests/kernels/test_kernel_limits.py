@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptive import KernelClassifier
+from perceptive.content import digest, shown
 from perceptive.data.fingerprint import hash_examples
 from perceptive.kernels import (
     AllSubsequences,
@@ -21,7 +22,6 @@ from perceptive.kernels import (
     SubsetTree,
     mercer_report,
 )
-from perceptive.kernels.content import digest, shown
 
 pytestmark = pytest.mark.core
 
@@ -38,7 +38,7 @@ def endless():
 @pytest.mark.parametrize("example", endless(), ids=["cycle", "shared"])
 @pytest.mark.slow
 def test_examples_without_an_end_are_learned_from(example, monkeypatch):
-    monkeypatch.setattr("perceptive.kernels.content.MOST", 2**14)
+    monkeypatch.setattr("perceptive.content.MOST", 2**14)
     assert digest(example) is None
     assert len(shown(example)) <= 60
     model = KernelClassifier(kernel=Custom(lambda a, b: float(a is b), name="same"))

@@ -12,9 +12,6 @@ from typing import Any
 from perceptive.cli.options import given
 from perceptive.cli.tasks import Entry
 from perceptive.cli.tasks.rows import check_text
-from perceptive.cli.tasks.sentences import files_of
-from perceptive.features.presets import brought
-from perceptive.learners.sequence_model import guess_preset
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand, repeatable
 from perceptive.streams.file_format import ALIASES, FileFormat
@@ -55,6 +52,10 @@ def fill(options: argparse.Namespace, entry: Entry) -> None:
 
 def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
     """What the preset of a tagger brings; where none is named, the one that fits the first sentences."""
+    from perceptive.cli.tasks.sentences import files_of  # other tasks need none of these
+    from perceptive.features.presets import brought
+    from perceptive.learners.sequence_model import guess_preset
+
     name = options.template
     if name in (None, "auto") and all(map(repeatable, expand(options.data))):
         X, y, *_ = files_of(options, None).read(options.data, FIRST)

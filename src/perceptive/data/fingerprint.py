@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.content import digest, plain_text
 from perceptive.data.dataset import ODD, mix
 from perceptive.data.rows import as_rows
-from perceptive.kernels.content import digest, plain_text
 
 
 def example_hashes(

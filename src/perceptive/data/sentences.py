@@ -148,7 +148,7 @@ def as_lists(X: Sequence[Any]) -> list[Any]:
     """Sequences as lists, as the core reads them. What is a list already is not copied."""
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
         raise TypeError(f"sequences must come in a list, not in a {type(X).__name__}")
-    if type(X) is list and all(type(x) is list for x in X):
+    if type(X) is list and {*map(type, X)} <= {list}:
         return X
     rows = []
     for i, x in enumerate(X):

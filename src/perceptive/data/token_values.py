@@ -24,20 +24,21 @@ def kind_of(token: Any) -> str:
     return BOTH if beside else COLUMNS
 
 
-def check_kind(X: Sequence[Any], kind: str | None) -> None:
-    """Raise where a sentence has tokens of another kind than a tagger has learned from."""
-    for i, x in enumerate(X if kind is not None else ()):
-        if x and (found := kind_of(x[0])) != kind:
-            raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give these", i)
-
-
-def valued(X: list[Any], reads: Sequence[Values]) -> list[Any]:
+def valued(X: list[Any], reads: Sequence[Values], kind: str | None = None) -> list[Any]:
     """Sentences as the core reads them: beside its columns each token has one dict, of what is read of the values.
 
     Where templates do not say what is read, it is all values of the token itself. Sentences without values are not
-    copied.
+    copied. Raises where a sentence has tokens of another kind than a tagger has learned from.
     """
-    return [x if not x or kind_of(x[0]) == COLUMNS else _valued(x, reads, i) for i, x in enumerate(X)]
+    first = [x[0] for x in X if x]
+    plain = {type(token[-1]) if type(token) is tuple and token else type(token) for token in first} <= {str}
+    if plain and kind in (None, COLUMNS):  # as nearly all are
+        return X
+    kinds = [kind_of(x[0]) if x else kind or COLUMNS for x in X]
+    for i, found in enumerate(kinds if kind is not None else ()):
+        if found != kind:
+            raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give these", i)
+    return [x if kind == COLUMNS else _valued(x, reads, i) for i, (x, kind) in enumerate(zip(X, kinds, strict=True))]
 
 
 def _valued(x: Sequence[Any], reads: Sequence[Values], i: int) -> list[Any]:

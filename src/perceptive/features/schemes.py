@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ ALIASES = {"iob2": "bio", "iobes": "bioes"}  # other names that are in use
 AS_BIOES = {"L": "E", "U": "S"}  # what the letters of BILOU are called there
 TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "", "BI", "IE")  # what `_follows` tells apart
 EDGE = ("O", "")  # outside the sentence nothing goes on
+END = object()  # of a sentence, as a neighbour of labels
 Span = tuple[int, int, str]  # first token, behind the last, type
 
 
@@ -100,10 +102,11 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
     'bioes'
     """
     sequences = list(sequences)
-    labels = {label for sequence in sequences for label in sequence if label is not None}
+    labels = set[Any]().union(*sequences) - {None}
     if not all(isinstance(label, str) for label in labels):
         return None
-    kept = (scheme for scheme in _possible(labels) if all(violation(scheme, s) is None for s in sequences))
+    pairs = set[tuple[Any, Any]]().union(*(pairwise((END, *s, END)) for s in sequences))  # far fewer than tokens
+    kept = (scheme for scheme in _possible(labels) if all(_may_stand(scheme, *pair) for pair in pairs))
     return next(kept, None)
 
 
@@ -140,22 +143,19 @@ def belongs(label: Any, scheme: str) -> bool:
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _may_stand(scheme: str, before: Any, label: Any, known: bool) -> bool:
-    """Whether a label is one of a scheme's, and may follow another, where that is known."""
-    return belongs(label, scheme) and (not known or follows(scheme, before, label))
+def _may_stand(scheme: str, before: Any, label: Any) -> bool:
+    """Whether a label is one of a scheme's, and may follow another; of labels that are None nothing is known."""
+    if label is None or label is END:
+        return label is None or before is None or before is END or follows(scheme, before, None)
+    return belongs(label, scheme) and (before is None or follows(scheme, None if before is END else before, label))
 
 
 def violation(scheme: str, labels: Sequence[Any]) -> int | None:
     """The first token whose label may not stand where it stands; None if all may."""
-    before, known = None, True
-    for t, label in enumerate(labels):
-        if label is None:
-            known = False
-            continue
-        if not _may_stand(scheme, before, label, known):
-            return t
-        before, known = label, True
-    return None if not labels or not known or follows(scheme, before, None) else len(labels) - 1
+    for t, (before, label) in enumerate(pairwise((END, *labels, END))):
+        if not _may_stand(scheme, before, label):
+            return min(t, len(labels) - 1)
+    return None
 
 
 def constraints(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.content import shown
+from perceptive.content import shown
 from perceptive.kernels.examples import Objects, Parts
 from perceptive.kernels.feature_maps import check_size
 from perceptive.kernels.kernel import Kernel, Values, number

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.content import shown
+from perceptive.content import shown
 from perceptive.kernels.examples import Dense, Objects, Parts, as_list, check_real, numbers
 from perceptive.kernels.kernel import Kernel, Values
 

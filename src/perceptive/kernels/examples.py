@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.content import FLAT, SIZE, digest, shown
 from perceptive.errors import ExampleError
-from perceptive.kernels.content import FLAT, SIZE, digest, shown
 from perceptive.sparse import inspected
 
 FEW = 128  # rows that are in the cache while they are looked at twice

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from perceptive.kernels.content import shown
+from perceptive.content import shown
 from perceptive.kernels.custom import Custom
 from perceptive.kernels.examples import check_real, listed
 from perceptive.kernels.grammar import as_kernel

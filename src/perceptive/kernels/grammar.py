@@ -17,7 +17,7 @@ import inspect
 import re
 from typing import Any, NoReturn
 
-from perceptive.kernels.content import shown
+from perceptive.content import shown
 from perceptive.kernels.custom import Custom, Precomputed
 from perceptive.kernels.kernel import Kernel
 from perceptive.kernels.strings import AllSubsequences, Spectrum, Subsequence

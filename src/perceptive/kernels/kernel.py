@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.kernels.content import digest, shown
+from perceptive.content import digest, shown
 from perceptive.kernels.examples import listed
 from perceptive.sparse import inspected
 

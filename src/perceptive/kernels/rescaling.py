@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.content import shown
 from perceptive.errors import ExampleError
 from perceptive.kernels.algebra import OfOne, factor
-from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Parts, as_list, copied, in_double, numbers
 from perceptive.kernels.kernel import Kernel, Values
 from perceptive.kernels.views import check_callable

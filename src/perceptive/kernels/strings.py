@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.content import shown
 from perceptive.errors import ExampleTypeError
-from perceptive.kernels.content import shown
 from perceptive.kernels.examples import Objects, as_list, in_double, sparse_dots
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.substrings import Counted

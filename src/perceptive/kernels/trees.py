@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.content import digest, shown
 from perceptive.errors import ExampleError, ExampleTypeError
-from perceptive.kernels.content import digest, shown
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads

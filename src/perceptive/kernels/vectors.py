@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive import _core
+from perceptive.content import shown
 from perceptive.kernels.algebra import integer_power
-from perceptive.kernels.content import shown
 from perceptive.kernels.distances import check_widths, distances
 from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.content import shown
 from perceptive.kernels.algebra import factor
-from perceptive.kernels.content import shown
 from perceptive.kernels.examples import as_list, columns_of
 from perceptive.kernels.kernel import Kernel, Values
 

@@ -333,8 +333,7 @@ def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int
 
 def _undecided(y: Sequence[Sequence[Any]]) -> bool:
     """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
-    every = {label for labels in y for label in labels if label is not None}
-    prefixes = {schemes.split(label)[0] for label in every}
+    prefixes = {schemes.split(label)[0] for label in set[Any]().union(*y) - {None}}
     return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from perceptive import _core
 from perceptive.data.sentences import Features, as_lists, check_tokens, featured
-from perceptive.data.token_values import check_kind, valued
+from perceptive.data.token_values import valued
 from perceptive.errors import ExampleError
 from perceptive.features.templates import Templates
 
@@ -38,8 +38,7 @@ class SentenceReader:
         X = as_lists(X)
         if self.features is not None:
             return featured(X, self.features)
-        check_kind(X, self.kind)
-        return valued(X, self.templates.values)
+        return valued(X, self.templates.values, self.kind)
 
     def encode(self, encode: Callable[[list[Any]], Made], X: Sequence[Any]) -> Made:
         """What the core makes of sentences to learn from."""

@@ -42,7 +42,7 @@ def digest(value: Any, strict: bool = True) -> bytes | None:
 
     Examples
     --------
-    >>> from perceptive.kernels.content import digest
+    >>> from perceptive.content import digest
     >>> digest(("a", [1, 2.0])) == digest(("a", [1, 2.0])), digest(1) == digest(1.0), digest(object())
     (True, False, None)
     """
