@@ -103,9 +103,10 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
     )
     top.add_argument("--version", action="version", version=f"perceptive {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for name, help in COMMANDS.items():
-        command = commands.add_parser(name, help=help, formatter_class=argparse.RawDescriptionHelpFormatter)
-        if everything or name in _called(arguments):
+    called, alone = _called(arguments), COMMANDS.keys() & {*arguments[:1]}
+    for name in COMMANDS if everything or not alone else alone:  # to make the others takes longer than to parse
+        command = commands.add_parser(name, help=COMMANDS[name], formatter_class=argparse.RawDescriptionHelpFormatter)
+        if everything or name in called:
             module = _module(name)
             module.configure(command)
             command.epilog = module.EXAMPLE
