@@ -114,7 +114,7 @@ def _keys(X: Any) -> bool:
 
 
 def _within(places: Any, size: int) -> bool:
-    return not len(places) or bool(places.min() >= 0 and places.max() < size)
+    return not len(places) or bool(places.view(f"u{places.itemsize}").max() < size)  # what is below 0 is huge then
 
 
 FORMATS = {
