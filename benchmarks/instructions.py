@@ -274,10 +274,11 @@ def process(python: str, arguments: list[str], scratch: Path) -> tuple[int, int]
     """Instructions of a whole process, and the modules that it imports."""
     (scratch / "tiny.svm").write_text("+1 1:1 2:1\n-1 3:1\n+1 2:1\n")
     out = scratch / "process"
-    valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", python]
-    subprocess.run([*valgrind, *arguments], env=ALONE, check=True, cwd=scratch, capture_output=True)
+    installed = {**ALONE, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(scratch / "bytecode")}
+    how: dict[str, Any] = {"env": installed, "check": True, "cwd": scratch, "capture_output": True}
+    noted = subprocess.run([python, "-X", "importtime", *arguments], **how)  # and all is compiled, as by pip
+    subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", python, *arguments], **how)
     total = re.search(r"^totals: (\d+)", out.read_text(), re.M)
-    noted = subprocess.run([python, "-X", "importtime", *arguments], env=ALONE, cwd=scratch, capture_output=True)
     assert total
     return int(total[1]), noted.stderr.count(b"import time:") - 1
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 LOOKED_AT = 2**16  # entries
-FEWEST = 32  # rows, however long
+PARTS = 16  # of sparse matrices, that these come from
+FEWEST = 32  # rows of others, however long
 FAR_APART = 1e3
 
 
@@ -18,7 +20,7 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     Parameters
     ----------
     X : array or CSR matrix
-        Of more than 2¹⁶ entries about so many are looked at, in whole rows.
+        Of more than 2¹⁶ entries some from all over are looked at, about so many.
     names : sequence of str or None
         Of the columns.
 
@@ -28,16 +30,17 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     column 'proline' is 16,125 times as large as column 'hue' and drowns it
     """
     sparse = hasattr(X, "tocsr")
-    step = min((X.indptr[-1] if sparse else X.size) // LOOKED_AT, X.shape[0] // FEWEST) + 1
-    some = X if step == 1 else X[::step]
-    values = some.data[: some.indptr[-1]] if sparse else some
+    if sparse:
+        values = _parts(X.data[: X.indptr[-1]])
+    else:
+        values = X[:: min(X.size // LOOKED_AT, X.shape[0] // FEWEST) + 1]
     largest, smallest = _extremes(values)
     if largest <= FAR_APART * smallest:  # most matrices are done here, for a tenth of the work
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         columns = np.arange(X.shape[1])
         if sparse:
-            columns, which = np.unique(some.indices[: len(values)], return_inverse=True)
+            columns, which = np.unique(_parts(X.indices[: X.indptr[-1]]), return_inverse=True)
             squares = np.bincount(which, np.square(values, dtype=np.float64), len(columns))
             counts = np.bincount(which, values != 0, len(columns))
         else:
@@ -53,6 +56,14 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
         return f"column {column}" if names is None else f"column {names[column]!r}"
 
     return f"{shown(large)} is {sizes.max() / sizes.min():,.0f} times as large as {shown(small)} and drowns it"
+
+
+def _parts(entries: NDArray[Any]) -> NDArray[Any]:
+    """All entries, or of many some that lie side by side, from all over: to slice the rows would take far longer."""
+    length, rest = LOOKED_AT // PARTS, len(entries) - LOOKED_AT // PARTS
+    if len(entries) <= LOOKED_AT:
+        return entries
+    return np.concatenate([entries[i : i + length] for i in range(0, rest + 1, rest // (PARTS - 1))])
 
 
 def _extremes(X: Any) -> tuple[float, float]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptive.errors import ExampleError, ExampleTypeError
-from perceptive.features.template import Values
+
+if TYPE_CHECKING:
+    from perceptive.features.template import Values
 
 COLUMNS, FEATURES, BOTH = "columns", "features", "columns and values"  # what a token may have
 
