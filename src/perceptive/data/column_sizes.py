@@ -30,10 +30,7 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     column 'proline' is 16,125 times as large as column 'hue' and drowns it
     """
     sparse = hasattr(X, "tocsr")
-    if sparse:
-        values = _parts(X.data[: X.indptr[-1]])
-    else:
-        values = X[:: min(X.size // LOOKED_AT, X.shape[0] // FEWEST) + 1]
+    values = _parts(X.data[: X.indptr[-1]]) if sparse else X[:: min(X.size // LOOKED_AT, X.shape[0] // FEWEST) + 1]
     largest, smallest = _extremes(values)
     if largest <= FAR_APART * smallest:  # most matrices are done here, for a tenth of the work
         return None
