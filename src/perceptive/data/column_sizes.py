@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LOOKED_AT = 2**16  # entries
+LOOKED_AT = 2**15  # entries
 PARTS = 16  # of sparse matrices, that these come from
-FEWEST = 32  # rows of others, however long
+FEWEST = 64  # rows of others, however long
 FAR_APART = 1e3
 
 
@@ -20,7 +20,7 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     Parameters
     ----------
     X : array or CSR matrix
-        Of more than 2¹⁶ entries some from all over are looked at, about so many.
+        Of more than 2¹⁵ entries some from all over are looked at, about so many.
     names : sequence of str or None
         Of the columns.
 
