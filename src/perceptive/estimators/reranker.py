@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from perceptive.certificates import Certificate, certify
 from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
+from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import SequenceTagger
-from perceptive.estimators.told import ToldMixin
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, f1, kernel_of
@@ -32,7 +32,7 @@ from perceptive.state import State, number_or_nan, plain
 from perceptive.training.loop import History
 
 
-class Reranker(ToldMixin, BaseEstimator):
+class Reranker(HistoryMixin, BaseEstimator):
     """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
 
     The candidates to learn from come from taggers that have not seen the sentence (cross-fitting), so that they look

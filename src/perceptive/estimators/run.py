@@ -19,9 +19,9 @@ from perceptive.data.dataset import Dataset
 from perceptive.declarations import Checked
 from perceptive.errors import ScaleWarning
 from perceptive.estimators.data import roomy
+from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
-from perceptive.estimators.told import ToldMixin
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
@@ -69,7 +69,7 @@ def threads_of(training: TrainingParameters) -> int:
     return training.n_jobs or 1
 
 
-class RunMixin(ToldMixin, Generic[Learner]):
+class RunMixin(HistoryMixin, Generic[Learner]):
     """How a learner is trained, and the estimator as a state."""
 
     learner_: Learner

@@ -23,7 +23,7 @@ def _of_history(name: str, doc: str, dtype: Any = None) -> Any:
     return property(told, doc=doc)
 
 
-class ToldMixin:
+class HistoryMixin:
     """The history of a run as attributes with scikit-learn's names, and what made a prediction."""
 
     learner_: Any
