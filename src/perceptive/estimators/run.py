@@ -107,7 +107,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     def _warn_of_sizes(self, X: Any) -> None:
         """Say where the columns of a matrix differ much in size: rows are taken as they are."""
-        matrix = getattr(X, "ndim", 0) == 2 and X.dtype in (np.float32, np.float64)
+        matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
         said = odd_sizes(X, getattr(self, "feature_names_in_", None)) if matrix else None
         if said is not None:
             cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
