@@ -11,6 +11,7 @@ import perceptive
 from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
 from perceptive.cli import main
 from perceptive.data.labels import Labels
+from perceptive.errors import ScaleWarning
 from perceptive.kernels import Custom, Linear, Quadratic
 from perceptive.learners import KernelRankingLearner, RankingLearner
 from perceptive.parameters import TrainingParameters
@@ -111,6 +112,7 @@ def test_weights_that_have_overflowed_are_told():
     X = [[3e38, 0], [-3e38, 1]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ScaleWarning)
         for model in (LinearRanker(), RankingLearner(), LinearRanker(hypothesis="last")):
             with pytest.raises(ValueError, match="the weights have overflowed"):
                 model.learn(X, 0)

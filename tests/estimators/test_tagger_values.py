@@ -92,7 +92,7 @@ def test_lines_of_values_print_as_they_are_written():
         ("values[20]", "too far away"),
         ("values[1:-1]", "run backwards"),
         ("word & values(x)", "write values"),
-        ("values * 0", "cannot be taken times"),
+        ("values * 0", "cannot have the value"),
     ):
         with pytest.raises(ValueError, match=message):
             Templates(line)
