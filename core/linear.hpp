@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "round.hpp"
+#include "sparse_weights.hpp"
 #include "vectors.hpp"
 
 namespace perceptive {
@@ -24,14 +26,15 @@ constexpr i64 FLOAT32_UPDATES = i64{1} << 23;
 
 template <class W>
 struct Weights {
-    W* z;              // n_features × stride; the classes of one feature lie side by side
-    W* sum;            // the average's accumulator, n_features × stride, or null
-    double* pending;   // n_rows × n_classes: what add_pending() is to add to the sum, or null: sums are written at once
-    W* sigma;          // AROW's Σ, n_features × stride, or null
-    double* z_bias;    // one per class
-    double* sum_bias;  // one per class
-    double* sigma_bias;  // one per class
-    double* ids;         // Δ-trick: n_rows × n_classes weights of the id features, or null
+    W* z;             // n_features × stride; the classes of one feature lie side by side
+    W* sum;           // the average's accumulator, n_features × stride, or null
+    double* pending;  // n_rows × n_classes: what add_pending() is to add to the sum, or null: sums are written at once
+    W* sigma;         // AROW's Σ, n_features × stride, or null
+    SparseWeights<W>* sparse;  // instead of z, sum and sigma, where classes are many, or null
+    double* z_bias;            // one per class
+    double* sum_bias;          // one per class
+    double* sigma_bias;        // one per class
+    double* ids;               // Δ-trick: n_rows × n_classes weights of the id features, or null
     i64 n_features;
     i64 stride;     // room for classes: a multiple of 4 that holds all of them; 1 for two classes
     i64 n_classes;  // 1 for two classes
@@ -39,6 +42,15 @@ struct Weights {
 
     i64 padded() const { return (n_classes + 3) / 4 * 4; }  // classes that are scored at once
     i64 bytes() const { return n_features * stride * static_cast<i64>(sizeof(W)); }
+    bool averaged() const { return sparse ? sparse->sum.has_value() : sum != nullptr; }
+};
+
+// Weights that lie side by side as features × classes, as SparseRows are.
+template <class W>
+struct DenseWeights {
+    W* first;
+    i64 stride;
+    W& at(i64 feature, i64 c) const { return first[feature * stride + c]; }
 };
 
 struct Options {
@@ -69,6 +81,26 @@ inline double row_scale_of(const Row& x, bool normalize) {
     return length2 > 0.0 ? 1.0 / std::sqrt(length2) : 1.0;
 }
 
+// The same, of weights without their zeros, in the same blocks and lanes.
+template <class W>
+double squared_norm(const SparseRows<W>& z, i64 stride, i64 block) {
+    double total = 0.0, lanes[4] = {};
+    i64 now = 0;
+    const auto add_up = [&] {
+        total += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        std::fill_n(lanes, 4, 0.0);
+    };
+    for (i64 r = 0; r < z.size(); ++r)
+        z.each(r, [&](i64 c, W weight) {
+            const i64 at = r * stride + c;
+            const double value = static_cast<double>(weight);
+            if (at / block != now) add_up(), now = at / block;
+            lanes[at % 4] += value * value;
+        });
+    add_up();
+    return total;
+}
+
 // ‖v‖² from the weights, summed in blocks so that its rounding does not grow with the dimension.
 template <class W>
 double squared_norm(const Weights<W>& w, double scale) {
@@ -85,7 +117,10 @@ double squared_norm(const Weights<W>& w, double scale) {
             total += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
         }
     };
-    add(w.z, size);
+    if (w.sparse)
+        total += squared_norm(w.sparse->z, w.stride, BLOCK);
+    else
+        add(w.z, size);
     add(w.z_bias, w.n_classes);
     add(w.ids, n_ids);
     return scale * scale * total;
@@ -95,14 +130,20 @@ double squared_norm(const Weights<W>& w, double scale) {
 template <class W>
 void shrink(const Weights<W>& w, Progress& run, double a) {
     const i64 n_ids = w.ids ? w.n_rows * w.n_classes : 0;
-    const i64 size = w.n_features * w.stride;
     run.scale *= a;
     if (run.scale > 1e-2 && run.scale < 1e2) return;
     // Every weight is written: what the average owes to the past goes into the sum, and the clock starts again.
-    for (i64 j = 0; j < size; ++j) {
-        if (w.sum) w.sum[j] -= static_cast<W>(run.clock * static_cast<double>(w.z[j]));
-        w.z[j] = static_cast<W>(run.scale * static_cast<double>(w.z[j]));
-    }
+    const auto settle = [&run](W& z, W* sum) {
+        if (sum) *sum -= static_cast<W>(run.clock * static_cast<double>(z));
+        z = static_cast<W>(run.scale * static_cast<double>(z));
+    };
+    i64 size = w.sparse ? 0 : w.n_features * w.stride;
+    for (i64 j = 0; j < size; ++j) settle(w.z[j], w.sum ? w.sum + j : nullptr);
+    for (i64 r = 0; w.sparse && r < w.sparse->z.size(); ++r)
+        w.sparse->z.change_each(r, [&](i64 c, W& z) {
+            settle(z, w.sparse->sum ? &w.sparse->sum->at(r, c) : nullptr);
+            ++size;
+        });
     for (i64 c = 0; c < w.n_classes; ++c) {
         w.sum_bias[c] -= run.clock * w.z_bias[c];
         w.z_bias[c] *= run.scale;
@@ -113,10 +154,10 @@ void shrink(const Weights<W>& w, Progress& run, double a) {
     run.touched += size;
 }
 
-// Add what is pending of the rows first, first + step, … to a sum: each row once, for all its classes. Returns how many
-// weights were written.
-template <class Rows, class W>
-i64 add_pending(const Rows& rows, const Weights<W>& w, W* sum, i64 first = 0, i64 step = 1) {
+// Add what is pending of the rows first, first + step, … to a sum, which is DenseWeights or SparseRows: each row once,
+// for all its classes. Returns how many weights were written.
+template <class Rows, class W, class Sum>
+i64 add_pending(const Rows& rows, const Weights<W>& w, Sum& sum, i64 first = 0, i64 step = 1) {
     std::vector<i64> label(static_cast<size_t>(w.n_classes));
     std::vector<W> share(static_cast<size_t>(w.n_classes));
     i64 touched = 0;
@@ -131,15 +172,15 @@ i64 add_pending(const Rows& rows, const Weights<W>& w, W* sum, i64 first = 0, i6
         if (count == 0) continue;
         const auto x = rows[i];
         touched += count * x.size();
-        if (w.stride == 1) {
-            axpy(sum, static_cast<double>(share[0]), x);
-            continue;
-        }
+        if constexpr (std::is_same_v<Sum, DenseWeights<W>>)
+            if (w.stride == 1) {
+                axpy(sum.first, static_cast<double>(share[0]), x);
+                continue;
+            }
         for (i64 p = 0; p < x.size(); ++p) {
             const W value = static_cast<W>(x.value(p));
             if (value == 0) continue;
-            W* at = sum + x.index(p) * w.stride;
-            for (i64 k = 0; k < count; ++k) at[label[k]] += share[k] * value;
+            for (i64 k = 0; k < count; ++k) sum.at(x.index(p), label[k]) += share[k] * value;
         }
     }
     return touched;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "rows.hpp"
+#include "sparse_rows.hpp"
 
 namespace perceptive {
 
@@ -104,6 +105,16 @@ inline void axpy(W* w, double step, const Row& x, i64 stride = 1) {
         const W value = static_cast<W>(x.value(p));
         if (Row::dense && value == 0) continue;
         w[x.index(p) * stride] += a * value;
+    }
+}
+
+// The same of class c, where the weights of a feature are kept without their zeros.
+template <class W, class Row>
+void axpy(SparseRows<W>& w, i64 c, double step, const Row& x) {
+    const W a = static_cast<W>(step);
+    for (i64 p = 0; p < x.size(); ++p) {
+        const W value = static_cast<W>(x.value(p));
+        if (value != 0) w.at(x.index(p), c) += a * value;
     }
 }
 

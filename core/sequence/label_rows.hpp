@@ -87,7 +87,7 @@ struct LabelWeights {
         RowStore v(rows.width());
         v.resize(rows.size());
         if (!rows.vectors() && v.size() > 0) v.row(0);
-        std::vector<WeightEntry> scratch;
+        std::vector<WeightEntry<float>> scratch;
         for (i64 r = 0; r < rows.size(); ++r) {
             if (rows.vectors()) {
                 const float* from = rows.row(r);
@@ -106,7 +106,7 @@ struct LabelWeights {
 
     static RowStore packed_minus(const RowStore& rows, const RowStore& others, float by) {
         PackedRows packed;
-        std::vector<WeightEntry> scratch;
+        std::vector<WeightEntry<float>> scratch;
         std::size_t n = 0;
         for (i64 r = 0; r < rows.size(); ++r) each_of_both(rows, others, r, scratch, [&](i64, float, float) { ++n; });
         packed.entry.reserve(n);  // growing would take twice as much

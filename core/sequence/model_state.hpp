@@ -77,7 +77,7 @@ inline StoredRows sparse_rows(const SequenceModel& model, const LabelWeights& we
     const RowStore& w = pairs ? weights.edge : weights.state;
     const RowStore* sum = !sums ? nullptr : pairs ? &sums->edge : &sums->state;
     const FeatureNames& names = model.kind(pairs).names;
-    std::vector<WeightEntry> scratch;
+    std::vector<WeightEntry<float>> scratch;
     std::vector<i64> order(static_cast<std::size_t>(w.size()));
     std::iota(order.begin(), order.end(), 0);
     if (!sum) {

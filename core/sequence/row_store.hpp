@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "large_pages.hpp"
-#include "sequence/sparse_rows.hpp"
+#include "sparse_rows.hpp"
 
 namespace perceptive {
 
-constexpr i64 WIDEST_VECTOR = 64;  // columns: rows that are wider are kept without their zeros
-
 // Rows without their zeros that do not change: entries [start[r], start[r + 1]) of `entry`, in the order of columns.
 struct PackedRows {
-    using Entry = WeightEntry;
+    using Entry = WeightEntry<float>;
     LargeVector<std::uint32_t> start{0};
     LargeVector<Entry> entry;
 
@@ -78,9 +76,7 @@ class RowStore {
 
     // A row of zeros.
     i64 add() {
-        if (wide()) {
-            if (n_ == sparse_.size()) sparse_.add();
-        } else if (n_ == static_cast<i64>(chunks_.size()) << shift_) {
+        if (!wide() && n_ == static_cast<i64>(chunks_.size()) << shift_) {
             auto* fresh = static_cast<float*>(std::calloc(static_cast<std::size_t>(width_ << shift_), sizeof(float)));
             if (!fresh) throw std::bad_alloc();
             chunks_.emplace_back(fresh);
@@ -150,13 +146,13 @@ class RowStore {
     i64 width_, n_ = 0;
     int shift_ = 12;
     std::vector<std::unique_ptr<float[], FreeRows>> chunks_;
-    SparseRows sparse_;
+    SparseRows<float> sparse_;
     std::unique_ptr<PackedRows> packed_;  // instead of these
 };
 
 // each(column, a's weight, b's weight) for the columns of row r where one of them is not 0, in their order.
 template <class Each>
-void each_of_both(const RowStore& a, const RowStore& b, i64 r, std::vector<WeightEntry>& scratch, Each each) {
+void each_of_both(const RowStore& a, const RowStore& b, i64 r, std::vector<WeightEntry<float>>& scratch, Each each) {
     scratch.clear();
     a.each(r, [&](i64 c, float weight) { scratch.push_back({weight, static_cast<std::int32_t>(c)}); });
     auto mine = scratch.cbegin();

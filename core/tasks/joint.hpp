@@ -36,6 +36,15 @@ inline void class_scores(const W* w, i64 stride, i64 padded, const Row& x, doubl
     }
 }
 
+// The same of weights without zeros. There is room for `width` sums.
+template <class W, class Row>
+inline void class_scores(const SparseRows<W>& w, i64 padded, const Row& x, W* sums, double* scores) {
+    std::fill_n(sums, w.width(), W{0});
+    for (i64 p = 0; p < x.size(); ++p)
+        if (const W value = static_cast<W>(x.value(p)); value != 0) w.add_to(x.index(p), value, sums);
+    for (i64 c = 0; c < padded; ++c) scores[c] = static_cast<double>(sums[c]);
+}
+
 template <class W, bool Averaged>
 struct JointTask {
     Weights<W> w;
@@ -44,6 +53,7 @@ struct JointTask {
     Progress& run;
     RowJournal<W>* journal;
     std::vector<double> scores = std::vector<double>(static_cast<size_t>(w.padded()));
+    std::vector<W> sums = std::vector<W>(static_cast<size_t>(w.sparse ? w.sparse->width() : 0));
 
     bool far() const { return w.bytes() > (i64{1} << 19); }  // with so much to add up, asking early always pays
     PERCEPTIVE_PREFETCH void prefetch_label(i64 i) const {
@@ -53,11 +63,16 @@ struct JointTask {
 
     template <class Row>
     PERCEPTIVE_PREFETCH void prefetch(const Row& x) const {
-        if constexpr (!Row::dense)
+        if constexpr (!Row::dense) {
+            if (w.sparse) {
+                for (i64 p = 0; p < x.size(); ++p) w.sparse->z.prefetch_entries(x.index(p));
+                return;
+            }
             for (i64 p = 0; p < x.size(); ++p) {
                 const W* at = w.z + x.index(p) * w.stride;
                 for (i64 c = 0; c < w.padded(); c += 64 / sizeof(W)) __builtin_prefetch(at + c);
             }
+        }
     }
 
     template <class Row>
@@ -70,7 +85,10 @@ struct JointTask {
         if (w.n_classes < 2) return;  // there is no competitor, so nothing to learn
 
         const double row_scale = row_scale_of(x, options.normalize);
-        class_scores(w.z, w.stride, w.padded(), x, scores.data());
+        if (w.sparse)
+            class_scores(w.sparse->z, w.padded(), x, sums.data(), scores.data());
+        else
+            class_scores(w.z, w.stride, w.padded(), x, scores.data());
         for (i64 c = 0; c < w.n_classes; ++c) {
             scores[c] = row_scale * scores[c] + options.bias * w.z_bias[c];
             if (w.ids) scores[c] += options.delta * w.ids[i * w.n_classes + c];

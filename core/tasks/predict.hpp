@@ -11,12 +11,14 @@ namespace perceptive {
 
 constexpr i64 SCORED_AT_ONCE = 4096;  // rows that a thread takes
 
-// out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes.
+// out[i·n_classes + c] = w_c·x_i, without bias. stride 1: two classes. Of many classes `sparse` has the weights.
 template <class Rows, class W>
-void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool normalize, int threads, double* out) {
+void linear_scores(const Rows& rows, const W* w, const SparseRows<W>* sparse, i64 stride, i64 n_classes, bool normalize,
+                   int threads, double* out) {
     const i64 padded = (n_classes + 3) / 4 * 4;
     in_parallel((rows.n + SCORED_AT_ONCE - 1) / SCORED_AT_ONCE, threads, [&] {
-        return [&, scores = std::vector<double>(static_cast<size_t>(padded))](i64 part) mutable {
+        return [&, scores = std::vector<double>(static_cast<size_t>(padded)),
+                sums = std::vector<W>(static_cast<size_t>(sparse ? stride : 0))](i64 part) mutable {
             const i64 end = std::min(rows.n, (part + 1) * SCORED_AT_ONCE);
             for (i64 i = part * SCORED_AT_ONCE; i < end; ++i) {
                 const auto x = rows[i];
@@ -25,7 +27,10 @@ void linear_scores(const Rows& rows, const W* w, i64 stride, i64 n_classes, bool
                 if (stride == 1) {
                     out[i] = scale * dot(w, x);
                 } else {
-                    class_scores(w, stride, padded, x, scores.data());
+                    if (sparse)
+                        class_scores(*sparse, padded, x, sums.data(), scores.data());
+                    else
+                        class_scores(w, stride, padded, x, scores.data());
                     for (i64 c = 0; c < n_classes; ++c) out[i * n_classes + c] = scale * scores[c];
                 }
             }

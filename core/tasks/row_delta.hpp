@@ -55,12 +55,17 @@ struct RowDelta {
             variance = weighted_squared_norm(w.sigma, x);
         } else {
             double sums[Parts] = {};
-            for (i64 p = 0; p < x.size(); ++p) {
-                const double value = x.value(p);
-                const W* sigma = w.sigma + x.index(p) * w.stride;
-                for (std::size_t k = 0; k < Parts; ++k)
-                    sums[k] += static_cast<double>(sigma[parts[k].label]) * (value * value);
-            }
+            const auto add_up = [&](auto sigma) {
+                for (i64 p = 0; p < x.size(); ++p) {
+                    const double value = x.value(p);
+                    for (std::size_t k = 0; k < Parts; ++k)
+                        sums[k] += static_cast<double>(sigma(x.index(p), parts[k].label)) * (value * value);
+                }
+            };
+            if (w.sparse)
+                add_up([&](i64 j, i64 c) { return w.sparse->sigma->get(j, c); });
+            else
+                add_up([&](i64 j, i64 c) { return w.sigma[j * w.stride + c]; });
             for (const double sum : sums) variance += sum;
         }
         for (const SignedClass& part : parts) of_bias += w.sigma_bias[part.label];
@@ -71,13 +76,22 @@ struct RowDelta {
         if (journal) record_arow(tau);
         for (const auto& [c, sign] : parts) {
             const double step = sign * tau * row_scale;
-            for (i64 p = 0; p < x.size(); ++p) {
-                const i64 at = x.index(p) * stride() + c;
-                const double value = x.value(p), sigma = w.sigma[at];
-                const double change = step * (sigma * value), sx = sigma * (row_scale * value);
-                w.z[at] += static_cast<W>(change);
-                if constexpr (Averaged) w.sum[at] += static_cast<W>(run.clock * change);
-                w.sigma[at] -= static_cast<W>(shrinkage * (sx * sx));
+            const auto adapt = [&](double value, W& z, W* sum, W& own) {
+                const double sigma = own, change = step * (sigma * value), sx = sigma * (row_scale * value);
+                z += static_cast<W>(change);
+                if constexpr (Averaged) *sum += static_cast<W>(run.clock * change);
+                own -= static_cast<W>(shrinkage * (sx * sx));
+            };
+            if (is_sparse()) {
+                SparseWeights<W>& s = *w.sparse;
+                for (i64 p = 0; p < x.size(); ++p)
+                    if (const i64 j = x.index(p); x.value(p) != 0)
+                        adapt(x.value(p), s.z.at(j, c), Averaged ? &s.sum->at(j, c) : nullptr, s.sigma->at(j, c));
+            } else {
+                for (i64 p = 0; p < x.size(); ++p) {
+                    const i64 at = x.index(p) * stride() + c;
+                    adapt(x.value(p), w.z[at], Averaged ? w.sum + at : nullptr, w.sigma[at]);
+                }
             }
             const double bias_step = sign * tau * options.bias * w.sigma_bias[c], sx = w.sigma_bias[c] * options.bias;
             w.z_bias[c] += bias_step;
@@ -99,9 +113,10 @@ struct RowDelta {
         for (const auto& [c, sign] : parts) {
             const double step = sign * tau * row_scale;
             for (i64 p = 0; p < x.size(); ++p) {
-                const double change =
-                    step * (static_cast<double>(w.sigma[x.index(p) * stride() + c]) * static_cast<double>(x.value(p)));
-                if (change != 0.0) journal->updates.append(x.index(p), static_cast<W>(change));
+                const i64 j = x.index(p);
+                const double sigma = is_sparse() ? w.sparse->sigma->get(j, c) : w.sigma[j * stride() + c];
+                const double change = step * (sigma * static_cast<double>(x.value(p)));
+                if (change != 0.0) journal->updates.append(j, static_cast<W>(change));
             }
             const std::int32_t vector = journal->updates.close_vector();
             journal->updates.add_entry(c, vector, 1.0, sign * tau * options.bias * w.sigma_bias[c]);
@@ -109,9 +124,13 @@ struct RowDelta {
     }
 
     i64 stride() const { return Parts == 1 ? 1 : w.stride; }  // known to the compiler for two classes
+    bool is_sparse() const { return Parts > 1 && w.sparse; }
 
     void add(i64 c, double step, double bias_step) const {
-        axpy(w.z + c, step, x, stride());
+        if (is_sparse())
+            axpy(w.sparse->z, c, step, x);
+        else
+            axpy(w.z + c, step, x, stride());
         w.z_bias[c] += bias_step;
         run.touched += x.size();
         if constexpr (Averaged) {
@@ -119,7 +138,10 @@ struct RowDelta {
             if (w.pending) {
                 w.pending[i * w.n_classes + c] += run.clock * step;
             } else {
-                axpy(w.sum + c, run.clock * step, x, stride());
+                if (is_sparse())
+                    axpy(*w.sparse->sum, c, run.clock * step, x);
+                else
+                    axpy(w.sum + c, run.clock * step, x, stride());
                 run.touched += x.size();
             }
         }

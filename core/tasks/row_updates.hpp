@@ -96,17 +96,18 @@ class RowUpdates {
         *this = std::move(merged);
     }
 
-    // v ← voter k, given v = voter 0; weights of one feature lie `stride` apart.
-    void replay(i64 k, double* v, double* v_bias, i64 n_features, i64 stride, i64 n_classes) const {
+    // v ← voter k, given v = voter 0: v.at(feature, class) is a weight, and shrink(a) multiplies all of them.
+    template <class V, class Shrink>
+    void replay(i64 k, V& v, double* v_bias, i64 n_classes, Shrink shrink) const {
         for (i64 step = 0; step < k; ++step) {
             if (scale[step] != 1.0) {
-                for (i64 j = 0; j < n_features * stride; ++j) v[j] *= scale[step];
+                shrink(scale[step]);
                 for (i64 c = 0; c < n_classes; ++c) v_bias[c] *= scale[step];
             }
             for (i64 e = first_entry[step]; e < first_entry[step + 1]; ++e) {
                 const Entry& entry = entries[e];
                 for (i64 p = vector_start[entry.vector]; p < vector_start[entry.vector + 1]; ++p)
-                    v[index[p] * stride + entry.label] += entry.coefficient * static_cast<double>(value[p]);
+                    v.at(index[p], entry.label) += entry.coefficient * static_cast<double>(value[p]);
                 v_bias[entry.label] += entry.bias;
             }
         }

@@ -210,10 +210,8 @@ def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
     """The weights of the columns in the score of a class, and the bias; one against one: the sum over its pairs."""
     total, bias = np.zeros(learner.n_features or 0), 0.0
     if not hasattr(learner, "decide"):  # a ranker: one vector scores all candidates
-        w, _ = learner.vector.vector(hypothesis)
-        return learner.space.by_column(w[:, 0].astype(np.float64)), bias
+        return learner.space.by_column(learner.vector.column(hypothesis, 0)), bias
     for pair, vector in learner.vectors.items():
-        w, b = vector.vector(hypothesis)
         output, sign = 0, 1.0
         if not vector.binary:
             output = k
@@ -223,8 +221,8 @@ def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
         else:
             sign = float(pair[0] == k)
         if sign:
-            total += sign * learner.space.by_column(w[:, output].astype(np.float64))
-            bias += sign * vector.bias * float(b[output])
+            total += sign * learner.space.by_column(vector.column(hypothesis, output))
+            bias += sign * vector.bias * float(vector.compact(hypothesis)[1][output])
     return total, bias
 
 

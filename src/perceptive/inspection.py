@@ -58,7 +58,7 @@ def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any,
 
 
 def _heaviest(space: FeatureSpace, vector: WeightVector, k: int, top: int, hypothesis: str) -> list[Feature]:
-    weight = vector.vector(hypothesis)[0][:, k].astype(np.float64)
+    weight = vector.column(hypothesis, k)
     size = np.abs(weight)
     best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
     column = np.arange(len(weight)) if space.places is None else space.places.features

@@ -45,8 +45,8 @@ def test_continue(data):
         "--no-shuffle", "--quiet",
     )  # fmt: skip
     both, then = load_learner(data / "both.model"), load_learner(data / "then.model")
-    assert both.vectors[()].arrays["z"].tobytes() == then.vectors[()].arrays["z"].tobytes()
-    assert both.vectors[()].arrays["sum"].tobytes() == then.vectors[()].arrays["sum"].tobytes()
+    assert both.vectors[()].weights.arrays["z"].tobytes() == then.vectors[()].weights.arrays["z"].tobytes()
+    assert both.vectors[()].weights.arrays["sum"].tobytes() == then.vectors[()].weights.arrays["sum"].tobytes()
     assert both.mistakes == then.mistakes
     assert both.fingerprint == then.fingerprint
     done = perceptive(

@@ -66,7 +66,7 @@ def linear(name: str, X: Any = ROWS, y: Any = TWO, **parameters: Any) -> Case:
     bad = BAD_ROWS if isinstance(X, np.ndarray) else [({"f0": np.nan}, 1), ({"f0": [1, 2]}, 1), ([1.0, 2.0], 1)]
     return Case(
         f"linear-{name}",
-        lambda: LinearLearner(classes=classes, **parameters),
+        lambda: LinearLearner(classes=classes if classes is None else list(classes), **parameters),
         list(X),
         list(y),
         bad,
@@ -78,6 +78,7 @@ def linear(name: str, X: Any = ROWS, y: Any = TWO, **parameters: Any) -> Case:
 CASES = [
     *(linear(rule, rule=rule) for rule in ("perceptron", "pa", "pa1", "pa2", "romma", "aggressive-romma", "arow")),
     *(linear(f"joint-{rule}", y=THREE, rule=rule) for rule in ("perceptron", "pa1", "mira", "arow")),
+    *(linear(f"many-classes-{rule}", y=THREE, rule=rule, classes=range(70)) for rule in ("perceptron", "arow")),
     linear("ovr", y=THREE, multiclass="ovr"),
     linear("ovo", y=THREE, multiclass="ovo"),
     linear("voted", keep="all", hypothesis="voted"),

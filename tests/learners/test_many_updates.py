@@ -24,7 +24,7 @@ def test_a_step_is_not_lost_after_2_to_the_24():
     learner = LinearLearner(classes=[-1, 1], bias=0.0)
     learner.learn([1.0], 1)
     vector = learner.vectors[()]
-    vector.arrays["z"][:] = -(2.0**24)
+    vector.weights.arrays["z"][:] = -(2.0**24)
     vector.run.updates = 2**24
     learner.learn([1.0], 1)  # found here that there were so many
     assert vector.dtype == np.float64

@@ -117,8 +117,8 @@ def test_arow_is_mixed_by_precision(seed, shards):
             [[*t.v, t.v_bias] for t in twins], [[*t.sigma, t.sigma_bias] for t in twins], [1 / shards] * shards
         )
     vector = mixed(LinearLearner([0, 1], rule="arow", dtype="float64"), shards, "uniform", X, y).vectors[()]
-    close([*vector.arrays["z"][:, 0], *vector.biases["z_bias"]], v)
-    close([*vector.arrays["sigma"][:, 0], *vector.biases["sigma_bias"]], sigma)
+    close([*vector.weights.arrays["z"][:, 0], *vector.biases["z_bias"]], v)
+    close([*vector.weights.arrays["sigma"][:, 0], *vector.biases["sigma_bias"]], sigma)
 
 
 @quick

@@ -74,6 +74,15 @@ RowJournal<W> from_arrays(i64 max_voters, const Vector<const i64>& survival, con
     return journal;
 }
 
+template <class W, class V, class Shrink>
+void replay(const RowJournal<W>& journal, i64 k, V&& v, i64 stride, const Vector<double>& v_bias, Shrink shrink) {
+    const i64 n_classes = static_cast<i64>(v_bias.size());
+    require(k >= 0 && k < journal.voters(), "there is no such voter");
+    require(n_classes <= stride, "too many bias weights");
+    for (const Entry& entry : journal.updates.entries) require(entry.label < n_classes, "too few classes");
+    journal.updates.replay(k, v, v_bias.data(), n_classes, shrink);
+}
+
 template <class W>
 void bind(nb::module_& m, const char* name) {
     nb::class_<RowJournal<W>>(m, name, "Every update of a run, so that every v_k can be had again and can vote.")
@@ -97,15 +106,21 @@ void bind(nb::module_& m, const char* name) {
             [](const RowJournal<W>& journal, i64 k, const nb::ndarray<double, nb::ndim<2>, nb::c_contig>& v,
                const Vector<double>& v_bias) {
                 const i64 n_features = static_cast<i64>(v.shape(0)), stride = static_cast<i64>(v.shape(1));
-                const i64 n_classes = static_cast<i64>(v_bias.size());
-                require(k >= 0 && k < journal.voters(), "there is no such voter");
-                require(n_classes <= stride, "too many bias weights");
                 for (const std::int32_t j : journal.updates.index)
                     require(j < n_features, "the vector has too few features");
-                for (const Entry& entry : journal.updates.entries) require(entry.label < n_classes, "too few classes");
-                journal.updates.replay(k, v.data(), v_bias.data(), n_features, stride, n_classes);
+                replay(journal, k, DenseWeights<double>{v.data(), stride}, stride, v_bias, [&](double a) {
+                    for (i64 j = 0; j < n_features * stride; ++j) v.data()[j] *= a;
+                });
             },
-            "k"_a, "v"_a.noconvert(), "v_bias"_a.noconvert(), "Turn voter 0 (given in v, v_bias) into voter k.")
+            "k"_a, "v"_a.noconvert(), "v_bias"_a.noconvert())
+        .def(
+            "replay",
+            [](const RowJournal<W>& journal, i64 k, SparseWeights<double>& v, const Vector<double>& v_bias) {
+                replay(journal, k, v.z, v.width(), v_bias, [&](double a) {
+                    for (i64 r = 0; r < v.z.size(); ++r) v.z.change_each(r, [a](i64, double& weight) { weight *= a; });
+                });
+            },
+            "k"_a, "v"_a, "v_bias"_a.noconvert(), "Turn voter 0 (given in v, v_bias) into voter k.")
         .def("to_arrays", &to_arrays<W>)
         .def_static("from_arrays", &from_arrays<W>, "max_voters"_a, "survival"_a, "scale"_a, "first_entry"_a,
                     "entry_label"_a, "entry_vector"_a, "entry_coefficient"_a, "entry_bias"_a, "vector_start"_a,

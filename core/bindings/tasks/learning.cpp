@@ -6,6 +6,53 @@ using namespace nb::literals;
 
 namespace perceptive {
 
+namespace {
+
+constexpr i64 MOST_FEATURES = i64{1} << 31;
+
+// A model with the weights of this one, and these parts.
+void begin(LinearModel* self, LinearModel model, Any z_bias, Any sum_bias, Any sigma_bias, const Options& options,
+           nb::object journal, i64 width) {
+    model.n_classes = static_cast<i64>(z_bias.size());
+    require(model.n_classes > 0 && model.n_classes <= model.stride,
+            "there must be at least one class, and a weight for each");
+    require(width >= 0 && width <= model.n_features, "there are fewer weights than features");
+    model.z_bias = std::move(z_bias), model.sum_bias = std::move(sum_bias), model.sigma_bias = std::move(sigma_bias);
+    model.width = width, model.options = options, model.journal = std::move(journal);
+    new (self) LinearModel(std::move(model));
+}
+
+template <class W>
+void begin_sparse(LinearModel* self, SparseWeights<W>& weights, Any z_bias, Any sum_bias, Any sigma_bias,
+                  const Options& options, nb::object journal, i64 width) {
+    LinearModel model;
+    model.n_features = MOST_FEATURES, model.stride = weights.width();
+    model.single = std::is_same_v<W, float>;
+    model.sparse = &weights, model.owner = nb::find(weights);
+    begin(self, std::move(model), z_bias, sum_bias, sigma_bias, options, journal, width);
+}
+
+// Add what is pending of the rows first, first + step, … to a sum.
+template <class W, class Sum>
+i64 add_pending_of(const LinearModel& model, const CheckedRows& data, const Weights<W>& w, Sum&& sum, i64 first,
+                   i64 step) {
+    require(w.pending != nullptr, "nothing was put off");
+    require(data.d <= model.n_features, "the rows have more features than the weights");
+    require(first >= 0 && step > 0, "rows are counted from 0 on");
+    i64 touched = 0;
+    data.visit([&](const auto& rows) { touched = add_pending(rows, w, sum, first, step); });
+    return touched;
+}
+
+template <class W>
+void sparse_pending_sum(const LinearModel& self, const CheckedRows& data, SparseWeights<W>& sum, i64 first, i64 step) {
+    const Weights<W> w = weights_of<W>(self, data.n);
+    require(w.sparse && sum.width() == w.stride, "a sum has the shape of the weights");
+    add_pending_of(self, data, w, sum.z, first, step);
+}
+
+}  // namespace
+
 void bind_learning(nb::module_& m) {
     m.def(
         "shuffle",
@@ -69,35 +116,25 @@ void bind_learning(nb::module_& m) {
         .def("average_clock", &Progress::average_clock, "of_mistakes"_a,
              "(clock, total) such that the average is (clock·z − sum)/total.");
     nb::class_<LinearModel>(m, "LinearModel",
-                            "The model of one binary or joint problem: weights (NumPy arrays), options, run, journal.")
+                            "The model of one binary or joint problem: weights (NumPy arrays, or without zeros), "
+                            "options, run, journal.")
         .def(
             "__init__",
             [](LinearModel* self, Any z, std::optional<Any> sum, std::optional<Any> sigma, Any z_bias, Any sum_bias,
                Any sigma_bias, const Options& options, nb::object journal, i64 width) {
                 require(z.ndim() == 2, "z must be features × stride");
-                const i64 n_features = static_cast<i64>(z.shape(0)), stride = static_cast<i64>(z.shape(1));
-                const i64 n_classes = static_cast<i64>(z_bias.size());
-                require(n_classes > 0 && n_classes <= stride,
-                        "there must be at least one class, and a weight for each");
-                require(width >= 0 && width <= n_features, "there are fewer weights than features");
-                new (self) LinearModel{std::move(z),
-                                       std::move(sum),
-                                       std::move(sigma),
-                                       std::move(z_bias),
-                                       std::move(sum_bias),
-                                       std::move(sigma_bias),
-                                       std::nullopt,
-                                       std::nullopt,
-                                       n_features,
-                                       stride,
-                                       n_classes,
-                                       width,
-                                       options,
-                                       Progress{},
-                                       std::move(journal)};
+                LinearModel model;
+                model.n_features = static_cast<i64>(z.shape(0)), model.stride = static_cast<i64>(z.shape(1));
+                model.single = z.dtype() == nb::dtype<float>();
+                model.z = std::move(z), model.sum = std::move(sum), model.sigma = std::move(sigma);
+                begin(self, std::move(model), z_bias, sum_bias, sigma_bias, options, journal, width);
             },
             "z"_array, "sum"_array.none(), "sigma"_array.none(), "z_bias"_array, "sum_bias"_array, "sigma_bias"_array,
             "options"_a, "journal"_a.none(), "width"_a)
+        .def("__init__", &begin_sparse<float>, "weights"_a, "z_bias"_array, "sum_bias"_array, "sigma_bias"_array,
+             "options"_a, "journal"_a.none(), "width"_a)
+        .def("__init__", &begin_sparse<double>, "weights"_a, "z_bias"_array, "sum_bias"_array, "sigma_bias"_array,
+             "options"_a, "journal"_a.none(), "width"_a)
         .def_prop_rw(
             "width", [](const LinearModel& self) { return self.width; },
             [](LinearModel& self, i64 width) {
@@ -118,11 +155,12 @@ void bind_learning(nb::module_& m) {
             "settle",
             [](LinearModel& self, const CheckedRows& data) {
                 if (!self.pending) return;
-                require(self.sum.has_value(), "there is no sum to settle");
-                require(data.d <= self.n_features, "the rows have more features than the weights");
                 with_dtype(self, [&](auto type) {
                     const auto w = weights_of<decltype(type)>(self, data.n);
-                    data.visit([&](const auto& rows) { self.run.touched += add_pending(rows, w, w.sum); });
+                    require(w.averaged(), "there is no sum to settle");
+                    self.run.touched +=
+                        w.sparse ? add_pending_of(self, data, w, *w.sparse->sum, 0, 1)
+                                 : add_pending_of(self, data, w, DenseWeights<decltype(type)>{w.sum, w.stride}, 0, 1);
                     clear_pending(w);
                 });
             },
@@ -130,32 +168,24 @@ void bind_learning(nb::module_& m) {
         .def(
             "pending_sum",
             [](const LinearModel& self, const CheckedRows& data, const Any& sum, i64 first, i64 step) {
-                require(self.pending.has_value(), "nothing was put off");
-                require(data.d <= self.n_features, "the rows have more features than the weights");
-                require(first >= 0 && step > 0, "rows are counted from 0 on");
                 with_dtype(self, [&](auto type) {
                     using W = decltype(type);
-                    const auto w = weights_of<W>(self, data.n);
                     W* to = data_of<W>(sum, self.n_features * self.stride, "sum");
-                    data.visit([&](const auto& rows) { add_pending(rows, w, to, first, step); });
+                    const auto w = weights_of<W>(self, data.n);
+                    add_pending_of(self, data, w, DenseWeights<W>{to, self.stride}, first, step);
                 });
             },
-            "rows"_a, "sum"_array, "first"_a, "step"_a,
-            "Add what is pending of the rows first, first + step, … to another sum.")
+            "rows"_a, "sum"_array, "first"_a, "step"_a)
+        .def("pending_sum", &sparse_pending_sum<float>, "rows"_a, "sum"_a, "first"_a, "step"_a)
+        .def("pending_sum", &sparse_pending_sum<double>, "rows"_a, "sum"_a, "first"_a, "step"_a,
+             "Add what is pending of the rows first, first + step, … to another sum.")
         .def(
-            "settle_by",
-            [](LinearModel& self, const Any& sums) {
-                require(self.sum.has_value() && self.pending.has_value(), "there is no sum to settle");
-                with_dtype(self, [&](auto type) {
-                    using W = decltype(type);
-                    const i64 size = self.n_features * self.stride;
-                    const auto w = weights_of<W>(self, static_cast<i64>(self.pending->size()) / self.n_classes);
-                    const W* add = data_of<W>(sums, size, "sums");
-                    for (i64 j = 0; j < size; ++j) w.sum[j] += add[j];
-                    clear_pending(w);
-                });
+            "clear_pending",
+            [](LinearModel& self) {
+                const auto size = self.pending ? static_cast<i64>(self.pending->size()) : 0;
+                std::fill_n(data_of<double>(self.pending, size, "pending"), size, 0.0);
             },
-            "sums"_array, "Add to the sums what is pending, which others have added up.")
+            "Nothing is pending any more: others have added it up.")
         .def(
             "put_off",
             [](LinearModel& self, const Vector<double>& shares) {

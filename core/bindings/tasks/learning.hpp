@@ -7,14 +7,16 @@
 
 namespace perceptive {
 
-// The arrays of one model, as Python keeps them.
+// The weights of one model, as Python keeps them: arrays, or for many classes rows without zeros.
 struct LinearModel {
-    Any z;  // n_features × stride
-    std::optional<Any> sum, sigma;
+    std::optional<Any> z, sum, sigma;  // n_features × stride
+    std::variant<std::monostate, SparseWeights<float>*, SparseWeights<double>*> sparse;
+    nb::object owner;    // of these
+    bool single = true;  // whether they are float32
     Any z_bias, sum_bias, sigma_bias;
     std::optional<Any> ids, pending;
-    i64 n_features, stride, n_classes;
-    i64 width;  // features in use: there may be room for more
+    i64 n_features = 0, stride = 0, n_classes = 0;
+    i64 width = 0;  // features in use: there may be room for more
     Options options;
     Progress run;
     nb::object journal;
@@ -36,6 +38,8 @@ template <class W>
 Weights<W> weights_of(const LinearModel& model, i64 n_rows) {
     Weights<W> w;
     const i64 size = model.n_features * model.stride, classes = model.n_classes;
+    const auto* sparse = std::get_if<SparseWeights<W>*>(&model.sparse);
+    w.sparse = sparse ? *sparse : nullptr;
     w.z = data_of<W>(model.z, size, "z");
     w.sum = data_of<W>(model.sum, size, "sum");
     w.pending = data_of<double>(model.pending, n_rows * classes, "pending");
@@ -48,7 +52,8 @@ Weights<W> weights_of(const LinearModel& model, i64 n_rows) {
     w.stride = model.stride;
     w.n_classes = classes;
     w.n_rows = n_rows;
-    require(w.sigma || model.options.rule.name != RuleName::arow, "AROW needs sigma");
+    const bool adaptive = w.sparse ? w.sparse->sigma.has_value() : w.sigma != nullptr;
+    require(adaptive || model.options.rule.name != RuleName::arow, "AROW needs sigma");
     return w;
 }
 
@@ -57,7 +62,7 @@ template <template <class, bool> class Task, class W, class Data, class Play>
 void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
     const Weights<W> w = weights_of<W>(model, n_rows);
     RowJournal<W>* journal = model.journal.is_none() ? nullptr : nb::cast<RowJournal<W>*>(model.journal);
-    if (w.sum) {
+    if (w.averaged()) {
         Task<W, true> task{w, model.options, data, model.run, journal};
         play(task);
     } else {
@@ -69,7 +74,7 @@ void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
 // with(W{}), W being the type of this model's weights
 template <class With>
 auto with_dtype(const LinearModel& model, With with) {
-    return model.z.dtype() == nb::dtype<float>() ? with(float{}) : with(double{});
+    return model.single ? with(float{}) : with(double{});
 }
 
 template <template <class, bool> class Task, class Data, class Play>

@@ -1,6 +1,6 @@
 #include "mixing.hpp"
 
-#include "bindings/tasks/learning.hpp"
+#include "bindings/arrays.hpp"
 
 using namespace nb::literals;
 
@@ -8,79 +8,87 @@ namespace perceptive {
 
 namespace {
 
-template <class W>
-void depart(const LinearModel& start, LinearModel& end, double weight) {
-    const i64 columns = end.stride, stride = start.stride;
-    const Weights<W> before = weights_of<W>(start, 0), after = weights_of<W>(end, 0);
-    const Departure<W> each{static_cast<W>(end.run.clock), static_cast<W>(weight)};
-    const auto from = [](auto* array, i64 at) { return array ? array + at : nullptr; };
-    in_pieces(end.n_features, columns, stride, 1, [&](i64 row, i64 column, i64 n) {
-        const i64 there = row * stride + column, here = row * columns + column;
-        each(before.z + there, after.z + here, from(after.sum, here), from(before.sigma, there),
-             from(after.sigma, here), n);
-        return 0.0;
-    });
-    const Departure<double> biases{end.run.clock, weight};
-    biases(before.z_bias, after.z_bias, after.sum ? after.sum_bias : nullptr, before.sigma_bias,
-           after.sigma ? after.sigma_bias : nullptr, end.n_classes);
+// An array of weights by feature and class; bias weights have one class.
+struct Shape {
+    i64 rows, columns;
+    explicit Shape(const Any& array)
+        : rows(static_cast<i64>(array.shape(0))), columns(array.ndim() == 2 ? static_cast<i64>(array.shape(1)) : 1) {
+        require(array.ndim() <= 2, "weights must be features × classes");
+    }
+    i64 size() const { return rows * columns; }
+};
+
+template <class T>
+T* from(T* array, i64 at) {
+    return array ? array + at : nullptr;
 }
 
 template <class W>
-double move(LinearModel& model, const Any& step, const std::optional<Any>& spread, const std::optional<Any>& gain,
-            const std::vector<Any>& biases, double weight, int threads) {
-    const i64 columns = static_cast<i64>(step.shape(1)), stride = model.stride, size = model.width * columns;
-    const Weights<W> w = weights_of<W>(model, 0);
-    const W *steps = data_of<W>(step, size, "step"), *spreads = data_of<W>(spread, size, "spread"),
-            *gains = data_of<W>(gain, size, "gain");
-    require(columns <= stride, "a step has more classes than the weights");
-    require(!w.sum == !spreads && !w.sigma == !gains, "a mixture must have the parts of its weights");
-    const Move<W> each{static_cast<W>(model.run.clock), static_cast<W>(weight)};
-    const auto from = [](auto* array, i64 at) { return array ? array + at : nullptr; };
-    const double norm2 = in_pieces(model.width, columns, stride, threads, [&](i64 row, i64 column, i64 n) {
-        const i64 there = row * stride + column, here = row * columns + column;
-        return each(w.z + there, from(w.sum, there), from(w.sigma, there), steps + here, from(spreads, here),
-                    from(gains, here), n);
+void depart(const Any& before_z, const Any& z, const std::optional<Any>& sum, const std::optional<Any>& before_sigma,
+            const std::optional<Any>& sigma, double clock, double weight) {
+    const Shape there(before_z), here(z);
+    const W *before = data_of<W>(before_z, there.size(), "z"),
+            *sigma_before = data_of<W>(before_sigma, there.size(), "sigma");
+    W *mine = data_of<W>(z, here.size(), "z"), *mine_sum = data_of<W>(sum, here.size(), "sum"),
+      *mine_sigma = data_of<W>(sigma, here.size(), "sigma");
+    const Departure<W> each{static_cast<W>(clock), static_cast<W>(weight)};
+    nb::gil_scoped_release release;
+    in_pieces(here.rows, here.columns, there.columns, 1, [&](i64 row, i64 column, i64 n) {
+        const i64 from_there = row * there.columns + column, at = row * here.columns + column;
+        each(before + from_there, mine + at, from(mine_sum, at), from(sigma_before, from_there), from(mine_sigma, at),
+             n);
+        return 0.0;
     });
-    const auto bias = [&](std::size_t part) {
-        return part < biases.size() ? data_of<double>(biases[part], model.n_classes, "bias") : nullptr;
-    };
-    const double *bias_spread = w.sum ? bias(1) : nullptr, *bias_gain = w.sigma ? bias(biases.size() - 1) : nullptr;
-    require(biases.size() == 1u + !!w.sum + !!w.sigma, "a mixture must have the parts of its bias weights");
-    const Move<double> of_bias{model.run.clock, weight};
-    return norm2 + of_bias(w.z_bias, w.sum ? w.sum_bias : nullptr, w.sigma ? w.sigma_bias : nullptr, bias(0),
-                           bias_spread, bias_gain, model.n_classes);
 }
+
+template <class W>
+double move(const Any& z, const std::optional<Any>& sum, const std::optional<Any>& sigma, const Any& step,
+            const std::optional<Any>& spread, const std::optional<Any>& gain, double clock, double weight,
+            int threads) {
+    const Shape here(z), there(step);
+    W *mine = data_of<W>(z, here.size(), "z"), *mine_sum = data_of<W>(sum, here.size(), "sum"),
+      *mine_sigma = data_of<W>(sigma, here.size(), "sigma");
+    const W *steps = data_of<W>(step, there.size(), "step"), *spreads = data_of<W>(spread, there.size(), "spread"),
+            *gains = data_of<W>(gain, there.size(), "gain");
+    const Move<W> each{static_cast<W>(clock), static_cast<W>(weight)};
+    nb::gil_scoped_release release;
+    return in_pieces(here.rows, there.columns, here.columns, threads, [&](i64 row, i64 column, i64 n) {
+        const i64 at = row * here.columns + column, from_there = row * there.columns + column;
+        return each(mine + at, from(mine_sum, at), from(mine_sigma, at), steps + from_there, from(spreads, from_there),
+                    from(gains, from_there), n);
+    });
+}
+
+bool is_single(const Any& z) { return z.dtype() == nb::dtype<float>(); }
 
 }  // namespace
 
 void bind_mixing(nb::module_& m) {
     m.def(
         "depart",
-        [](const LinearModel& start, LinearModel& end, double weight) {
-            require(start.z.dtype() == end.z.dtype(), "a replica has weights of its model's type");
-            require(
-                end.n_features <= start.n_features && end.stride <= start.stride && end.n_classes == start.n_classes,
-                "a replica has the shape of its model");
-            require(start.sum.has_value() || !end.sum, "a replica has the averages of its model");
-            with_dtype(end, [&](auto w) {
-                nb::gil_scoped_release release;
-                depart<decltype(w)>(start, end, weight);
-            });
+        [](const Any& before_z, const Any& z, const std::optional<Any>& sum, const std::optional<Any>& before_sigma,
+           const std::optional<Any>& sigma, double clock, double weight) {
+            const Shape start(before_z), end(z);
+            require(before_z.dtype() == z.dtype(), "a replica has weights of its model's type");
+            require(end.rows <= start.rows && end.columns <= start.columns, "a replica has the shape of its model");
+            require(before_sigma.has_value() == sigma.has_value(), "a replica has the parts of its model");
+            (is_single(z) ? depart<float> : depart<double>)(before_z, z, sum, before_sigma, sigma, clock, weight);
         },
-        "start"_a, "end"_a, "weight"_a,
-        "Make the weights of a replica what it has become since the start: step, spread and gain, in their places.");
+        "before_z"_array, "z"_array, "sum"_array.none(), "before_sigma"_array.none(), "sigma"_array.none(), "clock"_a,
+        "weight"_a, "Make the weights of a replica what it has become since the start: step, spread and gain.");
     m.def(
         "move",
-        [](LinearModel& model, const Any& step, const std::optional<Any>& spread, const std::optional<Any>& gain,
-           const std::vector<Any>& biases, double weight, int threads) {
-            require(step.ndim() == 2, "a step must be features × classes");
-            model.run.norm2 = model.run.norm2_error = with_dtype(model, [&](auto w) {
-                nb::gil_scoped_release release;
-                return move<decltype(w)>(model, step, spread, gain, biases, weight, threads);
-            });
+        [](const Any& z, const std::optional<Any>& sum, const std::optional<Any>& sigma, const Any& step,
+           const std::optional<Any>& spread, const std::optional<Any>& gain, double clock, double weight, int threads) {
+            const Shape here(z), there(step);
+            require(there.rows == here.rows && there.columns <= here.columns, "a step has the shape of its weights");
+            require(sum.has_value() == spread.has_value() && sigma.has_value() == gain.has_value(),
+                    "a mixture must have the parts of its weights");
+            return (is_single(z) ? move<float> : move<double>)(z, sum, sigma, step, spread, gain, clock, weight,
+                                                               threads);
         },
-        "model"_a, "step"_array, "spread"_array.none(), "gain"_array.none(), "biases"_a, "weight"_a, "threads"_a,
-        "Move by what shards have become together; those of the bias weights stand in the same order.");
+        "z"_array, "sum"_array.none(), "sigma"_array.none(), "step"_array, "spread"_array.none(), "gain"_array.none(),
+        "clock"_a, "weight"_a, "threads"_a = 1, "Move by what shards have become together; returns ‖v‖².");
 }
 
 }  // namespace perceptive

@@ -44,7 +44,9 @@ void bind_predict(nb::module_& m) {
             require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
             with_floats(w, [&](const auto* first) {
                 data.visit([&](const auto& rows) {
-                    linear_scores(rows, first, stride, classes, normalize, threads, out.data());
+                    using W = std::decay_t<decltype(*first)>;
+                    const SparseRows<W>* const none = nullptr;
+                    linear_scores(rows, first, none, stride, classes, normalize, threads, out.data());
                 });
             });
         },

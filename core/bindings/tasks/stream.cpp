@@ -112,7 +112,7 @@ nb::object learn_named(const Lock& lock, LinearModel& model, Tally& tally, i64 n
                        std::uint64_t label_hash) {
     if (!lock.of_model->teachable() || model.ids || model.pending) return nb::none();
     if (model.stride > 1 && model.n_classes != n_classes) return nb::none();
-    if (model.run.updates >= FLOAT32_UPDATES && model.z.dtype() == nb::dtype<float>()) return nb::none();  // widen
+    if (model.run.updates >= FLOAT32_UPDATES && model.single) return nb::none();  // widen
     NamedRow named(indices, added, n_stored, x, may_add ? Unknown::add : Unknown::refuse);
     if (!named.plain()) return nb::none();
     if (named.width() > model.n_features) {
@@ -140,21 +140,25 @@ template <class W>
 std::vector<double> scores_of(const LinearModel& model, const SparseRow<double, std::int32_t>& row, double clock,
                               double total) {
     const Weights<W> w = weights_of<W>(model, 0);
-    const auto dots = [&](const W* first, const double* bias) {
+    const auto dots = [&](const W* first, const SparseRows<W>* sparse, const double* bias) {
         std::vector<double> scores(static_cast<size_t>(w.padded()));
-        if (w.stride == 1)
+        if (w.stride == 1) {
             scores[0] = dot(first, row);
-        else
+        } else if (sparse) {
+            std::vector<W> room(static_cast<size_t>(w.stride));
+            class_scores(*sparse, w.padded(), row, room.data(), scores.data());
+        } else {
             class_scores(first, w.stride, w.padded(), row, scores.data());
+        }
         scores.resize(static_cast<size_t>(w.n_classes));
         for (i64 c = 0; c < w.n_classes; ++c) scores[c] += model.options.bias * bias[c];
         return scores;
     };
-    std::vector<double> scores = dots(w.z, w.z_bias);
+    std::vector<double> scores = dots(w.z, w.sparse ? &w.sparse->z : nullptr, w.z_bias);
     if (total == 0.0) {
         for (double& score : scores) score *= model.run.scale;
     } else {
-        const std::vector<double> sums = dots(w.sum, w.sum_bias);
+        const std::vector<double> sums = dots(w.sum, w.sparse ? &*w.sparse->sum : nullptr, w.sum_bias);
         for (i64 c = 0; c < w.n_classes; ++c) scores[c] = (clock * scores[c] - sums[c]) / total;
     }
     return scores;
@@ -166,11 +170,13 @@ std::optional<std::vector<double>> named_scores(const Lock& lock, const LinearMo
     if (!lock.of_model->readable() || model.pending) return std::nullopt;
     const NamedRow named(indices, nb::list(), 0, x, skip_unknown ? Unknown::skip : Unknown::refuse);
     if (!named.plain() || model.options.normalize || named.width() > model.n_features) return std::nullopt;
-    require(!averaged || model.sum, "there is no average");
     std::pair<double, double> clock{0.0, 0.0};
     if (averaged) clock = model.run.average_clock(model.options.average_mistakes);
-    return with_dtype(model,
-                      [&](auto w) { return scores_of<decltype(w)>(model, named.row(), clock.first, clock.second); });
+    return with_dtype(model, [&](auto type) {
+        using W = decltype(type);
+        require(!averaged || weights_of<W>(model, 0).averaged(), "there is no average");
+        return scores_of<W>(model, named.row(), clock.first, clock.second);
+    });
 }
 
 }  // namespace

@@ -88,8 +88,9 @@ class LabelledRows(Dataset):
         cuts = [at for at, _ in arrivals]
         known = order[: cuts[0]] if cuts else order
         self._play_known(known, self._targets_among(known))
+        in_all = len(learner.index) + int(new.sum())
         for (at, i), end in zip(arrivals, [*cuts, len(order)][1:], strict=True):
-            self._welcome(self.labels.values[i])
+            self._welcome(self.labels.values[i], in_all)
             self._play_known(order[at:end], self._targets_among(order[at:end]))
 
     def _play_known(self, order: Order, targets: Callable[[Pair], NDArray[np.int32]]) -> None:
@@ -108,11 +109,13 @@ class LabelledRows(Dataset):
             for problem in problems:
                 play(problem)
 
-    def _welcome(self, label: Any) -> None:
+    def _welcome(self, label: Any, in_all: int) -> None:
+        """Let a class join, of so many that there will be."""
         learner = self.learner
         before = set(map(id, learner.vectors.values()))
         learner.meet_class(label)
         for vector in learner.vectors.values():
+            vector.expect(in_all)
             if id(vector) not in before:
                 vector.begin(self.rows)
 
@@ -120,9 +123,10 @@ class LabelledRows(Dataset):
         """Let all classes join that were not announced; their weights start at zero."""
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
-            for label in self.labels.values:
-                if label not in learner.index:
-                    self._welcome(label)
+            new = [label for label in self.labels.values if label not in learner.index]
+            in_all = len(learner.index) + len(new)
+            for label in new:
+                self._welcome(label, in_all)
             for pair in learner.vectors:
                 self.targets(pair)
 

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from perceptive.data.labelled_rows import ALL, Pair
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.compact_vector import Vector
 from perceptive.learners.linear import LinearLearner
-from perceptive.learners.weight_vector import Vector
 
 
 def initial_vectors(

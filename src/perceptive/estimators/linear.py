@@ -27,8 +27,8 @@ from perceptive.estimators.run import nothing_half_learned, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.calibration import fit_temperature
+from perceptive.learners.compact_vector import Vector
 from perceptive.learners.linear import LinearLearner
-from perceptive.learners.weight_vector import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
 from perceptive.parameters import LinearParameters
 from perceptive.state import State

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.learners.dense_weights import DenseWeights
+from perceptive.learners.sparse_weights import SparseWeights
 from perceptive.parameters import LinearParameters, RankingParameters
 
 MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
@@ -30,7 +32,7 @@ class DeferredAverage:
 
     core: _core.LinearModel
     parameters: LinearParameters | RankingParameters
-    arrays: dict[str, NDArray[Any]]
+    weights: DenseWeights | SparseWeights
     journal: Any
     n_classes: int
 
@@ -38,7 +40,7 @@ class DeferredAverage:
     put_off: NDArray[np.float64] | None = None
     _waiting: _core.Rows | None = None  # rows whose share of the average may wait
     _of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
-    _sums: Callable[[], NDArray[Any]] | None = None  # what shards have put off, added up
+    _sums: Callable[[], Any] | None = None  # what shards have put off, added up
 
     def begin(self, rows: _core.Rows, defer: bool = False) -> None:
         """Make ready for rows that are numbered anew.
@@ -60,7 +62,7 @@ class DeferredAverage:
 
     def _room(self, n: int) -> NDArray[np.float64] | None:
         """For what waits for n rows. Steps must be multiples of rows, as those of AROW are not."""
-        can_wait = "sum" in self.arrays and self.parameters.rule != "arow" and n * self.n_classes <= MOST_PENDING
+        can_wait = "sum" in self.weights.names and self.parameters.rule != "arow" and n * self.n_classes <= MOST_PENDING
         return np.zeros((n, self.n_classes)) if can_wait else None
 
     @property
@@ -68,7 +70,7 @@ class DeferredAverage:
         """What waits, for each row and class."""
         return self._of_rows[2]
 
-    def divide(self, defer: bool, sums: Callable[[], NDArray[Any]] | None = None) -> None:
+    def divide(self, defer: bool, sums: Callable[[], Any] | None = None) -> None:
         """Make ready for shards of the rows, played by replicas.
 
         Parameters
@@ -87,11 +89,9 @@ class DeferredAverage:
             self.put_off = np.zeros_like(pending)
         self.put_off[:] = 0.0  # a block may have been broken off
 
-    def pending_sum(self, rows: _core.Rows, first: int = 0, step: int = 1) -> NDArray[Any]:
+    def pending_sum(self, rows: _core.Rows, first: int = 0, step: int = 1) -> Any:
         """What is pending of the rows first, first + step, …, added up."""
-        sums = np.zeros_like(self.arrays["sum"])
-        self.core.pending_sum(rows, sums, first, step)
-        return sums
+        return self.weights.pending_sum(self.core, rows, first, step)
 
     def _begin_rows(self, n: int, ids: NDArray[Any] | None, pending: NDArray[Any] | None) -> None:
         self._of_rows, self._sums = (n, ids, pending), None
@@ -119,9 +119,8 @@ class DeferredAverage:
     def settle(self) -> None:
         """Bring the average up to date where it was deferred."""
         if not self.settled and self._sums is not None:
-            sums, made = np.zeros_like(self.arrays["sum"]), self._sums()
-            sums[: made.shape[0], : made.shape[1]] = made
-            self.core.settle_by(sums)
+            self.weights.add_to_sum(self._sums())
+            self.core.clear_pending()
         elif not self.settled and self._waiting is not None:
             self.core.settle(self._waiting)
         self.settled = True

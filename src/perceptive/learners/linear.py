@@ -29,6 +29,7 @@ from perceptive.data.rows import single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners import multiclass
+from perceptive.learners.compact_vector import Vector
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import is_mistake, learn_all
@@ -38,7 +39,7 @@ from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows
-from perceptive.learners.weight_vector import Vector, WeightVector
+from perceptive.learners.weight_vector import WeightVector
 from perceptive.learners.witnesses import problems_of
 from perceptive.parameters import LinearParameters
 from perceptive.state import State

@@ -17,13 +17,14 @@ which is 1 where nothing was learned: step = Σ ω_i ρ_i (v_i − v), gain = Σ
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.learners.dense_weights import DenseWeights
+from perceptive.learners.sparse_weights import Cells, SparseWeights
 from perceptive.state import Arrays
 
 if TYPE_CHECKING:
@@ -69,15 +70,20 @@ class VectorMixture:
         self.weighted_mistakes = self.weight * self.run.mistakes
         if end.dtype != start.dtype:  # it has made very many updates
             end.have_type(start.dtype)
-        _core.depart(start.core, end.core, self.weight)
-        self.parts = [
-            {PARTS[name]: array for name, array in end.arrays.items()},
-            {PARTS[name]: end.biases[f"{name}_bias"] for name in end.arrays},
-        ]
+        before, after, self.at = _together(start, end)
+        biases = [{name: one.biases[f"{name}_bias"] for name in end.weights.names} for one in (start, end)]
+        for was, now in ((before, after), biases):
+            z, sums, sigma = map(now.get, PARTS)
+            assert z is not None
+            _core.depart(was["z"], z, sums, was.get("sigma"), sigma, end.run.clock, self.weight)
+        self.parts = [{PARTS[name]: array for name, array in now.items()} for now in (after, biases[1])]
         self._spare = start.spare
 
     def add(self, other: VectorMixture) -> None:
         """Let other shards join."""
+        if self.at is not None and other.at is not None:
+            own, others = Cells(self.at, self.parts[0]).aligned(Cells(other.at, other.parts[0]))
+            self.at, self.parts[0], other.parts[0] = own.at, own.values, others.values
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             for name, array in mine.items():
                 array += theirs[name]
@@ -86,16 +92,41 @@ class VectorMixture:
         self.heaviest = max(self.heaviest, other.heaviest)
         self.weighted_updates += other.weighted_updates
         self.weighted_mistakes += other.weighted_mistakes
-        self._spare.extend(other.parts[0].values())
+        self._leave(other.parts[0], self._spare)
+
+    def _leave(self, weights: Arrays, spare: list[NDArray[Any]]) -> None:
+        """Leave memory for replicas."""
+        if self.at is None:
+            spare.extend(weights.values())
 
     def apply(self, vector: WeightVector, threads: int = 1) -> None:
         """Move the vector that the shards started from."""
-        vector.run.mix(self.run, self.weight, self.weighted_updates, self.weighted_mistakes, self.heaviest)
+        run = vector.run
+        run.mix(self.run, self.weight, self.weighted_updates, self.weighted_mistakes, self.heaviest)
         weights, biases = self.parts
         if self.weight:
-            step, spread, gain = weights["step"], weights.get("spread"), weights.get("gain")
-            _core.move(vector.core, step, spread, gain, list(biases.values()), self.weight, threads)
-        vector.spare.extend(weights.values())
+            own = {name: vector.biases[f"{name}_bias"] for name in vector.weights.names}
+            of_weights = self._move_weights(vector, weights, threads)
+            run.norm2 = run.norm2_error = of_weights + self._move(run, own, biases, 1)
+        self._leave(weights, vector.spare)
+
+    def _move_weights(self, vector: WeightVector, moved: Arrays, threads: int) -> float:
+        weights = vector.weights
+        if isinstance(weights, DenseWeights):
+            mine = {name: array[: vector.n_features] for name, array in weights.arrays.items()}
+            return self._move(vector.run, mine, moved, threads)
+        assert self.at is not None
+        cells, theirs = weights.cells(vector.stride).aligned(Cells(self.at, moved))
+        norm2 = self._move(vector.run, cells.values, theirs.values, threads)
+        weights.core.set(cells.stride, cells.at, **cells.values)
+        return norm2
+
+    def _move(self, run: _core.Progress, mine: Arrays, moved: Arrays, threads: int) -> float:
+        z, sums, sigma = map(mine.get, PARTS)
+        step, spread, gain = map(moved.get, PARTS.values())
+        assert z is not None
+        assert step is not None
+        return _core.move(z, sums, sigma, step, spread, gain, run.clock, self.weight, threads)
 
     def __copy__(self) -> VectorMixture:
         twin = object.__new__(VectorMixture)
@@ -109,7 +140,8 @@ class VectorMixture:
         """For a way through a network: weights that no shard has touched are left out where they are many."""
         weights, biases = self.parts
         run = {name: getattr(self.run, name) for name in COUNTED}
-        return {**self.__dict__, "_spare": [], "run": run, "parts": (_sparse(weights), weights["step"].shape, biases)}
+        packed = _sparse(weights) if self.at is None else (None, weights)
+        return {**self.__dict__, "_spare": [], "run": run, "parts": (packed, weights["step"].shape, biases)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         (at, packed), shape, biases = state["parts"]
@@ -137,14 +169,22 @@ def _sparse(weights: Arrays) -> tuple[NDArray[Any] | None, Arrays]:
     return at.astype(kind), {name: array.reshape(-1)[at] for name, array in weights.items()}
 
 
+def _together(start: WeightVector, end: WeightVector) -> tuple[Arrays, Arrays, NDArray[np.int64] | None]:
+    """The weights of a vector and of its replica; of many classes in the same cells, which are given, too."""
+    mine, theirs = start.weights, end.weights
+    if isinstance(mine, SparseWeights) and isinstance(theirs, SparseWeights):
+        before, after = mine.cells(start.stride).aligned(theirs.cells(start.stride))
+        return before.values, after.values, after.at
+    assert isinstance(mine, DenseWeights)
+    assert isinstance(theirs, DenseWeights)
+    return mine.arrays, theirs.arrays, None
+
+
 def replica_of(vector: WeightVector) -> WeightVector:
     """The same v at the start of a run of its own, in memory that earlier replicas have left."""
     shape = vector.n_features, None if vector.binary else vector.n_classes
     twin = type(vector)(*shape, vector.parameters, dtype=vector.dtype.name)
-    for name in twin.arrays:
-        array = _taken(vector.spare, twin.arrays[name])
-        array[:] = 0 if name == "sum" else vector.arrays[name][: vector.n_features, : vector.stride]
-        twin.arrays[name] = array
+    twin.weights = vector.weights.replica(vector.n_features, vector.stride, vector.spare)
     for name in ("z_bias", "sigma_bias"):
         twin.biases[name][:] = vector.biases[name]
     twin.bind_again()
@@ -152,13 +192,3 @@ def replica_of(vector: WeightVector) -> WeightVector:
     if vector.put_off is not None:
         twin.share(vector.put_off)
     return twin
-
-
-def _taken(spare: list[NDArray[Any]], like: NDArray[Any]) -> NDArray[Any]:
-    """An array of this shape and type, used before where there is one: fresh memory costs a fault for every page."""
-    with suppress(IndexError):  # another thread may take the last one
-        while spare:
-            array = spare.pop()
-            if array.shape == like.shape and array.dtype == like.dtype:
-                return array
-    return like

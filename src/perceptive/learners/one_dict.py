@@ -63,7 +63,7 @@ def predict_dict(learner: LinearLearner, x: dict[str, Any], hypothesis: str) -> 
     vector, vocabulary, classes = learner.vectors.get(ALL), learner.space.vocabulary, learner.classes
     if vector is None or vocabulary is None or vector.finished or hypothesis not in ("last", "averaged"):
         return None
-    if hypothesis == "averaged" and "sum" not in vector.arrays:
+    if hypothesis == "averaged" and not vector.averages:
         return None
     indices, _, _ = vocabulary.names_met()
     all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.compact_vector import CompactVector
 from perceptive.learners.packed_weights import whole_unit
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.parameters import PRECISIONS
@@ -20,15 +21,24 @@ def prune_vectors(
     vectors: Mapping[Any, WeightVector], space: FeatureSpace, threshold: float, precision: str | None, hypothesis: str
 ) -> dict[Any, WeightVector]:
     """New vectors that start from what is kept of a hypothesis; hashed columns without a weight lose their place."""
-    found = {key: vector.vector(hypothesis) for key, vector in vectors.items()}
-    kept = {key: (pruned(w, threshold, precision), bias) for key, (w, bias) in found.items()}
-    left = space.keep_places(np.logical_or.reduce([w.any(axis=1) for w, _ in kept.values()]))
-    return {
-        key: WeightVector(
-            int(left.sum()), None if v.binary else v.n_classes, v.parameters, (kept[key][0][left], kept[key][1])
-        )
-        for key, v in vectors.items()
-    }
+    kept: dict[Any, CompactVector] = {}
+    for key, vector in vectors.items():
+        w, bias = vector.compact(hypothesis)
+        if isinstance(w, np.ndarray):
+            kept[key] = pruned(w, threshold, precision), bias
+        else:
+            kept[key] = w.combined(0, vector.stride, lambda of: pruned(of["z"], threshold, precision)), bias
+    used = [
+        w.any(axis=1) if isinstance(w, np.ndarray) else w.any_of_features(vectors[key].n_features)
+        for key, (w, _) in kept.items()
+    ]
+    left = space.keep_places(np.logical_or.reduce(used))
+    made = {}
+    for key, v in vectors.items():
+        w, bias = kept[key]
+        start = w[left] if isinstance(w, np.ndarray) else w.of_features(left)
+        made[key] = WeightVector(int(left.sum()), None if v.binary else v.n_classes, v.parameters, (start, bias))
+    return made
 
 
 def check_prunable(parameters: Any, threshold: Any, precision: str | None = None) -> None:

@@ -18,7 +18,7 @@ def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str, threads: int 
         return _vote(v, rows)
     if not v.finished and hypothesis in ("last", "averaged"):
         return _score_as_it_learns(v, rows, hypothesis)
-    return v.linear(rows, *v.vector(hypothesis), threads)
+    return v.linear(rows, *v.compact(hypothesis), threads)
 
 
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:
@@ -33,11 +33,11 @@ def _score_as_it_learns(v: WeightVector, rows: _core.Rows, hypothesis: str) -> S
     """Without writing out a vector: between two examples of a stream that would cost O(dimension)."""
     v.settle()
     run, bias = v.run, v.bias
-    z = v.dots(rows, v.arrays["z"]) + bias * v.biases["z_bias"]
+    z = v.own_dots(rows, "z") + bias * v.biases["z_bias"]
     if hypothesis == "last":
         return run.scale * z
     clock, total = v.average_clock()
-    sums = v.dots(rows, v.arrays["sum"]) + bias * v.biases["sum_bias"]
+    sums = v.own_dots(rows, "sum") + bias * v.biases["sum_bias"]
     with np.errstate(invalid="ignore"):  # of weights that have overflowed
         average: Scores = (clock * z - sums) / total
     return average
@@ -48,7 +48,7 @@ def _vote(v: WeightVector, rows: _core.Rows) -> Scores:
         start = np.zeros((rows.n, v.n_classes))
     else:
         w, bias = v.initial
-        start = v.linear(rows, np.ascontiguousarray(w, dtype=v.dtype), bias)
+        start = v.linear(rows, w.astype(v.dtype, copy=False), bias)
     votes = np.empty((rows.n, v.n_classes), np.int64)
     survival = v.survivals()
     _core.votes(rows, v.journal, survival, start, v.bias, v.parameters.normalize, votes)

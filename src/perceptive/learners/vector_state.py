@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from perceptive.learners.mixture import MIXED
-from perceptive.learners.packed_weights import pack, unpack
 from perceptive.learners.weight_vector import WeightVector, stride_of
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.state import State, array_of
@@ -19,12 +18,13 @@ JOURNAL = (
 
 def state_of_vector(vector: WeightVector) -> State:
     """All that it is, of the features that there are."""
-    state = vector.snapshot()
-    used = {name: array[: vector.n_features, : vector.stride] for name, array in state["arrays"].items()}
-    arrays = {**pack(used), **state["biases"], **(state["journal"] or {})}
+    vector.settle()
+    arrays = vector.weights.packed(vector.n_features, vector.stride)
+    arrays |= {name: bias.copy() for name, bias in vector.biases.items()}
+    arrays |= {} if vector.journal is None else vector.journal.to_arrays()
     if vector.initial is not None and vector.run.updates:
-        arrays["initial"], arrays["initial_bias"] = vector.initial
-    run = state["run"]
+        arrays["initial"], arrays["initial_bias"] = vector.spread(vector.initial)
+    run = vector.numbers()
     if not run["mixed_rounds"]:
         run = {name: value for name, value in run.items() if name not in MIXED}
     return State({"run": run, "started": vector.initial is not None, "dtype": vector.dtype.name}, arrays)
@@ -37,7 +37,7 @@ def vector_from_state(
     meta, arrays = state
     shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
     vector = WeightVector(n_features, n_classes, parameters, dtype=meta.get("dtype", parameters.dtype))
-    unpack(arrays, vector.arrays)
+    vector.weights.unpack(arrays, n_features, vector.stride)
     journal = {name: arrays[name] for name in JOURNAL} if vector.journal is not None else None
     if journal is not None and np.asarray(journal["survival"], float).sum() > MOST_ROUNDS:
         raise ValueError("voters survived more rounds than anyone can play")
@@ -47,6 +47,6 @@ def vector_from_state(
     vector.go_on(biases, {**older, **meta["run"]}, journal)
     if meta["started"]:
         start = [array_of(arrays, name, arrays[name].dtype, shapes[name]) for name in shapes if name in arrays]
-        vector.initial = (start[0], start[1]) if len(start) == 2 else vector.vector("last")
+        vector.initial = vector.compacted((start[0], start[1])) if len(start) == 2 else vector.compact("last")
     vector.finish()
     return vector

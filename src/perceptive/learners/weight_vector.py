@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
+from perceptive.learners.compact_vector import CompactVector, Vector, inner, is_finite, of_run
 from perceptive.learners.deferred_average import DeferredAverage
+from perceptive.learners.dense_weights import DenseWeights
 from perceptive.learners.mixture import MIXED, VectorMixture
+from perceptive.learners.sparse_weights import MANY, SparseWeights
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 from perceptive.state import Arrays
 
-Vector = tuple[NDArray[Any], NDArray[np.float64]]  # (features × padded classes, bias weights)
 MOST_UPDATES = _core.FLOAT32_UPDATES  # of weights in float32: 2²⁴ equal steps later a step changes nothing
 OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 RUN = (
@@ -51,38 +53,51 @@ class WeightVector(DeferredAverage):
         n_features: int,
         n_classes: int | None,
         parameters: LinearParameters | RankingParameters,
-        initial: Vector | None = None,
+        initial: CompactVector | None = None,
         dtype: str | None = None,
     ) -> None:
         self.binary = n_classes is None
         self.n_classes = n_classes or 1
-        self.parameters = parameters
-        self.initial = initial
-        p = parameters
-        self.dtype = np.dtype(dtype or ("float64" if RULES[p.rule].needs_float64 else p.dtype))
+        self.parameters = p = parameters
         self.bias = float(p.bias)
         self.options = _core.Options(
             p.rule, p.learning_rate, p.margin, p.C, p.r, self.bias, p.delta, p.normalize,
             p.ties == "positive", p.average == "mistakes",
         )  # fmt: skip
         self.spare: list[NDArray[Any]] = []  # memory for replicas
-        self._allocate(n_features, self.stride)
+        names = ["z"] + ["sum"] * p.averages + ["sigma"] * (p.rule == "arow")
+        kind = np.dtype(dtype or ("float64" if RULES[p.rule].needs_float64 else p.dtype))
+        self.weights: DenseWeights | SparseWeights
+        if self.n_classes > MANY:
+            self.weights = SparseWeights(names, kind, self.stride)
+        else:
+            self.weights = DenseWeights(names, kind, n_features, self.stride)
         self.biases = {name: np.full(self.n_classes, value) for name, value in BIASES}
         self.journal: Any = self._journal_type(p.max_voters or 0) if p.keeps_journal else None
-        if initial is not None:
-            self.arrays["z"][:] = initial[0]
-            self.biases["z_bias"][:] = initial[1]
+        self.initial = None if initial is None else self.compacted(initial)
+        if self.initial is not None:
+            self.weights.begin(self.initial[0])
+            self.biases["z_bias"][:] = self.initial[1]
         self._bind(_core.Progress(), n_features)
-        if initial is not None:
-            self.run.norm2 = self.run.norm2_error = sum(float(np.vdot(v, v)) for v in initial)  # of unrounded weights
+        if self.initial is not None:
+            self.run.norm2 = self.run.norm2_error = inner(self.initial, self.initial)  # of unrounded weights
 
-    def _allocate(self, *shape: int) -> None:
-        """Weights at their start, with room for so many features and classes."""
-        self.arrays: dict[str, NDArray[Any]] = {"z": np.zeros(shape, self.dtype)}
-        if self.parameters.averages:
-            self.arrays["sum"] = np.zeros(shape, self.dtype)
-        if self.parameters.rule == "arow":
-            self.arrays["sigma"] = np.ones(shape, self.dtype)
+    def compacted(self, vector: CompactVector) -> CompactVector:
+        """A vector in the form of the weights."""
+        w, bias = vector
+        if isinstance(self.weights, SparseWeights) and isinstance(w, np.ndarray):
+            w = SparseWeights.of_arrays({"z": w})
+        return w, bias
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the weights."""
+        return self.weights.dtype
+
+    @property
+    def averages(self) -> bool:
+        """Whether there is an average."""
+        return "sum" in self.weights.names
 
     @property
     def stride(self) -> int:
@@ -104,23 +119,15 @@ class WeightVector(DeferredAverage):
         return _core.Journal32 if self.dtype == np.float32 else _core.Journal64
 
     def _bind(self, run: _core.Progress, n_features: int) -> None:
-        """Give the core the arrays as they are now."""
-        core = _core.LinearModel(
-            self.arrays["z"],
-            self.arrays.get("sum"),
-            self.arrays.get("sigma"),
-            **self.biases,
-            options=self.options,
-            journal=self.journal,
-            width=n_features,
-        )
+        """Give the core the weights as they are now."""
+        core = self.weights.model(**self.biases, options=self.options, journal=self.journal, width=n_features)
         core.run = run
         self.core = core
-        self._vectors: dict[str, Vector] = {}
+        self._vectors: dict[str, CompactVector] = {}
         self.finished = False
 
     def bind_again(self) -> None:
-        """The arrays are others."""
+        """The weights are others."""
         self._bind(self.run, self.n_features)
 
     def forget_vectors(self) -> None:
@@ -132,17 +139,17 @@ class WeightVector(DeferredAverage):
 
     def have_type(self, dtype: np.dtype[Any]) -> None:
         """Have weights of another type, as they are."""
-        self.arrays = {name: array.astype(dtype) for name, array in self.arrays.items()}
-        self.dtype = dtype
+        self.weights = self.weights.astype(dtype)
         self.bind_again()
 
     def _widen(self) -> None:
         """Have weights in float64 from now on: in float32 so many steps are near to changing nothing."""
-        state = self.snapshot()
-        state["arrays"] = {name: array.astype(np.float64) for name, array in state["arrays"].items()}
-        if state["journal"] is not None:
-            state["journal"]["value"] = state["journal"]["value"].astype(np.float64)
-        self.restore(state)
+        self.settle()
+        numbers, journal = self.numbers(), None if self.journal is None else self.journal.to_arrays()
+        if journal is not None:
+            journal["value"] = journal["value"].astype(np.float64)
+        self.weights = self.weights.astype(np.float64)
+        self.go_on(self.biases, numbers, journal)
         self._begin_rows(*self._of_rows)
 
     def learn(
@@ -191,48 +198,45 @@ class WeightVector(DeferredAverage):
         """Have more features; their weights start at zero."""
         self.settle()
         self.forget_vectors()
-        if self.initial is not None:
+        if self.initial is not None and isinstance(self.initial[0], np.ndarray):
             more = np.zeros((n_features - len(self.initial[0]), self.stride), self.initial[0].dtype)
             self.initial = np.concatenate([self.initial[0], more]), self.initial[1]
         self.make_room(n_features)
         self.core.width = n_features
 
     def make_room(self, n_features: int) -> None:
-        """Make room for more features, doubling so that growing one by one stays cheap."""
-        old = self.arrays
-        if n_features > len(old["z"]):  # the core knows of the whole capacity
+        """Make room for more features."""
+        if n_features > self.weights.room[0]:  # the core knows of the whole capacity
             self.settle()
-            self._allocate(max(n_features, 2 * len(old["z"]), 64), old["z"].shape[1])
-            for name, array in old.items():
-                self.arrays[name][: len(array)] = array
-            self._bind(self.run, self.n_features)
+            self.weights = self.weights.with_room(n_features, self.stride)
+            self.bind_again()
+
+    def expect(self, n_classes: int) -> None:
+        """Keep the weights as those of so many classes are kept, which are about to come."""
+        if n_classes > MANY and not self.binary and isinstance(self.weights, DenseWeights):
+            self.settle()
+            self.weights = SparseWeights.of_arrays(self.weights.arrays, stride_of(n_classes))
+            self.bind_again()
 
     def add_class(self) -> None:
         """Have one more class, which starts at zero; room for classes doubles, so that each costs its own size."""
         self.settle()
-        old, width = self.arrays, self.n_features
-        capacity, room = old["z"].shape
+        self.expect(self.n_classes + 1)
         self.n_classes += 1
-        if self.stride > room:
-            self._allocate(capacity, max(self.stride, 2 * room))
-            for name, array in old.items():
-                self.arrays[name][:, :room] = array
+        self.weights = self.weights.with_room(self.n_features, self.stride)
         for name, value in BIASES:
             self.biases[name] = np.append(self.biases[name], value)
-        self._bind(self.run, width)
+        self.bind_again()
 
     def sort_classes(self, new_label: NDArray[np.int64]) -> None:
         """Class c becomes ``new_label[c]``; there is no room left for more."""
         self.settle()
-        old, width = self.arrays, self.n_features
-        self._allocate(len(old["z"]), self.stride)
-        for name, array in old.items():
-            self.arrays[name][:, new_label] = array[:, : self.n_classes]
+        self.weights = self.weights.sorted(new_label, self.stride)
         for bias in self.biases.values():
             bias[new_label] = bias.copy()
         if self.journal is not None:
             self.journal.relabel(new_label)
-        self._bind(self.run, width)
+        self.bind_again()
 
     # ------------------------------------------------------------ hypotheses
 
@@ -250,14 +254,21 @@ class WeightVector(DeferredAverage):
             raise ParameterError("{} needs the journal of all updates; train with {}", what, Parameter("keep", "all"))
         return self.journal
 
-    def voter(self, k: int) -> Vector:
+    def voter(self, k: int) -> CompactVector:
         """v_k, from the journal."""
-        v = np.zeros((self.n_features, self.stride))
-        bias = np.zeros(self.n_classes)
+        journal, bias = self._require_journal("a voter"), np.zeros(self.n_classes)
         if self.initial is not None:
-            v[: len(self.initial[0])] = self.initial[0]
             bias[:] = self.initial[1]
-        self._require_journal("a voter").replay(k, v, bias)
+        if isinstance(self.weights, SparseWeights):
+            sparse = SparseWeights(["z"], np.float64, self.stride)
+            if self.initial is not None and isinstance(self.initial[0], SparseWeights):
+                sparse.begin(self.initial[0])
+            journal.replay(k, sparse.core, bias)
+            return sparse.astype(self.dtype), bias
+        v = np.zeros((self.n_features, self.stride))
+        if self.initial is not None and isinstance(self.initial[0], np.ndarray):
+            v[: len(self.initial[0])] = self.initial[0]
+        journal.replay(k, v, bias)
         return v.astype(self.dtype), bias
 
     def check_hypothesis(self, hypothesis: str) -> None:
@@ -266,7 +277,7 @@ class WeightVector(DeferredAverage):
         named = Parameter("hypothesis", hypothesis)
         if HYPOTHESES[hypothesis].needs_journal:
             self._require_journal(named)
-        if hypothesis == "averaged" and "sum" not in self.arrays:
+        if hypothesis == "averaged" and not self.averages:
             raise ParameterError("{} was not kept; train with {} or {}", named, named, Parameter("keep", "all"))
 
     def average_clock(self) -> tuple[float, float]:
@@ -278,43 +289,57 @@ class WeightVector(DeferredAverage):
         self.run.open, self._vectors = open, {}
 
     def vector(self, hypothesis: str) -> Vector:
-        """The weights that this hypothesis predicts with (none for ``voted``)."""
+        """The weights that this hypothesis predicts with (none for ``voted``), all of them."""
+        return self.spread(self.compact(hypothesis))
+
+    def spread(self, vector: CompactVector) -> Vector:
+        """All weights of a vector of this shape."""
+        w, bias = vector
+        return w if isinstance(w, np.ndarray) else w.to_array(self.n_features), bias
+
+    def column(self, hypothesis: str, c: int) -> NDArray[np.float64]:
+        """Those of class c."""
+        w, _ = self.compact(hypothesis)
+        return w[:, c].astype(np.float64) if isinstance(w, np.ndarray) else w.column(c, self.n_features)
+
+    def compact(self, hypothesis: str) -> CompactVector:
+        """The weights that this hypothesis predicts with; those of many classes without zeros."""
         self.check_hypothesis(hypothesis)
         self.settle()
         vectors = self._vectors
         if hypothesis in vectors:
             return vectors[hypothesis]
-        z, z_bias = self.arrays["z"][: self.n_features, : self.stride], self.biases["z_bias"]
-        if hypothesis == "last":
-            with np.errstate(over="ignore", invalid="ignore"):
-                vector = (z * self.dtype.type(self.run.scale), z_bias * self.run.scale)
-        elif hypothesis == "averaged":
-            clock, total = self.average_clock()
-            sums = self.arrays["sum"][: self.n_features, : self.stride]
-            with np.errstate(over="ignore", invalid="ignore"):  # NaN and inf are refused below
-                average = ((clock * z.astype(np.float64) - sums) / total).astype(self.dtype)
-            vector = (average, (clock * z_bias - self.biases["sum_bias"]) / total)
-        elif hypothesis == "voted":
+        if hypothesis == "voted":
             raise ParameterError(
                 "a voted model has no single weight vector; ask for {} or {}",
                 Parameter("hypothesis", "averaged"), Parameter("hypothesis", "last"),
             )  # fmt: skip
+        if hypothesis in ("last", "averaged"):
+            vector = of_run(self, hypothesis)
         else:
             vector = self.voter(choose_voter(hypothesis, self.survivals(), self.parameters.random_state))
-        if not (np.isfinite(vector[0]).all() and np.isfinite(vector[1]).all()):
+        if not (is_finite(vector[0]) and np.isfinite(vector[1]).all()):
             raise ParameterError(*OVERFLOW)
         if self.finished:
             vectors[hypothesis] = vector
         return vector
 
-    def dots(self, rows: _core.Rows, w: NDArray[Any], threads: int = 1) -> NDArray[np.float64]:
+    def dots(self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, threads: int = 1) -> NDArray[np.float64]:
         """w·x for each row and class."""
         out = np.empty((rows.n, self.n_classes))
-        _core.linear_scores(rows, w, self.parameters.normalize, out, threads)
+        if isinstance(w, np.ndarray):
+            _core.linear_scores(rows, w, self.parameters.normalize, out, threads)
+        else:
+            w.dots("z", rows, self.parameters.normalize, out, threads)
+        return out
+
+    def own_dots(self, rows: _core.Rows, name: str) -> NDArray[np.float64]:
+        """The same of z or of the sum, as they are."""
+        self.weights.dots(name, rows, self.parameters.normalize, out := np.empty((rows.n, self.n_classes)))
         return out
 
     def linear(
-        self, rows: _core.Rows, w: NDArray[Any], bias: NDArray[np.float64], threads: int = 1
+        self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, bias: NDArray[np.float64], threads: int = 1
     ) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
         return self.dots(rows, w, threads) + self.bias * bias
@@ -331,13 +356,16 @@ class WeightVector(DeferredAverage):
     def snapshot(self) -> dict[str, Any]:
         """Everything that learning changes, copied."""
         self.settle()
-        journal = None if self.journal is None else self.journal.to_arrays()
         return {
-            "arrays": {name: array.copy() for name, array in self.arrays.items()},
+            "arrays": self.weights.snapshot(),
             "biases": {name: array.copy() for name, array in self.biases.items()},
-            "run": {name: getattr(self.run, name) for name in RUN},
-            "journal": journal,
+            "run": self.numbers(),
+            "journal": None if self.journal is None else self.journal.to_arrays(),
         }
+
+    def numbers(self) -> dict[str, Any]:
+        """Those of the run so far."""
+        return {name: getattr(self.run, name) for name in RUN}
 
     def __getstate__(self) -> dict[str, Any]:
         shape = self.n_features, None if self.binary else self.n_classes
@@ -350,13 +378,10 @@ class WeightVector(DeferredAverage):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot; raises ValueError where it does not fit this problem."""
-        room = state["arrays"]["z"].shape
-        if room[0] < self.n_features or room[1] < self.stride:
+        weights = (SparseWeights if "at" in state["arrays"] else DenseWeights).of_snapshot(state["arrays"])
+        if weights.room[0] < self.n_features or weights.room[1] < self.stride:
             raise ValueError("too few weights")
-        self.dtype = state["arrays"]["z"].dtype
-        self._allocate(*room)
-        for name, array in self.arrays.items():
-            array[:] = state["arrays"][name]
+        self.weights = weights
         self.go_on(state["biases"], state["run"], state["journal"])
 
     def go_on(self, biases: Arrays, numbers: Mapping[str, Any], journal: Arrays | None) -> None:

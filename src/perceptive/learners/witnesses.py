@@ -14,9 +14,11 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import Parameter, ParameterError
+from perceptive.learners.compact_vector import CompactVector, inner
 from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.mixture import weighted
-from perceptive.learners.weight_vector import Vector, WeightVector
+from perceptive.learners.weight_vector import WeightVector
+from perceptive.rules import RULES
 
 
 def problems_of(vectors: Mapping[Any, WeightVector], given: ArrayLike | None, space: FeatureSpace) -> list[Problem]:
@@ -33,51 +35,53 @@ def problems_of(vectors: Mapping[Any, WeightVector], given: ArrayLike | None, sp
 
 def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **facts: Any) -> Problem:
     """A sequence v₀, v₁, … as theorems see it, with its last, averaged and best vectors and one that is given."""
-    found = {"last": v.vector("last")}
-    if "sum" in v.arrays:
-        found["averaged"] = v.vector("averaged")
-    if v.journal is not None:
-        found["best"] = v.vector("best")
+    p, run = v.parameters, v.run
+    kept = {"last": True, "averaged": v.averages, "best": v.journal is not None}
+    known = bool(RULES[p.rule].theorem)  # else there is nothing to witness
+    found = {name: v.compact(name) for name, there in kept.items() if there and known}
     if given is not None:
         found["given"] = _given(v, np.atleast_2d(as_floats(given, "witness")), space)
-    p, run = v.parameters, v.run
     return Problem(
         rule=p.rule,
         rounds=run.rounds,
         mistakes=run.mistakes,
         updates=run.updates,
         radius2=run.radius2,
-        witnesses={name: _witness(v, *vector) for name, vector in found.items()},
+        witnesses={name: _witness(v, vector) for name, vector in found.items()},
         learning_rate=p.learning_rate,
         margin=p.margin,
         C=p.C,
         delta=p.delta,
-        start_length=None if v.initial is None else _length(*v.initial),
+        start_length=None if v.initial is None else _length(v.initial),
         certified=p.cost is None,
         **weighted(run),
         **facts,
     )
 
 
-def _witness(v: WeightVector, w: NDArray[Any], b: NDArray[np.float64]) -> Witness:
-    length, along = _length(w, b), 0.0
+def _witness(v: WeightVector, vector: CompactVector) -> Witness:
+    length, along = _length(vector), 0.0
     if v.initial is not None and length:
-        start, start_bias = v.initial
-        w = w.astype(np.float64, copy=False)
-        along = (float(np.vdot(start, w)) + float(np.vdot(start_bias, b))) / length
-    return Witness((w, b), length, along)
+        along = inner(v.initial, _in_doubles(vector)) / length
+    return Witness(vector, length, along)
 
 
-def _given(v: WeightVector, u: NDArray[np.float64], space: FeatureSpace) -> Vector:
+def _given(v: WeightVector, u: NDArray[np.float64], space: FeatureSpace) -> CompactVector:
     n, d = v.n_classes, v.n_features if space.places is None else space.n_features or 0
     if u.shape not in ((n, d), (n, d + 1)) or not np.isfinite(u).all():
         raise ValueError(f"witness has shape {u.shape}; give {n} × {d} finite numbers, or {n} × {d + 1}, bias last")
     w = np.zeros((d, v.stride))
     w[:, :n] = u[:, :d].T
-    return space.by_place(w), u[:, d] if u.shape[1] > d else np.zeros(n)
+    return v.compacted((space.by_place(w), u[:, d] if u.shape[1] > d else np.zeros(n)))
 
 
-def _length(w: NDArray[Any], b: NDArray[np.float64]) -> float:
+def _length(vector: CompactVector) -> float:
     """‖(w, b)‖."""
-    w = w.astype(np.float64, copy=False)
-    return math.sqrt(float(np.vdot(w, w)) + float(np.vdot(b, b)))
+    doubles = _in_doubles(vector)
+    return math.sqrt(inner(doubles, doubles))
+
+
+def _in_doubles(vector: CompactVector) -> CompactVector:
+    """Arrays in float64; the others are multiplied so anyhow."""
+    w, b = vector
+    return w.astype(np.float64, copy=False) if isinstance(w, np.ndarray) else w, b

@@ -1,0 +1,225 @@
+"""`SparseWeights`: the weights of many classes, of each feature only those of the classes that have erred on it.
+
+NumPy sees them as cells: the places of weights that are not at their start, counted feature by feature, and the values
+there. What is made of them weight by weight is the same number as that of arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptive import _core
+from perceptive.cached import cached
+from perceptive.learners.packed_weights import START, changed, pack, pack_cells, unpack_cells
+from perceptive.state import Arrays
+
+MANY = _core.WIDEST_VECTOR  # classes: those of more are kept so
+STRIDE = "stride"  # of the cells of a snapshot
+
+
+class Cells:
+    """Weights that are not at their start: ``feature · stride + class`` of each, rising, and values by name."""
+
+    def __init__(self, at: NDArray[np.int64], values: Arrays, stride: int = 1) -> None:
+        self.at, self.values, self.stride = at, values, stride
+
+    def aligned(self, other: Cells) -> tuple[Cells, Cells]:
+        """Both with the cells of both."""
+        at = np.concatenate([self.at, other.at])
+        at.sort(kind="stable")  # which joins what rises
+        at = at[np.append(True, at[1:] != at[:-1])[: len(at)]]
+        return self._at(at), other._at(at)
+
+    def _at(self, at: NDArray[np.int64]) -> Cells:
+        here = np.searchsorted(at, self.at)
+        values = {}
+        for name, array in self.values.items():
+            values[name] = np.full(len(at), START.get(name, 0.0), array.dtype)
+            values[name][here] = array
+        return Cells(at, values, self.stride)
+
+    def __add__(self, other: Cells) -> Cells:
+        """Values added up, cell by cell."""
+        mine, theirs = self.aligned(other)
+        return Cells(mine.at, {name: array + theirs.values[name] for name, array in mine.values.items()}, self.stride)
+
+
+class SparseWeights:
+    """z, and where they are wanted the average's sum and AROW's sigma; `DenseWeights` has the same methods.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Which of z, sum and sigma there are.
+    dtype : dtype
+    stride : int
+        Room for classes.
+    """
+
+    def __init__(self, names: Sequence[str], dtype: Any, stride: int) -> None:
+        self.names, self.dtype = tuple(names), np.dtype(dtype)
+        kind = _core.SparseWeights32 if self.dtype == np.float32 else _core.SparseWeights64
+        self.core = kind(stride, "sum" in names, "sigma" in names)
+
+    @classmethod
+    def of_cells(cls, cells: Cells, stride: int | None = None) -> SparseWeights:
+        """Weights with these values, and room for classes."""
+        made = cls(list(cells.values), cells.values["z"].dtype, stride or cells.stride)
+        made.core.set(cells.stride, cells.at, **cells.values)
+        return made
+
+    @classmethod
+    def of_arrays(cls, arrays: Arrays, stride: int | None = None) -> SparseWeights:
+        """The weights of arrays, features × classes."""
+        at = changed(arrays)
+        cells = Cells(at, {name: array.reshape(-1)[at] for name, array in arrays.items()}, arrays["z"].shape[1])
+        return cls.of_cells(cells, stride)
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Features and classes that there is room for."""
+        return 2**31, self.core.width
+
+    def cells(self, stride: int | None = None) -> Cells:
+        """The weights that are not at their start, copied."""
+        stride = stride or self.core.width
+        at, values = self.core.cells(stride)
+        return Cells(at, values, stride)
+
+    def model(self, **parts: Any) -> _core.LinearModel:
+        """A model of the core with these weights."""
+        return _core.LinearModel(self.core, **parts)
+
+    def begin(self, z: Any) -> None:
+        """Have these weights at the start."""
+        cells = z.cells()
+        zeros = {name: np.full(len(cells.at), START[name], self.dtype) for name in self.names}
+        self.core.set(cells.stride, cells.at, **zeros | {"z": cells.values["z"].astype(self.dtype)})
+
+    def with_room(self, n_features: int, stride: int) -> SparseWeights:
+        """The same weights, with room for so many classes; it doubles, so that growing one by one stays cheap."""
+        if stride > self.core.width:
+            self.core.widen(max(stride, 2 * self.core.width))
+        return self
+
+    def sorted(self, new_label: NDArray[np.int64], stride: int) -> SparseWeights:
+        """Class c is ``new_label[c]``."""
+        self.core.relabel(new_label)
+        return self
+
+    def astype(self, dtype: Any, copy: bool = False) -> SparseWeights:
+        """The same weights in another type; never a copy in the same."""
+        if np.dtype(dtype) == self.dtype:
+            return self
+        cells = self.cells()
+        cells.values = {name: array.astype(dtype) for name, array in cells.values.items()}
+        return self.of_cells(cells)
+
+    def combined(self, n_features: int, stride: int, combine: Callable[[Arrays], NDArray[Any]]) -> SparseWeights:
+        """What is made of the weights, each of its own; 0 of those that are 0."""
+        cells = self.cells(stride)
+        z = combine(cells.values)
+        left = z != 0
+        return self.of_cells(Cells(cells.at[left], {"z": z[left]}, stride))
+
+    def dots(self, name: str, rows: _core.Rows, normalize: bool, out: NDArray[np.float64], threads: int = 1) -> None:
+        """Write w_c·x of each row and class, of z or of the sum."""
+        self.core.scores(rows, name == "sum", normalize, out, threads)
+
+    # ------------------------------------------------------------ z alone
+
+    def any_of_features(self, n_features: int) -> NDArray[np.bool_]:
+        """Whether a feature has a weight."""
+        cells, found = self.cells(), np.zeros(n_features, bool)
+        found[cells.at // cells.stride] = True
+        return found
+
+    def of_features(self, left: NDArray[np.bool_]) -> SparseWeights:
+        """The weights of some features, which are numbered anew."""
+        cells = self.cells()
+        feature, label = np.divmod(cells.at, cells.stride)
+        mine = left[feature]
+        at = (np.cumsum(left) - 1)[feature[mine]] * cells.stride + label[mine]
+        return self.of_cells(Cells(at, {"z": cells.values["z"][mine]}, cells.stride))
+
+    def to_array(self, n_features: int) -> NDArray[Any]:
+        """z, features × classes."""
+        cells = self.cells()
+        z = np.zeros((n_features, cells.stride), self.dtype)
+        z.reshape(-1)[cells.at] = cells.values["z"]
+        return z
+
+    @cached
+    def _by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Where the cells of each class begin; the features and values of all, class by class."""
+        cells = self.cells()
+        feature, label = np.divmod(cells.at, cells.stride)
+        order = np.argsort(label, kind="stable")
+        return np.searchsorted(label[order], np.arange(cells.stride + 1)), feature[order], cells.values["z"][order]
+
+    def column(self, c: int, n_features: int) -> NDArray[np.float64]:
+        """z of a class."""
+        starts, feature, z = self._by_class
+        found, mine = np.zeros(n_features), slice(starts[c], starts[c + 1])
+        found[feature[mine]] = z[mine]
+        return found
+
+    # ------------------------------------------------------------ shards
+
+    def replica(self, n_features: int, stride: int, spare: list[NDArray[Any]]) -> SparseWeights:
+        """The same weights at the start of an average."""
+        cells = self.cells(stride)
+        if "sum" in cells.values:
+            cells.values["sum"][:] = 0
+        return self.of_cells(cells)
+
+    def pending_sum(self, core: _core.LinearModel, rows: _core.Rows, first: int, step: int) -> Cells:
+        """What is pending of the rows first, first + step, …, added up."""
+        sums = SparseWeights(["z"], self.dtype, self.core.width)
+        core.pending_sum(rows, sums.core, first, step)
+        return sums.cells()
+
+    def add_to_sum(self, sums: Cells) -> None:
+        """Add what `pending_sum` gave."""
+        mine, theirs = self.cells(sums.stride).aligned(sums)
+        mine.values["sum"] += theirs.values["z"]
+        self.core.set(mine.stride, mine.at, **mine.values)
+
+    # ------------------------------------------------------------ state
+
+    def snapshot(self) -> Arrays:
+        """All weights, copied."""
+        cells = self.cells()
+        return {"at": cells.at, STRIDE: np.array(cells.stride), **cells.values}
+
+    @classmethod
+    def of_snapshot(cls, arrays: Arrays) -> SparseWeights:
+        """The weights of a snapshot."""
+        values = {name: arrays[name] for name in START if name in arrays}
+        return cls.of_cells(Cells(arrays["at"].astype(np.int64), values, int(arrays[STRIDE])))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseWeights.of_snapshot, (self.snapshot(),)
+
+    def packed(self, n_features: int, stride: int) -> Arrays:
+        """The weights of some features and classes, as a file holds them."""
+        cells, shape = self.cells(stride), (n_features, stride)
+        some = pack_cells(cells.at, cells.values, n_features * stride)
+        if some is not None:
+            return some
+        arrays = {name: np.full(shape, START[name], self.dtype) for name in self.names}
+        for name, array in arrays.items():
+            array.reshape(-1)[cells.at] = cells.values[name]
+        return pack(arrays)
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]], n_features: int, stride: int) -> None:
+        """Have the weights of a file; raises ValueError where they do not fit."""
+        at, values = unpack_cells(arrays, self.names, self.dtype, (n_features, stride))
+        if at is None:
+            at = changed(values)
+            values = {name: array.reshape(-1)[at] for name, array in values.items()}
+        self.core.set(stride, at.astype(np.int64), **values)
