@@ -88,7 +88,7 @@ class LabelledRows(Dataset):
         cuts = [at for at, _ in arrivals]
         known = order[: cuts[0]] if cuts else order
         self._play_known(known, self._targets_among(known))
-        in_all = len(learner.index) + int(new.sum())
+        in_all = len(learner.index) + len(new)
         for (at, i), end in zip(arrivals, [*cuts, len(order)][1:], strict=True):
             self._welcome(self.labels.values[i], in_all)
             self._play_known(order[at:end], self._targets_among(order[at:end]))
