@@ -32,7 +32,7 @@ def _command(name: str, command: argparse.ArgumentParser) -> str:
     if command.epilog:
         lines += [
             "```text",
-            command.epilog.partition("\n")[2].rstrip(),
+            inspect.cleandoc(command.epilog.partition("\n")[2]),
             "```",
             "",
         ]
@@ -186,15 +186,20 @@ def roles() -> str:
     from perceptive.roles import as_text
 
     table, _, reasons = as_text().partition("\n1: ")
+    lines: list[str] = []
+    head: list[str] = []
+    for line in table.splitlines():
+        if line.startswith("  "):
+            lines += _table((), [line.split()])[2:-1]
+        elif line.startswith(("rule ", "hypothesis ")):
+            head = line.split()
+        elif line:  # a representation and what it is
+            name, _, what = line.partition(": ")
+            title = f"**{name[:1].upper()}{name[1:]}:** {_escaped(what)}"
+            lines += ["", title, "", *_table(head, ())[:-1]]
     found = re.split(r"\n\d+: ", reasons.strip())
     return "\n".join(
-        [
-            "```text",
-            table.rstrip(),
-            "```",
-            "",
-            *(f"{i}. {one}" for i, one in enumerate(found, 1)),
-        ]
+        [*lines, "", *(f"{i}. {one}" for i, one in enumerate(found, 1))]
     )
 
 

@@ -86,7 +86,7 @@ class GameDisplay:
         for k, v in self.guesses.items():
             if v.any():
                 arrow(ax, v, V, f"$v_{{{k}}}$")
-        reach = 1.15 * max([self.radius, *(float(np.abs(v).max()) for v in self.guesses.values())])
+        reach = 1.3 * max([self.radius, *(float(np.abs(v).max()) for v in self.guesses.values())])
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         ax.set_title(f"margin {self.margin:g}, radius {self.radius:g}")
         self.figure_ = ax.figure
