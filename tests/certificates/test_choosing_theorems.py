@@ -19,6 +19,8 @@ THEOREMS = {
     "aggressive-romma": t._romma,
 }
 
+SINGLE = t.PERCEPTRON, t.PERCEPTRON_MARGIN, t.PERCEPTRON_START, t.DELTA, t.PA, t.PA1, t.PA2, t.ROMMA
+
 
 def problem(rule="perceptron", **facts):
     return Problem(rule=rule, rounds=9, mistakes=1, updates=1, radius2=4.0, witnesses={}, **facts)
@@ -59,6 +61,21 @@ def test_what_theorems_weigh_examples_by():
     assert t.theorem_for(problem(delta=1.0)).weigh(part).tolist() == [1.0, 0.25, 4.0]
     assert t._by_sample_weight(Margins({}, np.zeros(2), 4.0)).tolist() == [1.0, 1.0]
     assert [t.theorem_for(problem(rule)).weigh for rule in ("perceptron", "pa1", "pa2", "romma")] == [None] * 4
+
+
+def test_formulas_and_sources():
+    crammer = "Crammer et al. 2006, Theorem"
+    assert {
+        t.PERCEPTRON: "k ≤ ((R + D)/γ)² — Block 1962, Novikoff 1962; D > 0: Freund & Schapire 1999",
+        t.PERCEPTRON_MARGIN: "k ≤ ((√(R² + 2β/η) + D)/γ)² — the perceptron with margin β, by the same proof",
+        t.PERCEPTRON_START: "kγ ≤ √k·D − v₀·u/η + √(‖v₀‖²/η² + kR²) — the perceptron from v₀, by the same proof",
+        t.DELTA: "k ≤ R²(1 + D²/Δ²)/γ², R² counting Δ² and D each example once — the Δ-trick, Freund & Schapire 1999",
+        t.PA: f"k ≤ (R/γ)²(1 + 2√Σ(d_t/‖δ_t‖)²)² — {crammer}s 2 and 3",
+        t.PA1: f"k ≤ max(R², 1/C)(1/γ² + 2C·Σd_t/γ) — {crammer} 4",
+        t.PA2: f"k ≤ (R² + 1/2C)(1/γ² + 2C·D²/γ²) — {crammer} 5",
+        t.ROMMA: "k ≤ (R/γ)² — Li & Long 2002",
+        t.TRIVIAL: "k ≤ T — every round a mistake; v = 0 is no witness for less",
+    } == {text: text for text in (*SINGLE, t.TRIVIAL)}
 
 
 def test_wording():
