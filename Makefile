@@ -31,7 +31,7 @@ ROWS ?= 10000000
 # Processes start sooner where modules are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix dist dist-check audit clean
+.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -211,6 +211,10 @@ KILLS ?= 200
 kill-matrix: $(CORE) $(TEST) ## KILLS runs killed at random moments (minutes), each resumed bit for bit
 	PYTHONPATH=tests/support $(BIN)/python tests/files/kill_matrix.py $(KILLS)
 
+MUTANTS ?=
+mutants: $(CORE) $(TEST) ## small changes to rules, hypotheses and certificates (MUTANTS= names some): the tests must notice 90 % (an hour)
+	$(BIN)/python tests/support/mutants.py $(MUTANTS)
+
 # The time of the last commit stands in for that of the build, and paths of the build's folder are cut: the same commit gives the same bytes.
 DATED = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PYTHONHASHSEED=0
 dist: $(READY) ## sdist and wheel into dist/
@@ -228,7 +232,7 @@ dist-check: dist ## the wheel in an empty venv, without a compiler; a second bui
 
 audit: $(READY) ## known weaknesses of what the package depends on
 	@$(PIP) install pip-audit
-	$(BIN)/pip-audit --skip-editable .
+	$(BIN)/pip-audit --strict .
 
 clean: ## remove everything that was built or installed
 	rm -rf $(VENV) build dist site src/perceptive/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
