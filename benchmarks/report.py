@@ -66,5 +66,6 @@ def write(name: str, tables: Sequence[Table], targets: Sequence[Target], machine
     before, rest = path.read_text(encoding="utf-8").split(begin)
     after = rest.split(end)[1]
     summary = Table("Targets", ["target", "measured", ""], [(t.text, t.measured, t.verdict) for t in targets])
-    body = "\n\n".join([machine, *(table.markdown() for table in (summary, *tables))])
+    shown = (summary, *tables) if targets else tables
+    body = "\n\n".join([machine, *(table.markdown() for table in shown)])
     path.write_text(f"{before}{begin}\n\n{body}\n\n{end}{after}", encoding="utf-8")

@@ -276,7 +276,7 @@ def _crfsuite(algorithm: str, iterations: int) -> tuple[float, Score]:
 
 @job(TAGS, "perceptive train")
 def _ours_tags() -> tuple[float, Score]:
-    options = "--label-column", "2", "--columns", "1"
+    options = "--label-column", "1", "--columns", "0"
     seconds, tagger = _command("ud_ewt/train.tsv", "ud_ewt/test.tsv", *options)
     X, y = _corpus("ud_ewt/test.tsv", 1)
     return seconds, _tokens(y, tagger.predict([[token[:1] for token in sentence] for sentence in X]))
