@@ -228,7 +228,7 @@ dist-check: dist ## the wheel in an empty venv, without a compiler; a second bui
 	@$(MAKE) --no-print-directory dist
 	cd dist && sha256sum * | tee ../build/dist/sums && cd ../build/dist/first && sha256sum --check ../sums
 	@$(BIN)/python -m venv build/dist/venv && build/dist/venv/bin/pip --disable-pip-version-check --quiet install dist/*.whl
-	cd build/dist && CC=false CXX=false venv/bin/perceptive demo --quiet && venv/bin/perceptive --version
+	cd build/dist && CC=false CXX=false venv/bin/perceptive demo && venv/bin/perceptive --version
 
 audit: $(READY) ## known weaknesses of what the package depends on
 	@$(PIP) install pip-audit
