@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from perceptive import certify
 from perceptive.certificates.certificate import Certificate, _add_up, _certify_problem, _count
 from perceptive.certificates.margins import Collected
 from perceptive.certificates.theorems import PA1, PERCEPTRON, TRIVIAL, theorem_for
 from perceptive.data.dataset import Margins, Problem, Witness
+from perceptive.learners import LinearLearner
 
 SEPARABLE = Certificate(
     mistakes=3,
@@ -181,3 +183,12 @@ def test_what_is_nearly_nothing_is_nothing():
     near = made(problem(), {"last": [1.0, 1.0 - 1e-9]}, epochs=100)
     assert near.deviation == 0.0
     assert "separates the examples" in str(replace(near, bound=3.0))
+
+
+def test_certifying_leaves_the_learner_as_it_was():
+    learner = LinearLearner(classes=[0, 1])
+    for _ in range(3):
+        learner.learn({"a": 1.0}, 1)
+    assert not certify(learner, [{"a": 1.0}], [1]).hypothetical  # one example, three epochs
+    certify(learner, [{"a": 1.0, "b": 1.0}], [1])
+    assert learner.n_features == 1

@@ -45,6 +45,7 @@ def test_every_rule_has_its_theorem(rule):
     assert t.theorem_for(problem(rule, delta=0.5)) is with_delta
     assert t.theorem_for(problem(rule, delta=0.5, mean_of_pairs=True)) is with_delta
     assert t.theorem_for(problem(rule, delta=1e-200)) is None  # Δ² is 0
+    assert t.theorem_for(problem(rule, delta=1e-120)) is with_delta
     assert t.theorem_for(problem(rule, delta=0.5, margin=0.1)) is None
     assert t.theorem_for(problem(rule, delta=0.5, start_length=1.0)) is None
 
