@@ -214,3 +214,4 @@ def test_what_is_known_of_all_parts_is_put_together():
         assert (found.zero_rows, found.radius2, found.weighted, found.certified) == (2, 9.0, True, False)
         assert kept["u"].sums[0].sum() == 6
     assert collected([Margins({"u": np.ones(3)}, np.zeros(0), 1.0)], 0)[0].radius2 is None
+    assert collected([Margins({"u": np.ones(1)}, np.ones(1), 0.25)], 0)[0].radius2 == 0.25

@@ -124,10 +124,10 @@ def problem(rule="perceptron", **facts):
     return Problem(rule=rule, rounds=12, mistakes=4, updates=5, radius2=4.0, witnesses=witnesses, **facts)
 
 
-def made(p, margins, epochs=3, copies=1, hypothetical=False, **facts):
+def made(p, margins, epochs=3, copies=1, hypothetical=False, lengths2=(1.0, 1.0), **facts):
     theorem = theorem_for(p)
     found = Collected(None if theorem is None else theorem.weigh)
-    found.add(Margins({name: np.array(s) for name, s in margins.items()}, np.ones(2), 9.0, **facts))
+    found.add(Margins({name: np.array(s) for name, s in margins.items()}, np.array(lengths2), 9.0, **facts))
     return _certify_problem(p, found, epochs, copies, hypothetical)
 
 
@@ -179,6 +179,11 @@ def test_epochs_and_start_reach_the_theorem():
     assert math.isinf(delta.margin)
 
 
+def test_examples_of_length_zero_are_mistakes_of_their_own():
+    game = {"last": [1.0, 0.0]}
+    assert made(problem("pa"), game, epochs=5, lengths2=(1.0, 0.0)).bound == pytest.approx(4 + 5)
+
+
 def test_what_is_nearly_nothing_is_nothing():
     near = made(problem(), {"last": [1.0, 1.0 - 1e-9]}, epochs=100)
     assert near.deviation == 0.0
@@ -189,6 +194,8 @@ def test_certifying_leaves_the_learner_as_it_was():
     learner = LinearLearner(classes=[0, 1])
     for _ in range(3):
         learner.learn({"a": 1.0}, 1)
-    assert not certify(learner, [{"a": 1.0}], [1]).hypothetical  # one example, three epochs
+    certificate = certify(learner, [{"a": 1.0}], [1])
+    assert not certificate.hypothetical  # one example, three epochs
+    assert math.isnan(certificate.first_epoch_error)  # nobody said where the first ended
     certify(learner, [{"a": 1.0, "b": 1.0}], [1])
     assert learner.n_features == 1
