@@ -215,3 +215,17 @@ def test_what_is_known_of_all_parts_is_put_together():
         assert kept["u"].sums[0].sum() == 6
     assert collected([Margins({"u": np.ones(3)}, np.zeros(0), 1.0)], 0)[0].radius2 is None
     assert collected([Margins({"u": np.ones(1)}, np.ones(1), 0.25)], 0)[0].radius2 == 0.25
+
+
+def test_weights_count_where_they_differ_from_one():
+    for weight, differs in ((1.0, False), (2.0, True)):
+        part = Margins({"u": np.ones(2)}, np.ones(2), 1.0, np.full(2, weight))
+        assert collected([part], 0)[0].weighted is differs
+
+
+def test_many_margins_are_laid_in_bins_some_at_a_time(monkeypatch):
+    monkeypatch.setattr(collecting, "AT_ONCE", 4)
+    s = np.arange(-3.0, 8.0)
+    for parts in ([s], [s[:5], s[5:]], [s[:10], s[10:]]):
+        _, found = collected([Margins({"u": one}, one**0, 1.0) for one in parts], limit=5)
+        assert_same(found["u"], Bins.of(s).coarse())
