@@ -64,7 +64,7 @@ def reproduce(quick: bool = False) -> Paper:
                     print(" ", *table.rows[-1], flush=True)
     top = degrees[min(3, len(degrees) - 1)]
     first, end = found[top, 1], found[top, epochs[-1]]
-    better = [errors["voted"] <= errors["last"] for errors in found.values()]
+    better = [max(errors["voted"], errors["averaged"]) <= errors["last"] for errors in found.values()]
     apart = max(abs(errors["voted"] - errors["averaged"]) for (_, t), errors in found.items() if t >= 1)
     linear = {t: found[1, t] for t in epochs}
     claims = [
