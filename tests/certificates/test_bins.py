@@ -217,6 +217,15 @@ def test_what_is_known_of_all_parts_is_put_together():
     assert collected([Margins({"u": np.ones(1)}, np.ones(1), 0.25)], 0)[0].radius2 == 0.25
 
 
+def test_parts_without_witnesses_are_not_kept():
+    collection = Collection([None])
+    for _ in range(3):
+        collection.add([Margins({}, np.ones(10), 1.0, None)])
+    [found] = collection.finish()
+    assert found.radius2 == 1.0
+    assert not found._parts
+
+
 def test_weights_count_where_they_differ_from_one():
     for weight, differs in ((1.0, False), (2.0, True)):
         part = Margins({"u": np.ones(2)}, np.ones(2), 1.0, np.full(2, weight))

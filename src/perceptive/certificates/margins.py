@@ -50,7 +50,8 @@ class Collected:
         self.weighted |= part.weights is not None and bool((part.weights != 1).any())
         self.certified &= part.certified
         self._infinite |= {name for name, margins in part.margins.items() if not np.isfinite(margins).all()}
-        self._parts.append(part)
+        if part.margins:  # without witnesses there is nothing to lay in bins
+            self._parts.append(part)
         return sum(map(len, part.margins.values()))
 
     def fold(self) -> None:
