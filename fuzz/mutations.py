@@ -132,9 +132,10 @@ class Contents:
         if how <= 3:
             holder[key] = odd_value(rng)
         elif how <= 5 and isinstance(old, int | float) and not isinstance(old, bool):
+            less = max(-(2**99), min(old, 2**99))  # a double holds it
             with np.errstate(all="ignore"):
                 holder[key] = rng.choice(
-                    [old + 1, old - 1, -old, old * 2, float(old), old + 0.5, [old], str(old), old + 2**63]
+                    [old + 1, old - 1, -old, old * 2, float(less), less + 0.5, [old], str(old), old + 2**63]
                 )
         elif how <= 5 and isinstance(old, str):
             holder[key] = rng.choice([old + "x", old[:-1], old * 2, old.upper(), [old], old + "\n", old[::-1]])
