@@ -31,7 +31,7 @@ ROWS ?= 10000000
 # Processes start sooner where modules are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs sanitized sanitize traced races fuzz fuzzers fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
+.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -47,8 +47,8 @@ browser:
 
 # All that is compiled comes first, while packages are fetched; then what takes both cores runs alone, and what takes one beside another.
 test: $(CORE) ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
-	@$(MAKE) --no-print-directory -j3 lint browser sanitized traced fuzzers
-	$(BIN)/python -m pytest -n auto
+	@$(MAKE) --no-print-directory -j4 lint browser instrumented build/fuzz/mutate
+	$(BIN)/python -m pytest -n auto --dist worksteal
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory -j2 races fuzz-brief
 
@@ -95,15 +95,23 @@ PAPERS ?=
 papers: $(CORE) $(BENCH) $(TEST) ## tables and figures of the papers, into docs/papers (an hour); PAPERS= names some; needs PERCEPTIVE_DATA
 	cd benchmarks && $(abspath $(BIN))/python -m papers $(PAPERS)
 
-# $(call instrumented,races,RACES) makes build/races/site, a copy of the package around a core built with -DPERCEPTIVE_RACES=ON.
-define instrumented
+# $(call built,instrumented,INSTRUMENTED) builds with -DPERCEPTIVE_INSTRUMENTED=ON, in build/instrumented. $(call site,races,DIR) makes
+# build/races/site, a copy of the package around the core that was built in DIR.
+define built
 	@mkdir -p build
-	@CXX=g++ $(BIN)/cmake -S . -B build/$(1)/cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_$(2)=ON \
+	@CXX=g++ $(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_$(2)=ON \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > build/$(1).log 2>&1 \
-	    && $(BIN)/cmake --build build/$(1)/cmake >> build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
-	@rm -rf build/$(1)/site && mkdir -p build/$(1)/site && cp -Rp src/perceptive build/$(1)/site/
-	@rm -f build/$(1)/site/perceptive/_core*.so && cp build/$(1)/cmake/_core*.so build/$(1)/site/perceptive/
+	    && $(BIN)/cmake --build build/$(1) >> build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 endef
+define site
+	@rm -rf build/$(1)/site && mkdir -p build/$(1)/site && cp -Rp src/perceptive build/$(1)/site/
+	@rm -f build/$(1)/site/perceptive/_core*.so && cp $(2)/_core*.so build/$(1)/site/perceptive/
+endef
+
+instrumented: $(CORE)
+	$(call built,instrumented,INSTRUMENTED)
+	$(call site,sanitize,build/instrumented/sanitize)
+	$(call site,races,build/instrumented/races)
 
 # $(call with,races) has the base interpreter, $$base, run it without its own packages (-S) and with the venv's on PYTHONPATH: .pth files
 # are not read from there, so the editable install's finder never comes in.
@@ -118,18 +126,19 @@ endef
 COVERAGE := build/coverage
 coverage: $(CORE) $(TEST) ## lines of src and core that the tests run, and branches of src, into build/coverage.txt
 	@$(PIP) install coverage gcovr
-	$(call instrumented,coverage,COVERAGE)
+	$(call built,counted,COVERAGE)
+	$(call site,coverage,build/counted)
 	@export PYTHONPATH=$(abspath $(COVERAGE)/site) COVERAGE_PROCESS_START=$(abspath $(COVERAGE))/settings; \
 	export COVERAGE_RCFILE=$$COVERAGE_PROCESS_START; \
 	printf '[run]\nsource = perceptive\nbranch = true\nparallel = true\ndata_file = %s\n' $(abspath $(COVERAGE))/data > $$COVERAGE_RCFILE; \
 	printf '%s\n' 'import sys, coverage' \
 	    'sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"]' \
 	    'coverage.process_startup()' > $(COVERAGE)/site/sitecustomize.py; \
-	rm -f $(COVERAGE)/data*; find $(COVERAGE)/cmake -name '*.gcda' -delete; \
+	rm -f $(COVERAGE)/data*; find build/counted -name '*.gcda' -delete; \
 	$(BIN)/python -m pytest -p no:cacheprovider -q -n auto tests || true; \
 	$(BIN)/coverage combine -q; \
 	$(BIN)/coverage report > $(COVERAGE).txt; \
-	$(BIN)/gcovr --root core --object-directory $(COVERAGE)/cmake --print-summary >> $(COVERAGE).txt
+	$(BIN)/gcovr --root core --object-directory build/counted --print-summary >> $(COVERAGE).txt
 	@grep '^TOTAL\|^lines' $(COVERAGE).txt
 
 docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with its pictures
@@ -145,12 +154,9 @@ $(call with,sanitize); \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'
 endef
 
-sanitized: $(CORE)
-	$(call instrumented,sanitize,SANITIZE)
-
-sanitize: sanitized $(TEST) ## the tests marked core, against a core built with ASan and UBSan
+sanitize: instrumented $(TEST) ## the tests marked core, against a core built with ASan and UBSan
 	@$(SANITIZED); export PERCEPTIVE_INPUTS=2000; \
-	sanitized() { $$base -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -n auto -m "core and not slow and not once" \
+	sanitized() { $$base -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -n auto --dist worksteal -m "core and not slow and not once" \
 	    -k "not scikit_learn" --hypothesis-profile=brief -q "$$@"; }; \
 	PYTHONMALLOC=malloc sanitized $(filter $(STRINGS),$(CORE_TESTS)); \
 	sanitized $(filter-out tests/golden/% $(STRINGS),$(CORE_TESTS))
@@ -158,10 +164,7 @@ sanitize: sanitized $(TEST) ## the tests marked core, against a core built with 
 # The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
 # randomised (setarch -R): the runtime wants some of them for itself.
 SECONDS ?= 5
-traced: $(CORE)
-	$(call instrumented,races,RACES)
-
-races: traced $(TEST) ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
+races: instrumented $(TEST) ## SECONDS (5) of threads that predict, learn and save, against a core built with TSan
 	@$(call with,races); \
 	export OPENBLAS_NUM_THREADS=1; \
 	export TSAN_OPTIONS="halt_on_error=0 exitcode=66" PERCEPTIVE_STRESS=$(SECONDS); \
@@ -180,7 +183,7 @@ fuzz: $(addprefix build/fuzz/,$(FUZZERS)) ## the parsers on FUZZ_RUNS inputs eac
 
 RUNS ?= 100000
 SEED ?= 0
-fuzz-models: sanitized $(TEST) ## files of models, checkpoints and caches with RUNS changed inputs, by SEED, against the sanitized core
+fuzz-models: instrumented $(TEST) ## files of models, checkpoints and caches with RUNS changed inputs, by SEED, against the sanitized core
 	@$(SANITIZED); $$base -S fuzz/models.py --runs $(RUNS) --seed $(SEED)
 
 build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
@@ -190,18 +193,12 @@ build/fuzz/%: fuzz/%.cpp fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 # The same parsers in any compiler's sanitizers, fed by fuzz/mutate.cpp for a few seconds each: CI's share of the work.
 FUZZ_SECONDS ?= 3
 FUZZ_SEED ?= 1
-fuzzers: $(addprefix build/fuzz/brief-,$(FUZZERS))
+fuzz-brief: build/fuzz/mutate ## the parsers on mutated inputs for FUZZ_SECONDS each, without libFuzzer
+	@$< $(FUZZ_SECONDS) $(FUZZ_SEED) fuzz/corpus
 
-fuzz-brief: fuzzers ## the parsers on mutated inputs for FUZZ_SECONDS each, without libFuzzer
-	@for parser in $(FUZZERS); do build/fuzz/brief-$$parser $(FUZZ_SECONDS) $(FUZZ_SEED) fuzz/corpus/$$parser; done
-
-BRIEF := $(CXX) -std=c++17 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS -Icore
-build/fuzz/mutate.o: fuzz/mutate.cpp
+build/fuzz/mutate: $(wildcard fuzz/*.cpp) fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
 	@mkdir -p build/fuzz
-	$(BRIEF) -c $< -o $@
-
-build/fuzz/brief-%: fuzz/%.cpp build/fuzz/mutate.o fuzz/fuzz.hpp $(filter %.hpp,$(CORE_FILES))
-	$(BRIEF) $< build/fuzz/mutate.o -o $@
+	$(CXX) -std=c++17 -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS -Icore fuzz/mutate.cpp -o $@
 
 GAMES ?= 100000
 games: $(CORE) $(TEST) ## the chain and the bounds on GAMES (100000) random games: minutes

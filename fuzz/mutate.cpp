@@ -1,7 +1,7 @@
-// A fuzzer's main where there is no libFuzzer: `parser SECONDS SEED CORPUS` changes the corpus's inputs at random and
-// runs the parser on them. It follows no coverage; it is to notice, in seconds and with any compiler, that a parser
-// broke. Half of the inputs are long, up to 64 KiB: pieces of the corpus one behind the other, or one piece over and
-// over.
+// All fuzzers in one program, where there is no libFuzzer: `mutate SECONDS SEED CORPUS` changes the inputs of each
+// parser's corpus at random and runs the parser on them. It follows no coverage; it is to notice, in seconds and with
+// any compiler, that a parser broke. Half of the inputs are long, up to 64 KiB: pieces of the corpus one behind the
+// other, or one piece over and over.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -12,9 +12,31 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size);
+#define LLVMFuzzerTestOneInput fuzz_columns
+#include "columns.cpp"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_csv
+#include "csv.cpp"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_json
+#include "json.cpp"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_svmlight
+#include "svmlight.cpp"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_text
+#include "text.cpp"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_trees
+#include "trees.cpp"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_vw
+#include "vw.cpp"
+#undef LLVMFuzzerTestOneInput
+
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 extern "C" const char* __asan_default_options() { return "handle_abort=1"; }  // a broken demand is a finding too
 
@@ -73,7 +95,7 @@ class Mutator {
     std::mt19937 random_;
 };
 
-std::vector<std::string> read_corpus(const char* folder) {
+std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());  // so that a seed means the same everywhere
@@ -85,23 +107,32 @@ std::vector<std::string> read_corpus(const char* folder) {
     return corpus;
 }
 
-void run(const std::string& bytes) {
+using Parser = int (*)(const unsigned char* data, std::size_t size);
+
+void run(Parser parser, const std::string& bytes) {
     input = bytes;
     const std::vector<unsigned char> apart(bytes.begin(), bytes.end());  // so that reading past the end is seen
-    LLVMFuzzerTestOneInput(apart.data(), apart.size());
+    parser(apart.data(), apart.size());
 }
+
+const std::pair<const char*, Parser> PARSERS[] = {
+    {"columns", fuzz_columns}, {"csv", fuzz_csv},     {"json", fuzz_json}, {"svmlight", fuzz_svmlight},
+    {"text", fuzz_text},       {"trees", fuzz_trees}, {"vw", fuzz_vw},
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc != 4) return std::fprintf(stderr, "usage: %s CPU-SECONDS SEED CORPUS\n", argv[0]), 2;
-    failed_name = std::string(argv[0]) + "-failed";
     __sanitizer_set_death_callback(keep_input);
-    const auto end = static_cast<std::clock_t>(std::atof(argv[1]) * CLOCKS_PER_SEC);
-    const std::vector<std::string> corpus = read_corpus(argv[3]);
-    for (const std::string& kept : corpus) run(kept);
-    Mutator mutator(corpus, static_cast<unsigned>(std::atoi(argv[2])));
-    long tried = 0;
-    for (; std::clock() < end; ++tried) run(mutator.next());
-    std::printf("%s: %ld inputs, no finding\n", argv[0], tried);
+    for (const auto& [name, parser] : PARSERS) {
+        failed_name = std::string(argv[0]) + "-" + name + "-failed";
+        const auto end = std::clock() + static_cast<std::clock_t>(std::atof(argv[1]) * CLOCKS_PER_SEC);
+        const std::vector<std::string> corpus = read_corpus(std::filesystem::path(argv[3]) / name);
+        for (const std::string& kept : corpus) run(parser, kept);
+        Mutator mutator(corpus, static_cast<unsigned>(std::atoi(argv[2])));
+        long tried = 0;
+        for (; std::clock() < end; ++tried) run(parser, mutator.next());
+        std::printf("%s: %ld inputs, no finding\n", name, tried);
+    }
 }

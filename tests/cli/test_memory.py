@@ -58,9 +58,9 @@ def memory_of(folder, format, n, *options, wide=""):
 
 
 def hold_flat(folder, format, few, many, *options, wide="", slack=1.1):
-    """The most that few rows take, however the threads happen to run and blocks fill a window, is what many take."""
-    most = max(memory_of(folder, format, n, *options, wide=wide) for n in few)
-    assert memory_of(folder, format, many, *options, wide=wide) <= slack * most
+    """Many rows take what few take at most, however the threads happen to run and blocks fill a window."""
+    of_many = memory_of(folder, format, many, *options, wide=wide)
+    assert any(of_many <= slack * memory_of(folder, format, n, *options, wide=wide) for n in few)
 
 
 @pytest.mark.slow

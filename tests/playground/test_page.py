@@ -326,9 +326,9 @@ class TestSpeed:
         assert len(times) >= 10
         return statistics.median(times)
 
-    def least(self, play):
-        """Of three tries: others who use the machine only make it longer."""
-        return min(self.median(play()) for _ in range(3))
+    def is_smooth(self, play):
+        """In one of three tries: others who use the machine only make it longer."""
+        return any(self.median(play()) <= 8 for _ in range(3))
 
     def test_frames_of_the_stream(self, opened):
         def play():
@@ -341,7 +341,7 @@ class TestSpeed:
                 page.keyboard.press("ArrowUp" if i % 2 else "ArrowLeft")
             return page
 
-        assert self.least(play) <= 8
+        assert self.is_smooth(play)
 
     def test_frames_of_kernels(self, opened):
         def play():
@@ -349,7 +349,7 @@ class TestSpeed:
             until(page, "document.querySelector('.score').textContent.includes('epochs')")
             return page
 
-        assert self.least(play) <= 8
+        assert self.is_smooth(play)
 
     def test_first_paint(self, opened):
         page = opened()
