@@ -253,7 +253,9 @@ $(CORE): | $(READY)
 	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/perceptive/_core.pyi" src/perceptive/
 	@touch $@
 
+# Not as '.[$*]': what is only to be had as sources is built in an environment of its own, as this package is not.
 $(VENV)/.with-%-$(HASH): | $(CORE)
 	@echo "installing what $* needs …"
-	@$(PIP) install --no-build-isolation -e '.[$*]'
+	@$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")' > $(VENV)/$*.txt
+	@$(PIP) install -r $(VENV)/$*.txt
 	@touch $@
