@@ -12,18 +12,20 @@ from perceptive.data.rows import squared_lengths
 from perceptive.parameters import LinearParameters
 
 
-def typical_length(lengths2: NDArray[np.float64]) -> float:
-    """The root mean square of lengths, given squared; 1 where all are 0.
+def add_lengths(before: tuple[float, int], lengths2: NDArray[np.float64]) -> tuple[float, int]:
+    """Σ‖x‖² and the number of rows, with those before: one after the other, so that all machines have the same bits."""
+    return float(np.cumsum(np.concatenate([[before[0]], lengths2]))[-1]), before[1] + len(lengths2)
+
+
+def typical_length(total: float, n: int) -> float:
+    """The root mean square of n lengths, whose squares have this sum; 1 where all are 0.
 
     Examples
     --------
-    >>> typical_length(np.array([25.0, 1.0]))
+    >>> typical_length(25.0 + 1.0, 2)
     3.605551275463989
     """
-    if not lengths2.any():
-        return 1.0
-    total = np.cumsum(lengths2)[-1]  # one after the other: the same bits on all machines
-    return float(np.sqrt(total / len(lengths2)))
+    return float(np.sqrt(total / n)) if total else 1.0
 
 
 def frozen(
@@ -37,7 +39,7 @@ def frozen(
     if p.bias != "auto":
         return p
     lengths2 = squared_lengths(rows, p.normalize)[:1] if first else lengths_counted(rows, weights, p.normalize)
-    return replace(p, bias=typical_length(lengths2))
+    return replace(p, bias=typical_length(*add_lengths((0.0, 0), lengths2)))
 
 
 def lengths_counted(rows: _core.Rows, weights: NDArray[np.float64] | None, normalize: bool) -> NDArray[np.float64]:

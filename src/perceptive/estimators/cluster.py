@@ -13,7 +13,7 @@ from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.training.class_weights import balanced, check_class_weight
-from perceptive.training.loop import History, Run, Source, train
+from perceptive.training.loop import History, Run, train
 
 REFUSED = {"validation_fraction": 0.0, "probability": False, "certify": False, "warm_start": False}
 
@@ -38,10 +38,10 @@ def fit_rows(
     if isinstance(weights, str):
         weights = balanced(source.counts())
     learner = LinearLearner(classes=source.classes, fixed=False, **parameters)
-    dataset = source.begin(learner, None if weights is None else {c: weights.get(c, 1.0) for c in source.classes})
+    source.begin(learner, None if weights is None else {c: weights.get(c, 1.0) for c in source.classes})
     width = source.facts[0].width
     known = {} if width is None else {"n_features_in_": width}
-    _train(estimator, learner, training, source, dataset, classes_=np.array(source.classes), **known)
+    _train(estimator, learner, training, source, classes_=np.array(source.classes), **known)
 
 
 def fit_sentences(
@@ -62,8 +62,8 @@ def fit_sentences(
     source = ClusterSentences.of_bags(cluster, X, y, sample_weight, shards)
     parameters, training = settle([source.first], source.y)
     learner = SequenceLearner(**parameters)
-    dataset = source.begin(learner, np.ones(len(source.y), bool), whole=True)
-    _train(estimator, learner, training, source, dataset)
+    source.begin(learner, np.ones(len(source.y), bool), whole=True)
+    _train(estimator, learner, training, source)
 
 
 def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any, fit_tagger: Callable[[], Any]) -> Any:
@@ -79,7 +79,7 @@ def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any, fit_tagger
     check_ranker(learner, training.shards)
     tagger = fit_tagger()
     source = ClusterLists(ClusterSentences.of_bags(cluster, X, y, None, training.shards), learner)
-    _train(ranker, learner.ranker, training, source, source.dataset, n_features_in_=learner.ranker.n_features)
+    _train(ranker, learner.ranker, training, source, n_features_in_=learner.ranker.n_features)
     return tagger
 
 
@@ -102,12 +102,8 @@ def _cluster_for(estimator: Any, shards: int) -> Any:
     return Cluster(present_client())
 
 
-def _train(
-    estimator: Any, learner: Any, training: TrainingParameters, source: Source, dataset: Any, **known: Any
-) -> None:
+def _train(estimator: Any, learner: Any, training: TrainingParameters, source: Any, **known: Any) -> None:
     """Let a learner play what the workers have, and have it from then on; also what Ctrl-C breaks off."""
-    from perceptive.training.dask import release
-
     history = History()
 
     def keep() -> None:
@@ -115,10 +111,10 @@ def _train(
         estimator._take(learner, history, **known)
 
     try:
-        train(Run.of(learner, training, history), source, player=dataset.play_block)
+        train(Run.of(learner, training, history), source, player=source.dataset.play_block)
         keep()
     except KeyboardInterrupt:
         keep()
         raise
     finally:
-        release(dataset)
+        source.close()

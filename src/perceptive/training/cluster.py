@@ -141,6 +141,31 @@ class Cluster:
         )
 
 
+class Futures:
+    """Futures of a cluster; those that it has lost are asked for again.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    submit : callable
+        ``submit(client)`` gives the futures.
+    """
+
+    def __init__(self, cluster: Cluster, submit: Callable[[Any], Any]) -> None:
+        self._cluster, self._submit = cluster, submit
+        self._known: tuple[int, Any] | None = None  # the generation of the cluster that knows them, and what it knows
+
+    def of(self, client: Any) -> Any:
+        """The futures, the same ones until they are lost or forgotten."""
+        if self._known is None or self._known[0] != self._cluster.generation:
+            self._known = self._cluster.generation, self._submit(client)
+        return self._known[1]
+
+    def forget(self) -> None:
+        """Let the cluster forget them: others know how to make them again."""
+        self._known = None
+
+
 def present_client() -> Any:
     """The Dask client of this process; raises where there is none."""
     import distributed

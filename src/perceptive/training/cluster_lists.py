@@ -7,7 +7,6 @@ their candidates. Each tagger learns from nearly all sentences, so a worker must
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,9 +17,9 @@ from perceptive.data.dataset import Dataset, Order
 from perceptive.errors import ParameterError
 from perceptive.learners.candidates import NOTHING_TOLD, Candidate, CandidateLists, best_of, grades_of, oracle_of
 from perceptive.learners.reranking import RerankingLearner, new_like, ranked_dataset
+from perceptive.training.cluster import Futures
 from perceptive.training.cluster_sentences import ClusterSentences, Part
-from perceptive.training.dask import ClusterDataset, Shard, release, same
-from perceptive.training.loop import Run
+from perceptive.training.dask import ClusterDataset, Shard, ShardSource, same
 from perceptive.training.mixing import check_mixing
 
 Proposed = list[list[Candidate]]  # for each sentence of a fold
@@ -59,14 +58,12 @@ class ListShard(Shard):
     lists: CandidateLists
 
     def made(self, learner: Any) -> Dataset:
-        """As rows of the ranker."""
         return ranked_dataset(learner, self.lists, grow=False)
 
 
 def make_shard(
     parts: list[Part], learner: RerankingLearner, folds: list[Proposed], numbers: Order, in_segments: bool
 ) -> ListShard:
-    """The lists of some sentences."""
     X, y = _joined(parts)
     chosen = numbers.tolist()
     proposed = [folds[i % learner.folds][i // learner.folds] for i in chosen]
@@ -85,7 +82,7 @@ def check_ranker(learner: RerankingLearner, shards: int) -> None:
         raise ParameterError("a ranker on a cluster hashes the features of candidates; give it {}", "bits")
 
 
-class ClusterLists:
+class ClusterLists(ShardSource):
     """Candidates of sentences on a cluster, as a source.
 
     Parameters
@@ -95,16 +92,17 @@ class ClusterLists:
         With a linear ranker that hashes its features.
     """
 
+    dataset: ClusterDataset
+
     def __init__(self, sentences: ClusterSentences, learner: RerankingLearner) -> None:
         check_ranker(learner, sentences.shards)
         learner.check_folds(sentences.y)
         new_like(learner.tagger).meet_elsewhere(sentences.first, sentences.y, whole=True)  # tells of odd labels
         self.cluster, self._sentences, self._learner = sentences.cluster, sentences, learner
-        self._in_segments = in_segments = learner.in_segments(sentences.y)
-        self._known: tuple[int, tuple[list[Any], Any, list[Any]]] | None = None
+        in_segments, tasks = learner.in_segments(sentences.y), Futures(self.cluster, self._folds)
 
         def ask(client: Any) -> list[Any]:
-            parts, sent, folds = self._folds(client)
+            parts, sent, folds = tasks.of(client)
             return [
                 client.submit(told_of, parts, sent, proposed, fold, in_segments, pure=False)
                 for fold, proposed in enumerate(folds)
@@ -123,32 +121,14 @@ class ClusterLists:
         deal = [self.telling[i :: sentences.shards] for i in range(sentences.shards)]
 
         def load(client: Any) -> list[Any]:
-            parts, sent, folds = self._folds(client)
-            self._known = None  # the shards know how to make them again
+            parts, sent, folds = tasks.of(client)
+            tasks.forget()
             return [client.submit(make_shard, parts, sent, folds, numbers, in_segments, pure=False) for numbers in deal]
 
         self.dataset = ClusterDataset(learner.ranker, self.cluster, load, list(map(len, deal)))
 
     def _folds(self, client: Any) -> tuple[list[Any], Any, list[Any]]:
-        """Sentences, the learner, and what each fold was proposed, as tasks; the same until the shards have them."""
-        if self._known is None or self._known[0] != self.cluster.generation:
-            parts, sent = self._sentences.parts(client), client.submit(same, self._learner, pure=False)
-            folds = [
-                client.submit(propose, parts, sent, fold, pure=False, retries=3) for fold in range(self._learner.folds)
-            ]
-            self._known = self.cluster.generation, (parts, sent, folds)
-        return self._known[1]
-
-    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """All shards."""
-        self.dataset.revisited = run.epoch > 0
-        if run.block == 0:
-            yield self.dataset, np.empty(0, np.int64)
-
-    def score(self, learner: Any) -> float | None:
-        """Nothing is held out."""
-        return None
-
-    def close(self) -> None:
-        """Let the workers forget the shards."""
-        release(self.dataset)
+        """Sentences, the learner, and what each fold was proposed, as tasks."""
+        parts, sent = self._sentences.parts.of(client), client.submit(same, self._learner, pure=False)
+        folds = range(self._learner.folds)
+        return parts, sent, [client.submit(propose, parts, sent, fold, pure=False, retries=3) for fold in folds]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.constant_feature import lengths_counted
-from perceptive.data.dataset import Dataset, Order
+from perceptive.data.constant_feature import add_lengths, lengths_counted, typical_length
+from perceptive.data.dataset import Dataset
 from perceptive.data.labelled_rows import LabelledRows
 from perceptive.data.labels import Labels
 from perceptive.data.rows import as_rows, is_dicts
@@ -18,8 +18,7 @@ from perceptive.errors import ParameterError
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
 from perceptive.training.cluster import Cluster
-from perceptive.training.dask import ClusterDataset, Shard, dealt
-from perceptive.training.loop import Run
+from perceptive.training.dask import ClusterDataset, Shard, ShardSource, dealt, partitions, shards_of
 
 
 class Part(NamedTuple):
@@ -58,7 +57,6 @@ def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
 
 
 def facts_of(part: Part) -> Facts:
-    """What must be known of a partition."""
     values, counts = np.unique(part.y, return_counts=True)
     dicts = isinstance(part.X, list)
     names = list(dict.fromkeys(name for x in part.X for name in x)) if dicts else []
@@ -67,17 +65,15 @@ def facts_of(part: Part) -> Facts:
     return Facts(len(part.y), values.tolist(), counts.tolist(), width, names, kind, weighed)
 
 
-def add_lengths(before: tuple[float, int], part: Part, hasher: Any, normalize: bool) -> tuple[float, int]:
-    """Σ‖x‖² and the number of rows so far, one row after the other: the same bits as in one process."""
+def add_part(before: tuple[float, int], part: Part, hasher: Any, normalize: bool) -> tuple[float, int]:
+    """Σ‖x‖² and the number of rows so far."""
     if not len(part.y):
         return before
     names = hasher or (Vocabulary() if is_dicts(part.X) else None)
-    lengths2 = lengths_counted(as_rows(part.X, names, grow=True), part.weights, normalize)
-    return float(np.cumsum(np.concatenate([[before[0]], lengths2]))[-1]), before[1] + len(lengths2)
+    return add_lengths(before, lengths_counted(as_rows(part.X, names, grow=True), part.weights, normalize))
 
 
 def take_part(part: Part, rows: NDArray[np.int64]) -> Part | None:
-    """Some rows of a partition."""
     if not len(rows):
         return None
     X = [part.X[i] for i in rows] if isinstance(part.X, list) else part.X[rows]
@@ -93,7 +89,6 @@ class RowShard(Shard):
     weights: NDArray[np.float64] | None
 
     def made(self, learner: Any) -> Dataset:
-        """As arrays."""
         dataset: LabelledRows = learner.dataset(self.X, self.y, self.weights, grow=False)
         dataset.weights = self.weights  # also where all are 1, since those of other shards are not
         return dataset
@@ -122,7 +117,7 @@ def make_shard(
     return RowShard(X, Labels(classes, np.array([index[label] for label in y], np.int64)), weights)
 
 
-class ClusterRows:
+class ClusterRows(ShardSource):
     """Rows with labels on a cluster, as a source.
 
     Parameters
@@ -140,27 +135,17 @@ class ClusterRows:
         self.cluster, self.shards = cluster, shards
         if getattr(X, "ndim", 1) == 2 and hasattr(X, "rechunk") and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        for name, part in (("y", y), ("sample_weight", weights)):
-            if part is not None and not hasattr(part, "to_delayed"):
-                raise TypeError(f"X is on the cluster, and {name} is not; give it in the same partitions as X")
-        columns = [np.ravel(part.to_delayed()).tolist() for part in (X, y, weights) if part is not None]
-        if len({len(column) for column in columns}) > 1:
-            counts = " and ".join(str(len(column)) for column in columns)
-            raise ValueError(f"X, y and sample_weight have {counts} partitions; give all in the same")
-        self._delayed = [(*parts, None)[:3] for parts in zip(*columns, strict=True)]
+        self._partitions = partitions(X, y, weights)
         self.facts: list[Facts] = cluster.ask(
             lambda client: [client.submit(facts_of, part, pure=False) for part in self._parts(client)]
         )
         self.classes = np.unique(np.concatenate([np.array(one.labels) for one in self.facts])).tolist()
-        self.dataset: ClusterDataset | None = None
 
     @property
     def examples(self) -> int:
-        """In all partitions."""
         return sum(one.examples for one in self.facts)
 
     def counts(self) -> dict[Any, int]:
-        """How many examples each class has."""
         found = dict.fromkeys(self.classes, 0)
         for one in self.facts:
             for label, n in zip(one.labels, one.counts, strict=True):
@@ -168,11 +153,8 @@ class ClusterRows:
         return found
 
     def _parts(self, client: Any) -> list[Any]:
-        made = []
-        for number, parts in enumerate(self._delayed):
-            known = [None if part is None else client.compute(part) for part in parts]
-            made.append(client.submit(part_of, *known, number, pure=False))
-        return made
+        known = enumerate(self._partitions(client))
+        return [client.submit(part_of, *parts, number, pure=False) for number, parts in known]
 
     def begin(self, learner: LinearLearner, class_weight: dict[Any, float] | None = None) -> ClusterDataset:
         """Let a learner meet all that there is; returns what it plays."""
@@ -180,7 +162,7 @@ class ClusterRows:
             raise ParameterError(f"{{}} are more than there are examples: {self.examples}", "shards")
         if learner.parameters.bias == "auto":
             total, n = self.cluster.ask(self._lengths(learner))
-            learner.parameters = replace(learner.parameters, bias=float(np.sqrt(total / n)) if total else 1.0)
+            learner.parameters = replace(learner.parameters, bias=typical_length(total, n))
         names = list(dict.fromkeys(name for one in self.facts for name in one.names))
         widths = {one.width for one in self.facts if one.examples}
         if len(widths) > 1:
@@ -195,13 +177,8 @@ class ClusterRows:
         weighed = any(one.weighed for one in self.facts)
 
         def load(client: Any) -> list[Any]:
-            parts, made = self._parts(client), []
-            for mine in rows:
-                some = [
-                    client.submit(take_part, part, which, pure=False) for part, which in zip(parts, mine, strict=True)
-                ]
-                made.append(client.submit(make_shard, some, self.classes, class_weight, weighed, pure=False))
-            return made
+            parts = ((part,) for part in self._parts(client))
+            return shards_of(client, parts, rows, take_part, make_shard, self.classes, class_weight, weighed)
 
         self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in rows])
         return self.dataset
@@ -212,16 +189,7 @@ class ClusterRows:
         def ask(client: Any) -> Any:
             total: Any = (0.0, 0)
             for part in self._parts(client):
-                total = client.submit(add_lengths, total, part, hasher, normalize, pure=False)
+                total = client.submit(add_part, total, part, hasher, normalize, pure=False)
             return total
 
         return ask
-
-    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """All shards."""
-        if run.block == 0:
-            yield self.dataset, np.empty(0, np.int64)
-
-    def score(self, learner: Any) -> float | None:
-        """Nothing is held out."""
-        return None

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.dataset import Dataset, Order
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.data.sentences import SentenceDataset, paired
@@ -30,20 +29,21 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.state import Arrays
 from perceptive.streams.columns import Columns
 from perceptive.streams.sentence import Place
-from perceptive.training.cluster import Cluster
+from perceptive.training.cluster import Cluster, Futures
 from perceptive.training.dask import (
     ClusterDataset,
     Shard,
+    ShardSource,
     Weights,
     check_version,
     dealt,
     learner_of,
-    release,
+    partitions,
     send,
+    shards_of,
     tree,
     weights_of,
 )
-from perceptive.training.loop import Run
 
 Numbers = NDArray[np.int64]
 Tally = dict[str, tuple[NDArray[np.uint64], Numbers]]  # of each kind of features: keys, and how often each is seen
@@ -101,7 +101,6 @@ class Facts(NamedTuple):
 
 
 def read_part(asked: str, files: SentenceFiles, path: str) -> Part:
-    """Read one file."""
     check_version(asked)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -136,7 +135,7 @@ def facts_of(part: Part) -> Facts:
     return Facts(labels, which, lengths, X[0], width, part.weights, part.places, part.columns, part.remarks)
 
 
-def take_part(part: Part, rows: Numbers, mended: dict[int, list[Any]], weighed: bool = False) -> Part:
+def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Numbers) -> Part:
     """Some sentences of a part, with the labels that were mended, and with weights where they say something."""
     some = rows.tolist()
     weights = part.weights[rows] if weighed and part.weights is not None else None
@@ -148,7 +147,7 @@ def take_part(part: Part, rows: Numbers, mended: dict[int, list[Any]], weighed: 
 
 def strings_of(part: Part, weights: Weights, rows: Numbers) -> Arrays | None:
     """The strings of some sentences of a part, in the order in which they are met."""
-    some = take_part(part, rows, {})
+    some = take_part(part, {}, False, rows)
     learner = learner_of(weights)
     with some.placed():
         return learner.strings_of(some.X) if some.X else None
@@ -198,7 +197,6 @@ def add_up(keys: NDArray[np.uint64], counts: Numbers) -> tuple[NDArray[np.uint64
 
 
 def add_tallies(mine: Tally, other: Tally) -> Tally:
-    """Two together."""
     both = {name: zip(mine[name], other[name], strict=True) for name in mine}
     return {name: add_up(*[np.concatenate(pair) for pair in pairs]) for name, pairs in both.items()}
 
@@ -211,7 +209,7 @@ def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedSh
 # ---------------------------------------------------------------- the source
 
 
-class ClusterSentences:
+class ClusterSentences(ShardSource):
     """Sentences on a cluster, as a source.
 
     Parameters
@@ -223,10 +221,9 @@ class ClusterSentences:
     """
 
     def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
-        self.cluster, self._read, self.shards = cluster, parts, shards
-        self._known: tuple[int, list[Any]] | None = None  # the generation of the cluster that knows the parts
+        self.cluster, self.shards, self.parts = cluster, shards, Futures(cluster, parts)
         self.facts: list[Facts] = cluster.ask(
-            lambda client: [client.submit(facts_of, part, pure=False) for part in self.parts(client)]
+            lambda client: [client.submit(facts_of, part, pure=False) for part in self.parts.of(client)]
         )
         given = [one for one in self.facts if len(one.lengths)]
         if not given:
@@ -242,14 +239,7 @@ class ClusterSentences:
         self.places = [place for one in self.facts for place in one.places]
         for remark in (remark for one in self.facts for remark in one.remarks):
             warnings.warn(remark, stacklevel=2)
-        self.dataset: ClusterDataset | None = None
         self.scored: Callable[[], float] | None = None  # the score on what is held out
-
-    def parts(self, client: Any) -> list[Any]:
-        """The parts, as tasks; the same ones until the shards have them."""
-        if self._known is None or self._known[0] != self.cluster.generation:
-            self._known = self.cluster.generation, self._read(client)
-        return self._known[1]
 
     @classmethod
     def of_files(cls, cluster: Cluster, files: SentenceFiles, paths: Sequence[str], shards: int) -> ClusterSentences:
@@ -264,21 +254,10 @@ class ClusterSentences:
     @classmethod
     def of_bags(cls, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> ClusterSentences:
         """Of bags of sentences and labels, or (without y) of pairs of these; weights are an array."""
-        for name, given in (("y", y), ("sample_weight", weights)):
-            if given is not None and not hasattr(given, "to_delayed"):
-                raise TypeError(f"X is on the cluster, and {name} is not; give it in the same partitions as X")
-        columns = [None if one is None else np.ravel(one.to_delayed()).tolist() for one in (X, y, weights)]
-        counts = [len(column) for column in columns if column is not None]
-        if len(set(counts)) > 1:
-            said = " and ".join(map(str, counts))
-            raise ValueError(f"X, y and sample_weight have {said} partitions; give all in the same")
+        known = partitions(X, y, weights)
 
         def parts(client: Any) -> list[Any]:
-            known = [[None] * counts[0] if one is None else client.compute(one) for one in columns]
-            return [
-                client.submit(partition, *each, number, pure=False)
-                for number, each in enumerate(zip(*known, strict=True))
-            ]
+            return [client.submit(partition, *each, number, pure=False) for number, each in enumerate(known(client))]
 
         return cls(cluster, parts, shards)
 
@@ -289,8 +268,8 @@ class ClusterSentences:
         rows = self._rows(held)
         found = self.cluster.ask(
             lambda client: [
-                client.submit(take_part, part, mine, {}, pure=False)
-                for part, mine in zip(self.parts(client), rows, strict=True)
+                client.submit(take_part, part, {}, False, mine, pure=False)
+                for part, mine in zip(self.parts.of(client), rows, strict=True)
             ]
         )
         return [x for part in found for x in part.X], [labels for part in found for labels in part.y]
@@ -327,19 +306,9 @@ class ClusterSentences:
         min_count, weighed = learner.parameters.min_count if whole else 1, self._weighed(learner.parameters.rule)
 
         def load(client: Any) -> list[Any]:
-            parts = self.parts(client)
-            made = [
-                client.submit(
-                    make_shard,
-                    [
-                        client.submit(take_part, part, some, changed, weighed, pure=False)
-                        for part, some, changed in zip(parts, mine, of_part, strict=True)
-                    ],
-                    pure=False,
-                )
-                for mine in deal
-            ]
-            self._known = None  # the shards know how to make them again
+            parts = [(part, changed, weighed) for part, changed in zip(self.parts.of(client), of_part, strict=True)]
+            made = shards_of(client, parts, deal, take_part, make_shard)
+            self.parts.forget()
             if min_count == 1:
                 return made
             counted = tree(client, weights_of(learner), tally, [(shard,) for shard in made], add_tallies)[-1]
@@ -356,7 +325,7 @@ class ClusterSentences:
             travelling = send(client, weights)
             return [
                 client.submit(strings_of, part, travelling, mine, pure=False)
-                for part, mine in zip(self.parts(client), rows, strict=True)
+                for part, mine in zip(self.parts.of(client), rows, strict=True)
             ]
 
         for strings in self.cluster.ask(ask):
@@ -375,17 +344,5 @@ class ClusterSentences:
         ends = np.cumsum([len(one.lengths) for one in self.facts])[:-1]
         return [np.flatnonzero(some) for some in np.split(chosen, ends)]
 
-    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """All shards."""
-        assert self.dataset is not None
-        self.dataset.revisited = run.epoch > 0
-        if run.block == 0:
-            yield self.dataset, np.empty(0, np.int64)
-
     def score(self, learner: Any) -> float | None:
-        """The score on the held-out part."""
         return None if self.scored is None else self.scored()
-
-    def close(self) -> None:
-        """Let the workers forget the shards."""
-        release(self.dataset)

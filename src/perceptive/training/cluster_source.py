@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.constant_feature import lengths_counted
+from perceptive.data.constant_feature import add_lengths, lengths_counted, typical_length
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import Labels
 from perceptive.streams import Stream
 from perceptive.streams.parsing import Log
-from perceptive.training.answers import check_answers
-from perceptive.training.blocks import Blocks, Read
-from perceptive.training.cluster import Cluster
-from perceptive.training.dask import ClusterDataset, Shard, check_version, dealt, release
+from perceptive.training.blocks import Blocks, Read, check_answers
+from perceptive.training.cluster import Cluster, Futures
+from perceptive.training.dask import ClusterDataset, Shard, ShardSource, check_version, dealt, shards_of
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import Run
 from perceptive.training.source import FileSource
@@ -81,7 +80,6 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
 
 
 def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
-    """What must be known of a file."""
     block = parsed.taught
     n, held = (0 if part is None else len(part) for part in (block, parsed.held))
     seen = parsed.unanswered, parsed.skipped, parsed.columns, parsed.names
@@ -98,21 +96,18 @@ def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
 
 
 def held_part(parsed: Parsed) -> Any:
-    """What is held out of a file."""
     return parsed.held
 
 
-def add_lengths(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bool) -> tuple[float, int]:
-    """Σ‖x‖² and the number of rows so far, one row after the other: the same bits as in one process."""
+def add_file(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bool) -> tuple[float, int]:
+    """Σ‖x‖² and the number of rows so far."""
     if parsed.taught is None:
         return before
     rows, _, weights = kind.weighted(kind.ready(parsed.taught, None))
-    lengths2 = lengths_counted(rows, weights, normalize)
-    return float(np.cumsum(np.concatenate([[before[0]], lengths2]))[-1]), before[1] + len(lengths2)
+    return add_lengths(before, lengths_counted(rows, weights, normalize))
 
 
 def take_part(parsed: Parsed, rows: NDArray[np.int64]) -> Any:
-    """Some examples of a file."""
     return None if parsed.taught is None or not len(rows) else parsed.taught.take(rows)
 
 
@@ -125,16 +120,14 @@ class FileShard(Shard):
     width: int | None
 
     def made(self, learner: Any) -> Dataset:
-        """As blocks of files are."""
         return self.kind.dataset(learner, self.kind.ready(self.block, self.width), grow=False)  # type: ignore[no-any-return]
 
 
 def make_shard(parts: list[Any], kind: Any, width: int | None, dtype: Any) -> FileShard:
-    """A shard of parts of files."""
     return FileShard(kind, kind.join([part for part in parts if part is not None], dtype), width)
 
 
-class ClusterSource:
+class ClusterSource(ShardSource):
     """Files on a cluster, as a `FileSource` is in one process.
 
     Parameters
@@ -159,10 +152,9 @@ class ClusterSource:
         self.labels: list[Any] | None = None
         self.split: Any = _Counted([], self)
         self.done = 0.0
-        self.dataset: ClusterDataset | None = None
         self._facts: list[Facts] = []
         self._held: list[Any] = []
-        self._files: tuple[int, list[Any]] | None = None  # the generation of the cluster that knows them
+        self._files = Futures(cluster, self._parsed)
 
     # ------------------------------------------------------------ what there is
 
@@ -173,7 +165,7 @@ class ClusterSource:
         met = self.stream.format.bits is not None
 
         def ask(client: Any) -> list[Any]:
-            return [client.submit(facts_of, file, self.kind, met, pure=False) for file in self._parsed(client)]
+            return [client.submit(facts_of, file, self.kind, met, pure=False) for file in self._files.of(client)]
 
         self._facts = self.cluster.ask(ask, report)
         values = dict.fromkeys(label for facts in self._facts for label in facts.labels.values)
@@ -189,26 +181,17 @@ class ClusterSource:
         if self.fraction:
             self.split.holdout.check(self.kind.unit)
             self._held = self.cluster.ask(
-                lambda client: [client.submit(held_part, file, pure=False) for file in self._parsed(client)]
+                lambda client: [client.submit(held_part, file, pure=False) for file in self._files.of(client)]
             )
 
     def _parsed(self, client: Any) -> list[Any]:
-        """The files, as tasks; the same ones until the shards have them."""
-        if self._files is None or self._files[0] != self.cluster.generation:
-            plain = replace(self.stream, threads=1, known_idf=self.stream.idf, log=Log())
-            how = self.kind, (self.fraction, self.seed)
-            self._files = (
-                self.cluster.generation,
-                [
-                    client.submit(parse_file, version("perceptive"), replace(plain, files=(path,)), *how, pure=False)
-                    for path in self.stream.files
-                ],
-            )
-        return self._files[1]
+        """The files, as tasks."""
+        plain, asked = replace(self.stream, threads=1, known_idf=self.stream.idf, log=Log()), version("perceptive")
+        files, how = [replace(plain, files=(path,)) for path in self.stream.files], (self.fraction, self.seed)
+        return [client.submit(parse_file, asked, file, self.kind, how, pure=False) for file in files]
 
     @property
     def skipped(self) -> int:
-        """Broken lines that were left out."""
         return sum(facts.skipped for facts in self._facts)
 
     def all_labels(self) -> Iterator[Labels]:
@@ -224,8 +207,7 @@ class ClusterSource:
         """Let a learner meet all that the files hold; returns what it plays."""
         if getattr(learner.parameters, "bias", 0.0) == "auto":
             total, n = self.cluster.ask(self._lengths(learner.parameters.normalize))
-            bias = float(np.sqrt(total / n)) if total else 1.0
-            learner.parameters = replace(learner.parameters, bias=bias)
+            learner.parameters = replace(learner.parameters, bias=typical_length(total, n))
         facts = [one for one in self._facts if one.examples]
         width = self.stream.format.width or max(one.width for one in facts)
         tiny = self.kind.ready(facts[0].first, width)
@@ -242,14 +224,9 @@ class ClusterSource:
         rows = dealt(sizes, self.shards)
 
         def load(client: Any) -> list[Any]:
-            files = self._parsed(client)
-            made = []
-            for mine in rows:
-                parts = [
-                    client.submit(take_part, file, some, pure=False) for file, some in zip(files, mine, strict=True)
-                ]
-                made.append(client.submit(make_shard, parts, self.kind, width, self.stream.dtype, pure=False))
-            self._files = None  # the shards know how to make them again
+            files = ((file,) for file in self._files.of(client))
+            made = shards_of(client, files, rows, take_part, make_shard, self.kind, width, self.stream.dtype)
+            self._files.forget()
             return made
 
         each = [sum(map(len, mine)) for mine in rows]
@@ -258,27 +235,23 @@ class ClusterSource:
     def _lengths(self, normalize: bool) -> Callable[[Any], Any]:
         def ask(client: Any) -> Any:
             total: Any = (0.0, 0)
-            for file in self._parsed(client):
-                total = client.submit(add_lengths, total, file, self.kind, normalize, pure=False)
+            for file in self._files.of(client):
+                total = client.submit(add_file, total, file, self.kind, normalize, pure=False)
             return total
 
         return ask
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """All shards."""
         self.prepare()
         if self.dataset is None or self.dataset.learner is not run.learner:
             self.dataset = self.begin(run.learner)
-        self.dataset.revisited = run.epoch > 0
-        if run.block == 0:
-            yield self.dataset, np.empty(0, np.int64)
+        yield from super().blocks(run)
 
     def player(self, dataset: Any, *block: Any) -> Any:
         """Plays shards, as `mixing.play_block` does in this process."""
         return dataset.play_block(dataset, *block)
 
     def score(self, learner: Any) -> float | None:
-        """The score on the held-out part."""
         if not self.fraction:
             return None
         learner.finish()
@@ -298,7 +271,7 @@ class ClusterSource:
         return self
 
     def __exit__(self, *_: object) -> None:
-        release(self.dataset)
+        self.close()
 
 
 class _Counted:

@@ -13,20 +13,23 @@ import operator
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.dataset import Dataset, Margins, Order, Problem
+from perceptive.data.dataset import Dataset, Order
 from perceptive.errors import ClusterError
 from perceptive.models.registry import from_state
 from perceptive.state import State
-from perceptive.training.cluster import Cluster
+from perceptive.training.cluster import Cluster, Futures
+from perceptive.training.loop import Run
 from perceptive.training.mixing import Block, Mixture, Seconds, Tree, join, order_of, play_shard
 
+Task = Callable[..., Any]
+Deal = list[list[NDArray[np.int64]]]  # for each shard, rows of each part
 Weights = tuple[str, str, State, Mapping[str, Any]]  # version, kind of learner, state, functions
 
 
@@ -144,9 +147,8 @@ class ClusterDataset(Dataset):
     resumable = False
 
     def __init__(self, learner: Any, cluster: Cluster, load: Callable[[Any], list[Any]], sizes: Sequence[int]) -> None:
-        self.learner, self.cluster, self._load, self._sizes = learner, cluster, load, list(sizes)
-        self._futures: list[Any] = []
-        self._known_to = -1  # the generation of the cluster that knows the futures
+        self.learner, self.cluster, self._sizes = learner, cluster, list(sizes)
+        self.shards = Futures(cluster, load)
 
     def __len__(self) -> int:
         return sum(self._sizes)
@@ -161,8 +163,8 @@ class ClusterDataset(Dataset):
         weights = weights_of(learner)
 
         def submit(client: Any) -> Any:
-            shards = self._shards(client)
-            made = tree(client, weights, play, [(shard, i, block, defer) for i, shard in enumerate(shards)], add)
+            each = [(shard, i, block, defer) for i, shard in enumerate(self.shards.of(client))]
+            made = tree(client, weights, play, each, add)
             waiting.clear()
             waiting.update(zip(made[:-1], self._sizes, strict=True))
             return made[-1]
@@ -183,8 +185,8 @@ class ClusterDataset(Dataset):
         learner.record(played.fingerprint, played.examples, 0 if self.revisited else played.examples)
         self.revisited = True
         now = time.perf_counter()
-        computing = played.seconds
-        transferring = max(0.0, back - sent - computing / max(1, min(len(self._sizes), self._workers())))
+        computing, workers = played.seconds, len(self.cluster.client.nthreads())
+        transferring = max(0.0, back - sent - computing / max(1, min(len(self._sizes), workers)))
         return Seconds(computing, 0.0, now - back + sent - began, transferring)
 
     def _put_off_sum(self, problem: Any) -> NDArray[Any]:
@@ -193,51 +195,46 @@ class ClusterDataset(Dataset):
         weights, pending = weights_of(learner), learner.vectors[problem].pending
 
         def submit(client: Any) -> Any:
-            shards = self._shards(client)
+            shards = self.shards.of(client)
             each = [(shard, problem, pending[i :: len(shards)]) for i, shard in enumerate(shards)]
             return tree(client, weights, put_off_sum, each, operator.add)[-1]
 
         found: NDArray[Any] = self.cluster.ask(submit)
         return found
 
-    def _shards(self, client: Any) -> list[Any]:
-        """The futures of the shards."""
-        if self._known_to != self.cluster.generation:
-            self._futures, self._known_to = self._load(client), self.cluster.generation
-        return self._futures
-
-    def _workers(self) -> int:
-        return len(self.cluster.client.nthreads())
-
-    # what a dataset in this process does, the workers do
-
-    def chunks(self, order: Order) -> Iterator[Order]:
-        """There are none here."""
+    def _elsewhere(self, *_: Any) -> Any:
+        """What a dataset in this process does or knows: here the workers do."""
         raise NotImplementedError
 
-    def play(self, order: Order) -> None:
-        """Workers play."""
-        raise NotImplementedError
-
-    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """Workers have the examples."""
-        raise NotImplementedError
-
-    @property
-    def present(self) -> Any:
-        """Not known here."""
-        raise NotImplementedError
-
-    @property
-    def hashes(self) -> Any:
-        """Not known here."""
-        raise NotImplementedError
+    chunks = play = margins = _elsewhere  # type: ignore[assignment]
+    present = hashes = property(_elsewhere)
 
 
-def release(dataset: ClusterDataset | None) -> None:
-    """Let the workers forget the shards."""
-    if dataset is not None:
-        dataset._futures, dataset._known_to = [], -1
+class ShardSource:
+    """A source of one dataset, which lies on a cluster.
+
+    Attributes
+    ----------
+    dataset : ClusterDataset or None
+        None until a learner has met what the shards hold.
+    """
+
+    dataset: ClusterDataset | None = None
+
+    def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
+        assert self.dataset is not None
+        self.dataset.revisited = run.epoch > 0
+        if run.block == 0:
+            yield self.dataset, np.empty(0, np.int64)
+
+    def score(self, learner: Any) -> float | None:
+        """None: nothing is held out."""
+        return None
+
+    def close(self) -> None:
+        """Let the workers forget the shards."""
+        if self.dataset is not None:
+            self.dataset.shards.forget()
 
 
 def tree(
@@ -275,7 +272,49 @@ def same(value: Any) -> Any:
     return value
 
 
-def dealt(parts: Sequence[int], shards: int) -> list[list[np.ndarray[Any, np.dtype[np.int64]]]]:
+def partitions(X: Any, y: Any, weights: Any) -> Callable[[Any], list[list[Any]]]:
+    """What gives the futures of collections of Dask, from a client: for each partition those of X, y and the weights.
+
+    None stands for what is not there. Raises where collections do not have the same partitions.
+    """
+    for name, given in (("y", y), ("sample_weight", weights)):
+        if given is not None and not hasattr(given, "to_delayed"):
+            raise TypeError(f"X is on the cluster, and {name} is not; give it in the same partitions as X")
+    columns = [None if one is None else np.ravel(one.to_delayed()).tolist() for one in (X, y, weights)]
+    counts = [len(column) for column in columns if column is not None]
+    if len(set(counts)) > 1:
+        said = " and ".join(map(str, counts))
+        raise ValueError(f"X, y and sample_weight have {said} partitions; give all in the same")
+
+    def compute(client: Any) -> list[list[Any]]:
+        known = [[None] * counts[0] if column is None else client.compute(column) for column in columns]
+        return list(map(list, zip(*known, strict=True)))
+
+    return compute
+
+
+def shards_of(
+    client: Any,
+    parts: Iterable[tuple[Any, ...]],
+    rows: Deal,
+    take: Callable[..., Any],
+    make: Callable[..., Any],
+    *how: Any,
+) -> list[Any]:
+    """Futures of shards: ``make([take(*part, rows), …], *how)``, of the rows that each shard takes of the parts."""
+    parts = list(parts)
+    return [
+        client.submit(
+            make,
+            [client.submit(take, *part, some, pure=False) for part, some in zip(parts, mine, strict=True)],
+            *how,
+            pure=False,
+        )
+        for mine in rows
+    ]
+
+
+def dealt(parts: Sequence[int], shards: int) -> Deal:
     """For each shard, which rows of each part it takes: examples i, i + S, … of all, one part after the other.
 
     Examples
