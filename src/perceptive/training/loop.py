@@ -229,117 +229,110 @@ def train(
         player = play_block
     if player is not None:
         check_mixing(run.learner, run.training.shards)
+    loop = _Loop(run, source, report, after_epoch, keeper, threads, player)
     while not run.done:
         with run.learner.lock.learning():  # no other thread teaches it before the run is over
             with run.learner.lock.changing():
                 run.learner.open = False
                 run.learner.threads = threads
-            _train(run, source, report, after_epoch, keeper, threads, player)
+            loop.play()
     return run.history
 
 
-def _train(
-    run: Run,
-    source: Source,
-    report: Callable[[int], None] | None,
-    after_epoch: Callable[[History], None] | None,
-    keeper: Keeper | None,
-    threads: int,
-    player: Player | None,
-) -> None:
-    """Play the epochs, to the end or until a new learner has to start over."""
-    while not run.done:
-        complete = run.history.epochs
-        try:
-            _play_epoch(run, source, report, keeper, threads, player)
-            _end_epoch(run, source, after_epoch, keeper)
-        except NewClass as met:
-            run.start_over(met.again())
-            return
-        except BaseException:
-            if run.history.epochs == complete:
-                run.history.note(run.learner, run.before)
-            raise
-        finally:
-            if run.done:
-                run.learner.finish()
+@dataclass(frozen=True)
+class _Loop:
+    """The epochs of a run; the fields are the arguments of `train`."""
 
+    run: Run
+    source: Source
+    report: Callable[[int], None] | None
+    after_epoch: Callable[[History], None] | None
+    keeper: Keeper | None
+    threads: int
+    player: Player | None
 
-def _play_epoch(
-    run: Run,
-    source: Source,
-    report: Callable[[int], None] | None,
-    keeper: Keeper | None,
-    threads: int,
-    player: Player | None,
-) -> None:
-    for dataset, order in source.blocks(run):
-        if dataset is not None and player is not None:
-            _play_shards(run, dataset, report, threads, player)
-        elif dataset is not None:
-            _play_block(run, dataset, order, report, keeper)
-        run.block, run.chunk = run.block + 1, 0
-        # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
-        if keeper is not None and (player is not None or not (dataset is not None and dataset.resumable)):
-            keeper.after_chunk(run, None)
+    def play(self) -> None:
+        """Play the epochs, to the end or until a new learner has to start over."""
+        run = self.run
+        while not run.done:
+            complete = run.history.epochs
+            try:
+                self._play_epoch()
+                self._end_epoch()
+            except NewClass as met:
+                run.start_over(met.again())
+                return
+            except BaseException:
+                if run.history.epochs == complete:
+                    run.history.note(run.learner, run.before)
+                raise
+            finally:
+                if run.done:
+                    run.learner.finish()
 
+    def _play_epoch(self) -> None:
+        run, keeper = self.run, self.keeper
+        for dataset, order in self.source.blocks(run):
+            if dataset is not None and self.player is not None:
+                self._play_shards(dataset, self.player)
+            elif dataset is not None:
+                self._play_block(dataset, order)
+            run.block, run.chunk = run.block + 1, 0
+            # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
+            if keeper is not None and (self.player is not None or not (dataset is not None and dataset.resumable)):
+                keeper.after_chunk(run, None)
 
-def _play_shards(
-    run: Run, dataset: Dataset, report: Callable[[int], None] | None, threads: int, player: Player
-) -> None:
-    """Play a dataset by shards that are mixed."""
-    training, history = run.training, run.history
-    if run.epoch == run.block == 0 and len(dataset) < training.shards:
-        raise ParameterError(
-            f"{{}} is more than there are examples: {len(dataset)}; give at most so many",
-            Parameter("shards", training.shards),
-        )
-    seed = hash_seed(hash_seed(run.learner.parameters.random_state, run.epoch), run.block)
-    spent = player(dataset, training.shards, block_of(training, seed), threads, report)
-    if len(history.seconds) <= run.epoch:
-        history.seconds.append(Seconds().as_dict())
-    for name, value in spent.as_dict().items():
-        history.seconds[-1][name] += value
+    def _play_shards(self, dataset: Dataset, player: Player) -> None:
+        """Play a dataset by shards that are mixed."""
+        run, training, history = self.run, self.run.training, self.run.history
+        if run.epoch == run.block == 0 and len(dataset) < training.shards:
+            raise ParameterError(
+                f"{{}} is more than there are examples: {len(dataset)}; give at most so many",
+                Parameter("shards", training.shards),
+            )
+        seed = hash_seed(hash_seed(run.learner.parameters.random_state, run.epoch), run.block)
+        spent = player(dataset, training.shards, block_of(training, seed), self.threads, self.report)
+        if len(history.seconds) <= run.epoch:
+            history.seconds.append(asdict(Seconds()))
+        for name, value in asdict(spent).items():
+            history.seconds[-1][name] += value
 
+    def _play_block(self, dataset: Dataset, order: Order) -> None:
+        """Play a dataset, from the chunk on where the run was resumed."""
+        run = self.run
+        skip, state, run.dataset_state = run.chunk, run.dataset_state, None
+        if state is not None and skip == 0:
+            dataset.restore(state)
+        for played in dataset.epoch(order, skip=skip, state=state if skip else None):
+            run.chunk += 1
+            if self.report is not None:
+                self.report(played)
+            if self.keeper is not None and dataset.resumable:
+                self.keeper.after_chunk(run, dataset)
 
-def _play_block(
-    run: Run, dataset: Dataset, order: Order, report: Callable[[int], None] | None, keeper: Keeper | None
-) -> None:
-    """Play a dataset, from the chunk on where the run was resumed."""
-    skip, state, run.dataset_state = run.chunk, run.dataset_state, None
-    if state is not None and skip == 0:
-        dataset.restore(state)
-    for played in dataset.epoch(order, skip=skip, state=state if skip else None):
-        run.chunk += 1
-        if report is not None:
-            report(played)
-        if keeper is not None and dataset.resumable:
-            keeper.after_chunk(run, dataset)
-
-
-def _end_epoch(run: Run, source: Source, after_epoch: Callable[[History], None] | None, keeper: Keeper | None) -> None:
-    learner, history = run.learner, run.history
-    now, rounds = history.note(learner, run.before), learner.rounds
-    played = rounds - run.rounds_before
-    if learner.first_epoch is None:
-        learner.first_epoch = played, history.mistakes[-1]
-    history.converged = history.settled and history.mistakes[-1] == 0
-    few = history.few(run.training.tol * played)
-    run.done = history.settled or few or run.epoch + 1 >= run.training.epochs
-    score = source.score(learner)
-    if score is not None:
-        best = max(history.held_out, default=-1.0)
-        history.held_out.append(score)
-        if score > best or (history.settled and score == best):
-            run.best_epoch, run.best = run.epoch, None if run.done else learner.snapshot()
-            if keeper is not None and not run.done:
-                keeper.new_best(learner)
-        elif run.epoch - run.best_epoch >= run.training.patience:
-            run.done = True
-    if after_epoch is not None:
-        after_epoch(history)
-    run.before, run.rounds_before = now, rounds
-    run.epoch, run.block, run.chunk = run.epoch + 1, 0, 0
-    if run.done and run.best is not None and run.best_epoch < history.epochs - 1:
-        learner.restore(run.best)
-        run.best = None
+    def _end_epoch(self) -> None:
+        run, learner, history = self.run, self.run.learner, self.run.history
+        now, rounds = history.note(learner, run.before), learner.rounds
+        played = rounds - run.rounds_before
+        if learner.first_epoch is None:
+            learner.first_epoch = played, history.mistakes[-1]
+        history.converged = history.settled and history.mistakes[-1] == 0
+        few = history.few(run.training.tol * played)
+        run.done = history.settled or few or run.epoch + 1 >= run.training.epochs
+        score = self.source.score(learner)
+        if score is not None:
+            best = max(history.held_out, default=-1.0)
+            history.held_out.append(score)
+            if score > best or (history.settled and score == best):
+                run.best_epoch, run.best = run.epoch, None if run.done else learner.snapshot()
+                if self.keeper is not None and not run.done:
+                    self.keeper.new_best(learner)
+            elif run.epoch - run.best_epoch >= run.training.patience:
+                run.done = True
+        if self.after_epoch is not None:
+            self.after_epoch(history)
+        run.before, run.rounds_before = now, rounds
+        run.epoch, run.block, run.chunk = run.epoch + 1, 0, 0
+        if run.done and run.best is not None and run.best_epoch < history.epochs - 1:
+            learner.restore(run.best)
+            run.best = None

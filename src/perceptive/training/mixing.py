@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -155,10 +155,6 @@ class Seconds:
     waiting: float = 0.0
     mixing: float = 0.0
     transferring: float = 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        """By name."""
-        return asdict(self)
 
 
 def play_block(
