@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any, Self
 
@@ -31,18 +31,16 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.learners import multiclass
 from perceptive.learners.compact_vector import Vector
 from perceptive.learners.facts import parameter_facts, space_facts
-from perceptive.learners.forwarding import forwarded
 from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.linear_state import restore_state, state_of
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
-from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows
+from perceptive.learners.vector_state import state_of_vector, vector_from_state
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.learners.witnesses import problems_of
 from perceptive.parameters import LinearParameters
-from perceptive.state import State
+from perceptive.state import State, check_labels, numbered, plain_values
 
 
 class LinearLearner(Mixable):
@@ -85,6 +83,8 @@ class LinearLearner(Mixable):
     (12.0, 'profit')
     """
 
+    parameters: LinearParameters
+
     def __init__(
         self, classes: Sequence[Any] | None = None, *, fixed: bool = True, provisional: bool = False, **parameters: Any
     ) -> None:
@@ -107,9 +107,6 @@ class LinearLearner(Mixable):
             raise ParameterError("{} needs the classes to be announced", "cost")
 
     # ------------------------------------------------------------ shape
-
-    _open = False  # as every vector is, those to come included
-    n_features: int | None = forwarded("space.n_features", "Columns so far.")
 
     @property
     def bias(self) -> float:
@@ -161,17 +158,6 @@ class LinearLearner(Mixable):
             for pair in (self.pairs() if self.classes else [])
         }
 
-    @property
-    def open(self) -> bool:
-        """Whether it stands between two examples of a stream; see `Learner`."""
-        return self._open
-
-    @open.setter
-    def open(self, open: bool) -> None:
-        self._open = open
-        for vector in self.vectors.values():
-            vector.set_open(open)
-
     def start(self, initial: Mapping[Pair, Vector]) -> None:
         """Forget what was learned, and start from the given vectors."""
         with self.lock.learning(), self.lock.changing():
@@ -183,19 +169,6 @@ class LinearLearner(Mixable):
                 pair: WeightVector(self.space.placed, n_classes, p, (self.space.by_place(w), bias))
                 for pair, (w, bias) in initial.items()
             }
-
-    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
-
-        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
-        With ``precision`` "float16" or "int8" they are rounded: a file holds each in two bytes, or one.
-        """
-        check_prunable(self.parameters, threshold, precision)
-        with self.lock.learning(), self.lock.changing():
-            hypothesis = hypothesis or self.parameters.hypothesis
-            self.vectors = prune_vectors(self.vectors, self.space, threshold, precision, hypothesis)
-            self.first_epoch, self.tally = None, _core.Tally()
-            self.finish()
 
     def meet_class(self, label: Any) -> None:
         """Add a class that was not announced; its weights start at zero.
@@ -288,11 +261,6 @@ class LinearLearner(Mixable):
 
         return self.asked(labels)
 
-    @property
-    def settled(self) -> bool:
-        """Whether every average is up to date."""
-        return all(vector.settled for vector in self.vectors.values())
-
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of many examples: one per row for two classes, else one per row and class."""
 
@@ -334,9 +302,6 @@ class LinearLearner(Mixable):
 
     # ------------------------------------------------------------ the run so far
 
-    def _count(self, name: str) -> Any:
-        return sum([getattr(vector.run, name) for vector in self.vectors.values()])
-
     def facts(self) -> dict[str, Any]:
         """What it is, as plain values by name."""
         p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
@@ -360,34 +325,48 @@ class LinearLearner(Mixable):
                 new_label = self._sort_classes(self.classes)
                 for vector in self.vectors.values():
                     vector.sort_classes(new_label)
-            for vector in self.vectors.values():
-                vector.finish()
+            super().finish()
 
     # ------------------------------------------------------------ state
-
-    def snapshot(self) -> dict[str, Any]:
-        """Everything that learning changes, copied."""
-        with self.lock.exclusive():
-            vectors = {pair: vector.snapshot() for pair, vector in self.vectors.items()}
-            return {"vectors": vectors, "tally": copy.copy(self.tally), "open": self._open}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot."""
-        with self.lock.learning(), self.lock.changing():
-            for pair, vector in self.vectors.items():
-                vector.restore(state["vectors"][pair])
-            self.tally, self._open = copy.copy(state["tally"]), state["open"]
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
-            return state_of(self)
+            space = self.space.state()
+            meta: dict[str, Any] = {
+                **space.meta,
+                "parameters": plain_values(asdict(self.parameters)),
+                "classes": check_labels(self.classes),
+                "announced": self.announced,
+                "fixed": self.fixed,
+                **self.recorded(),
+                "temperature": self.temperature,
+                "problems": [],
+            }
+            meta |= {"provisional": True} if self.provisional else {}  # of a checkpoint
+            arrays = dict(space.arrays)
+            for i, (pair, vector) in enumerate(self.vectors.items()):
+                state = state_of_vector(vector)
+                meta["problems"].append({"pair": pair, **state.meta})
+                arrays |= state.within(f"{i}.").arrays
+            return State(meta, arrays)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
         """What `state` gave; raises ValueError where the parts do not fit together."""
-        meta, classes = state.meta, state.meta["classes"] if state.meta["announced"] else None
-        how = {"fixed": meta.get("fixed", False), "provisional": meta.get("provisional", False)}
-        learner = cls(classes, **how, **meta["parameters"])
-        restore_state(learner, state)
+        meta, arrays = state
+        classes, how = meta["classes"], {name: meta.get(name, False) for name in ("fixed", "provisional")}
+        learner = cls(classes if meta["announced"] else None, **how, **meta["parameters"])
+        if not learner.announced:
+            learner.set_classes(classes)
+        learner.space.restore(state)
+        if meta["problems"] and [tuple(p["pair"]) for p in meta["problems"]] != learner.pairs():
+            raise ValueError("problems and classes do not match")
+        parts, n_classes = numbered(arrays), len(classes) if learner.joint else None
+        for i, facts in enumerate(meta["problems"]):
+            vector = vector_from_state(State(facts, parts[i]), learner.space.placed, n_classes, learner.parameters)
+            learner.vectors[tuple(facts["pair"])] = vector
+            learner._open = facts["run"].get("open", False)
+        learner.restore_recorded(meta)
+        learner.temperature = meta.get("temperature")
         return learner

@@ -1,7 +1,8 @@
-"""`Mixable`: a learner of weight vectors that can be replicated, learn apart, and be mixed."""
+"""`Mixable`: what learners of weight vectors share; they can be replicated, learn apart, and be mixed."""
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -9,7 +10,11 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from perceptive import _core
+from perceptive.data.feature_space import FeatureSpace
+from perceptive.learners.forwarding import forwarded
 from perceptive.learners.mixture import VectorMixture, replica_of
+from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import State
@@ -20,18 +25,79 @@ class Mixable(Recorded):
 
     Attributes
     ----------
+    space : FeatureSpace
+        How examples become rows.
     vectors : dict
-        The `WeightVector` of each problem.
+        The `WeightVector` of each problem, by the classes that it is about.
     """
 
+    parameters: Any
+    space: FeatureSpace
     vectors: dict[Any, WeightVector]
+    _open = False  # as every vector is, those to come included
+
+    n_features: int | None = forwarded("space.n_features", "Columns so far.")
+
+    @property
+    def open(self) -> bool:
+        """Whether it stands between two examples of a stream; see `Learner`."""
+        return self._open
+
+    @open.setter
+    def open(self, open: bool) -> None:
+        self._open = open
+        for vector in self.vectors.values():
+            vector.set_open(open)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every average is up to date."""
+        return all(vector.settled for vector in self.vectors.values())
+
+    def _count(self, name: str) -> Any:
+        return sum([getattr(vector.run, name) for vector in self.vectors.values()])
+
+    def finish(self) -> None:
+        """Learning is over for now; predictions may write vectors out."""
+        with self.lock.changing():
+            for vector in self.vectors.values():
+                vector.finish()
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
+        With ``precision`` "float16" or "int8" they are rounded: a file holds each in two bytes, or one.
+        """
+        check_prunable(self.parameters, threshold, precision)
+        with self.lock.learning(), self.lock.changing():
+            hypothesis = hypothesis or self.parameters.hypothesis
+            self.vectors = prune_vectors(self.vectors, self.space, threshold, precision, hypothesis)
+            self.first_epoch, self.tally, self._open = None, _core.Tally(), False
+            self.finish()
+
+    # ------------------------------------------------------------ state
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that learning changes, copied."""
+        with self.lock.exclusive():
+            vectors = {key: vector.snapshot() for key, vector in self.vectors.items()}
+            return {"vectors": vectors, "tally": copy.copy(self.tally), "open": self._open}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot."""
+        with self.lock.learning(), self.lock.changing():
+            for key, vector in self.vectors.items():
+                vector.restore(state["vectors"][key])
+            self.tally, self._open = copy.copy(state["tally"]), state["open"]
 
     @abstractmethod
     def state(self) -> State:
         """The whole state; see `Learner`."""
 
+    # ------------------------------------------------------------ shards
+
     def replica(self) -> Self:
-        """A learner with the same vectors that learns on its own; see `Learner`."""
         twin = type(self).__new__(type(self))
         with self.lock.shared():
             mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
@@ -56,11 +122,9 @@ class Mixable(Recorded):
         return any(vector.put_off is not None for vector in self.vectors.values())
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, VectorMixture]:
-        """What a replica has become, for each problem; see `Learner`."""
         return {key: VectorMixture(vector, replica.vectors[key], by_updates) for key, vector in self.vectors.items()}
 
     def mix(self, mixture: dict[Any, VectorMixture]) -> None:
-        """Move by what replicas have learned."""
         with self.lock.learning(), self.lock.changing():
             for key, vector in self.vectors.items():
                 vector.mix(mixture[key], self.threads)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.compact_vector import CompactVector
+from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.packed_weights import whole_unit
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.parameters import PRECISIONS
@@ -21,6 +22,8 @@ def prune_vectors(
     vectors: Mapping[Any, WeightVector], space: FeatureSpace, threshold: float, precision: str | None, hypothesis: str
 ) -> dict[Any, WeightVector]:
     """New vectors that start from what is kept of a hypothesis; hashed columns without a weight lose their place."""
+    if not vectors:
+        raise ValueError(NOTHING_LEARNED)
     kept: dict[Any, CompactVector] = {}
     for key, vector in vectors.items():
         w, bias = vector.compact(hypothesis)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -15,16 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.labelled_rows import ALL, Pair
 from perceptive.data.list_dataset import RankedRows
 from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
 from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts, space_facts
-from perceptive.learners.forwarding import forwarded
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.mixable import Mixable
-from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.vector_state import state_of_vector, vector_from_state
 from perceptive.learners.weight_vector import OVERFLOW, WeightVector
@@ -64,35 +62,14 @@ class RankingLearner(ListLearner, Mixable):
     def __init__(self, **parameters: Any) -> None:
         self.parameters = RankingParameters.of_learner(parameters)
         self.space = FeatureSpace.declared(self.parameters.bits, self.parameters.n_features)
-        self._vector: WeightVector | None = None
-
-    n_features: int | None = forwarded("space.n_features", "Columns so far.")
+        self.vectors: dict[Pair, WeightVector] = {}
 
     @property
     def vector(self) -> WeightVector:
         """The weights."""
-        if self._vector is None:
+        if not self.vectors:
             raise ValueError(NOTHING_LEARNED)
-        return self._vector
-
-    @property
-    def vectors(self) -> dict[int, WeightVector]:
-        """The weights, where there are any, as the vector of the only problem."""
-        return {} if self._vector is None else {0: self._vector}
-
-    @vectors.setter
-    def vectors(self, vectors: dict[int, WeightVector]) -> None:
-        self._vector = vectors.get(0)
-
-    @property
-    def open(self) -> bool:
-        """Whether it stands between two lists of a stream; see `Learner`."""
-        return self._vector is not None and self._vector.run.open
-
-    @open.setter
-    def open(self, open: bool) -> None:
-        if self._vector is not None:
-            self._vector.set_open(open)
+        return self.vectors[ALL]
 
     # ------------------------------------------------------------ learning
 
@@ -106,7 +83,7 @@ class RankingLearner(ListLearner, Mixable):
                 rows = self.space.rows(X, fingerprint=True)
             return self._checked(rows, y, sizes, weights)
         with self.lock.learning():
-            meeting = self.space.meeting(X, first=self._vector is None)
+            meeting = self.space.meeting(X, first=not self.vectors)
             with self.lock.exclusive() if self.space.vocabulary is not None else nullcontext(), meeting as rows:
                 dataset = self._checked(rows, y, sizes, weights)
                 with self.lock.changing():
@@ -116,11 +93,11 @@ class RankingLearner(ListLearner, Mixable):
 
     def _open_vector(self, n_features: int) -> WeightVector:
         """The weights, with room for so many features."""
-        if self._vector is None:
-            self._vector = WeightVector(n_features, None, self.parameters)
-        elif n_features > self._vector.n_features:
-            self._vector.grow_features(n_features)
-        return self._vector
+        if not self.vectors:
+            self.vectors = {ALL: WeightVector(n_features, None, self.parameters)}
+        elif n_features > self.vector.n_features:
+            self.vector.grow_features(n_features)
+        return self.vector
 
     def _checked(self, rows: _core.Rows, grades: Any, sizes: Any, weights: Any) -> RankedRows:
         starts = starts_of(sizes, rows.n)
@@ -137,7 +114,7 @@ class RankingLearner(ListLearner, Mixable):
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
 
         def scores() -> NDArray[np.float64]:
-            rows = self.space.rows(X, first=self._vector is None)
+            rows = self.space.rows(X, first=not self.vectors)
             return self._scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
 
         return self.asked(scores)
@@ -149,7 +126,7 @@ class RankingLearner(ListLearner, Mixable):
         return self.asked(lambda: self._scores_of(rows, starts, hypothesis))
 
     def _scores_of(self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None) -> NDArray[np.float64]:
-        vector = self._vector or WeightVector(rows.d, None, self.parameters)  # before the first list: v₀ = 0
+        vector = self.vectors.get(ALL) or WeightVector(rows.d, None, self.parameters)  # before the first list: v₀ = 0
         hypothesis = hypothesis or self.parameters.hypothesis
         vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
@@ -170,9 +147,6 @@ class RankingLearner(ListLearner, Mixable):
         """Its only score, and where the weights are."""
         yield "score", self.vector, 0
 
-    def _count(self, name: str) -> Any:
-        return getattr(self._vector.run, name) if self._vector is not None else 0
-
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """The sequence v₀, v₁, … as theorems see it."""
         return self.asked(
@@ -181,50 +155,28 @@ class RankingLearner(ListLearner, Mixable):
 
     def check_growth(self) -> None:
         """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
-        if self._vector is None:
+        if not self.vectors:
             return
         with self.lock.shared():
             norm2, clock, criterion = self._count("norm2"), self._count("clock"), self._count("criterion")
         length = math.sqrt(max(norm2, 0.0)) * max(1.0, clock)  # no weight is larger, and no sum of an average
-        if not (length * NEARLY < float(np.finfo(self._vector.dtype).max) and math.isfinite(criterion)):
+        if not (length * NEARLY < float(np.finfo(self.vector.dtype).max) and math.isfinite(criterion)):
             self.check_finite()
 
     def check_finite(self) -> None:
         """Raise ValueError where the weights have overflowed."""
-        if self._vector is not None:
+        if self.vectors:
             wanted = self.parameters.hypothesis
             with self.lock.exclusive():
                 for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
-                    self._vector.vector(hypothesis)
+                    self.vector.vector(hypothesis)
 
     def finish(self) -> None:
         """Learning is over for now; predictions may write vectors out."""
-        if self._vector is not None:
-            with self.lock.changing():
-                self._vector.finish()
-            self.check_growth()
-
-    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
-        """Keep only the weights above a threshold of the vector that predicts; see `LinearLearner.prune`."""
-        check_prunable(self.parameters, threshold, precision)
-        with self.lock.learning(), self.lock.changing():
-            hypothesis = hypothesis or self.parameters.hypothesis
-            self._vector = prune_vectors({0: self.vector}, self.space, threshold, precision, hypothesis)[0]
-            self.first_epoch, self.tally = None, _core.Tally()
-            self.finish()
+        super().finish()
+        self.check_growth()
 
     # ------------------------------------------------------------ state
-
-    def snapshot(self) -> dict[str, Any]:
-        """Everything that learning changes, copied."""
-        with self.lock.exclusive():
-            return {"vector": self.vector.snapshot(), "tally": copy.copy(self.tally)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot."""
-        with self.lock.learning(), self.lock.changing():
-            self.vector.restore(state["vector"])
-            self.tally = copy.copy(state["tally"])
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
@@ -234,7 +186,7 @@ class RankingLearner(ListLearner, Mixable):
     def _state(self) -> State:
         self.check_finite()
         space = self.space.state()
-        vector = State({}, {}) if self._vector is None else state_of_vector(self._vector)
+        vector = state_of_vector(self.vector) if self.vectors else State({}, {})
         meta = {
             **space.meta,
             "parameters": plain_values(asdict(self.parameters)),
@@ -251,6 +203,7 @@ class RankingLearner(ListLearner, Mixable):
         learner.space.restore(state)
         if meta["problem"] is not None:
             vector = State(meta["problem"], arrays)
-            learner._vector = vector_from_state(vector, meta["n_features"], None, learner.parameters)
+            learner.vectors = {ALL: vector_from_state(vector, meta["n_features"], None, learner.parameters)}
+            learner._open = learner.vector.run.open
         learner.restore_recorded(meta)
         return learner
