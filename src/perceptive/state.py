@@ -67,7 +67,6 @@ def plain(value: Any) -> Any:
 
 
 def plain_values(values: Mapping[str, Any]) -> Meta:
-    """`plain` of each value."""
     return {name: plain(value) for name, value in values.items()}
 
 

@@ -92,23 +92,18 @@ class WholeFile(io.RawIOBase):
                 os.unlink(path)
 
     def fileno(self) -> int:
-        """Of the open file."""
         return self._descriptor
 
     def writable(self) -> bool:
-        """It is."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place."""
         return os.lseek(self._descriptor, offset, whence)
 
     def write(self, data: ReadableBuffer) -> int:
-        """Write all of it."""
         with naming(self.path):
             return write_all(self._descriptor, data)
 
@@ -163,16 +158,13 @@ class UnnamedFile:
             self._file = tempfile.TemporaryFile(prefix="perceptive-", buffering=0)  # noqa: SIM115
 
     def fileno(self) -> int:
-        """Of the open file."""
         return self._file.fileno()
 
     def write(self, data: ReadableBuffer) -> int:
-        """Write all of it."""
         with naming(self.path, ELSEWHERE):
             return write_all(self.fileno(), data)
 
     def close(self) -> None:
-        """Let go of it."""
         self._file.close()
 
 

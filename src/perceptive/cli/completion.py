@@ -14,13 +14,11 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = "Print a script that makes a shell complete commands, options and their choices."
     parser.add_argument("shell", choices=SHELLS)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the script."""
     commands = _commands()
     print(_fish(commands) if options.shell == "fish" else _bash(commands, zsh=options.shell == "zsh"))
 

@@ -1,14 +1,14 @@
-"""What people see: a progress bar after the first second, tables, and sizes in words."""
+"""What people see: a progress bar after the first second, tables, sizes in words, and labels in lines."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.labels import in_line
 from perceptive.streams.blocks import STDIN
 from perceptive.streams.remote import is_url
 
@@ -137,3 +137,23 @@ def size(n_bytes: float) -> str:
             return f"{n_bytes:.3g} {unit}" if unit != "B" else f"{n_bytes:.0f} B"
         n_bytes /= 1000
     return f"{n_bytes:.3g} GB"
+
+
+def breaks_line(label: Any) -> bool:
+    """Whether a label has a tab or a line break in it."""
+    text = str(label)
+    return "\t" in text or "".join(text.splitlines()) != text
+
+
+def in_line(label: Any) -> str:
+    r"""A label as one field of a line.
+
+    One that would break the line, or that begins with a quote, is written as JSON has strings.
+
+    Examples
+    --------
+    >>> print(in_line("spam"), in_line(-1), in_line("two\nlines"), in_line('"quoted"'))
+    spam -1 "two\nlines" "\"quoted\""
+    """
+    text = str(label)
+    return json.dumps(text) if breaks_line(text) or text.startswith('"') else text

@@ -32,7 +32,6 @@ ENDINGS = {"conllu": "conllu", "json": "doccano"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = (
         "Write the sentences of files in another format, or in another scheme of labels. Labels that break their "
         "scheme are repaired: they are read as conlleval reads them, and the count and the first places are told. "

@@ -17,7 +17,6 @@ EXAMPLE = "example: perceptive demo --seed 7"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = "Learn handwritten digits four ways, and play a separable game against its mistake bound."
     parser.add_argument("--seed", type=whole(0), default=0, help="of the shuffling and of the game (default: 0)")
 

@@ -52,7 +52,6 @@ class Command:
         return "\n  ".join(["examples:", *self.examples])
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Options of the command."""
         parser.description = self.description
         if self.name == "predict":
             shown = parser.add_mutually_exclusive_group()
@@ -72,7 +71,6 @@ class Command:
         add_json(parser)
 
     def run(self, options: argparse.Namespace) -> None:
-        """Load the model, and use it."""
         learner, entry, task = of_model(options)
         if self.data is not None:
             task.check(learner, options.model)

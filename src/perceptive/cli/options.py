@@ -21,7 +21,6 @@ SAY_NONE = {"--constraints", "--cost", "--encoding"}  # options with a choice "n
 
 
 def option_of(name: str) -> str:
-    """A parameter's option."""
     return "--" + RENAMED.get(name, name.removeprefix("text.")).replace("_", "-")
 
 
@@ -81,12 +80,10 @@ def _without_nan(value: Any) -> Any:
 
 
 def add_data(parser: argparse.ArgumentParser, help: str) -> None:
-    """Files."""
     parser.add_argument("data", nargs="+", metavar="DATA", help=f"{help}: files, globs, or - for standard input")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """For machines."""
     parser.add_argument("--json", action="store_true", help="write JSON, for machines")
 
 

@@ -17,7 +17,6 @@ PORT = 8642
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = (
         "Open the perceptron game in a browser: be A or B, see what the theorem allows; kernels, ranking, Viterbi and "
         "the prediction game beside it. The page is served to this machine alone, and uses no network."

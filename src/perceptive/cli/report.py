@@ -11,8 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from perceptive.cli.console import of_epochs, pairs, size
-from perceptive.cli.labels import in_line
+from perceptive.cli.console import in_line, of_epochs, pairs, size
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks import Entry, Evaluation
 from perceptive.inspection import describe

@@ -15,7 +15,6 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = (
         "Show which rules and hypotheses each task takes, in each representation, and why not the others."
     )
@@ -23,5 +22,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the table."""
     print(as_json({"roles": as_dict()}) if options.json else as_text())

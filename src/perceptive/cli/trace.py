@@ -22,7 +22,6 @@ SIGNS = {"+": 1, "-": -1, "−": -1}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = (
         "Learn from a small table, in its order, and show every round: the weights, the score, whether it was right, "
         "and what the two lemmas allow. The table has a header (commas, tabs or semicolons); all columns but the label "

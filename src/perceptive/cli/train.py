@@ -48,7 +48,6 @@ FREE = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Options of the command."""
     parser.description = "Learn from files, however large, and write a model file."
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     add_data(parser, "examples to learn from")
@@ -64,7 +63,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Learn."""
     from perceptive.cli import pruning
     from perceptive.cli.console import tell_log
     from perceptive.cli.defaults import fill

@@ -66,7 +66,6 @@ class LabelledRows(Dataset):
         return targets
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order in parts of some 20 ms each."""
         width = sum(vector.stride for vector in self.learner.vectors.values())
         size = max(1, int(CHUNK / max(1, width) / max(1.0, self.rows.stored / self.rows.n)))
         for begin in range(0, len(order), size):
@@ -131,14 +130,12 @@ class LabelledRows(Dataset):
                 self.targets(pair)
 
     def replica(self, learner: Any) -> LabelledRows:
-        """The same rows, to be played by a replica of the learner."""
         twin = copy.copy(self)
         twin.learner, twin._targets = learner, dict(self._targets)
         return twin
 
     @cached
     def present(self) -> NDArray[np.bool_]:
-        """Rows with a weight."""
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property

@@ -43,7 +43,6 @@ class ListDataset(Dataset):
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each list: of its candidates, their grades and its weight."""
         hashes = mix(self.candidate_hashes * ODD + (self.grades + 0.0).view(np.uint64))
         lists: NDArray[np.uint64] = np.add.reduceat(hashes, self.starts[:-1])
         if self.weights is not None:
@@ -99,17 +98,14 @@ class RankedRows(ListDataset):
 
     @property
     def candidate_hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each candidate."""
         return np.asarray(self.rows.hashes)
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order in parts of some 20 ms each."""
         size = max(1, int(CHUNK / max(1.0, self.rows.stored / len(self))))
         for begin in range(0, len(order), size):
             yield order[begin : begin + size]
 
     def play(self, order: Order) -> None:
-        """Play the lists in this order, all in one go."""
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
             learner.vector.learn_lists(
@@ -117,11 +113,9 @@ class RankedRows(ListDataset):
             )
 
     def check(self) -> None:
-        """Raise ValueError where the weights have overflowed."""
         self.learner.check_growth()
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """u·δ of the closest pair of each list, and the lengths of its pairs."""
         [problem] = problems
         p, n = self.learner.parameters, len(self)
         shortest, longest, equal = np.empty(n), np.empty(n), np.empty(n, np.int64)

@@ -70,7 +70,6 @@ class SentenceDataset(Dataset):
             yield order[begin : begin + size]
 
     def play(self, order: Order) -> None:
-        """Learn from these sentences, in this order."""
         order = order if self.weights is None else order[self.weights[order] > 0]
         self.learner.play(self.sentences, self.rows, order)
 
@@ -83,7 +82,6 @@ class SentenceDataset(Dataset):
             learner.played_rows = self.rows
 
     def replica(self, learner: Any) -> SentenceDataset:
-        """The same sentences, to be played by a replica of the learner, which has rows of its own."""
         twin = copy.copy(self)
         twin.learner, twin.rows = learner, self.rows.copy()
         learner.played_rows = twin.rows
@@ -91,7 +89,6 @@ class SentenceDataset(Dataset):
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Sentences with a weight."""
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
@@ -106,11 +103,9 @@ class SentenceDataset(Dataset):
         return one
 
     def fingerprint(self) -> int:
-        """The sum of the hashes."""
         return self.sentences.fingerprint
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """How much better the right labels of each sentence score than the best others."""
         return self.margins_of(problems, np.arange(len(self)))
 
     def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
@@ -125,7 +120,6 @@ class SentenceDataset(Dataset):
             yield Margins(margins, np.zeros(0), problem.radius2, certified=not self.sentences.partial)
 
     def shard(self, i: int, n: int) -> SentenceShard:
-        """Part i of n: the sentences i, i + n, i + 2n, …"""
         part = super().shard(i, n)
         assert isinstance(part, Shard)
         return SentenceShard(self, part.members)
@@ -137,7 +131,6 @@ class SentenceShard(Shard):
     whole: SentenceDataset
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """Those of the members."""
         return self.whole.margins_of(problems, self.members)
 
 

@@ -37,7 +37,6 @@ class DenseWeights:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
         return self.arrays["z"].dtype
 
     @property

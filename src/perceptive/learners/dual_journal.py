@@ -24,12 +24,10 @@ class Updates(NamedTuple):
 
     @classmethod
     def none(cls, n_outputs: int, n_problems: int) -> Updates:
-        """No updates."""
         nothing = np.zeros(0, np.int64)
         return cls(nothing, nothing, np.zeros((0, n_outputs)), np.zeros((0, n_problems)), np.zeros((0, n_problems)))
 
     def of(self, which: NDArray[np.int64]) -> Updates:
-        """Some of them."""
         return Updates(self.row[which], self.at[which], self.step[which], self.margin[which], self.tau[which])
 
 

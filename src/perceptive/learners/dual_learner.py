@@ -217,7 +217,6 @@ class DualLearner(Recorded, ABC):
         return State(meta, {name: array.copy() for name, array in arrays.items()})
 
     def _read_state(self, state: State, task: str, n_outputs: int) -> None:
-        """Take over what `_state` wrote."""
         meta = state.meta
         self.space.restore(State(meta, {}))
         self.restore_recorded(meta)

@@ -66,12 +66,10 @@ class KernelDataset(Dataset):
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """The examples with a weight."""
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each example with its label and weight."""
         return example_hashes(self._hashes, self.labels.which, self.labels.values, self.weights)
 
     # ------------------------------------------------------------ playing
@@ -144,7 +142,6 @@ class KernelDataset(Dataset):
         return State({"first_id": self._first_id, "blocks": blocks.meta}, blocks.within("blocks.").arrays)
 
     def restore(self, state: State) -> None:
-        """Go on from a snapshot, beside a learner that was restored, too."""
         epochs = self._playable()
         epochs.restore(State(state.meta["blocks"], below(state.arrays, "blocks.")))
         self._first_id, self._order = state.meta["first_id"], None

@@ -81,7 +81,6 @@ class KernelLists(ListDataset):
 
     @property
     def candidate_hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each candidate."""
         return self._hashes
 
     # ------------------------------------------------------------ playing
@@ -95,7 +94,6 @@ class KernelLists(ListDataset):
         return self._first_id
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order in blocks of some hundred candidates."""
         sizes = np.diff(self.starts)[order]
         block = (np.cumsum(sizes) - sizes) // ROWS
         yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else []
@@ -126,7 +124,6 @@ class KernelLists(ListDataset):
         return self._dual
 
     def play(self, order: Order) -> None:
-        """Play the lists in this order, as one block."""
         with self.learner.lock.learning():
             try:
                 self._play(order)
@@ -232,7 +229,6 @@ class KernelLists(ListDataset):
         return State({"first_id": self._first_id}, arrays)
 
     def restore(self, state: State) -> None:
-        """Go on from a snapshot, beside a learner that was restored, too."""
         self._playable()
         self._first_id = state.meta["first_id"]
         self._ids = np.array(array_of(state.arrays, "ids", float, (len(self),)))
@@ -249,7 +245,6 @@ class KernelLists(ListDataset):
     # ------------------------------------------------------------ theorems
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """u·δ of the closest pair of each list, and the lengths of its pairs."""
         [problem] = problems
         dual, X = self.learner.learned().in_double(), in_double(self.X)
         scores = {}

@@ -11,7 +11,6 @@ from perceptive.features import schemes
 
 
 def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
-    """The labels there are."""
     try:
         found: dict[Any, None] = dict.fromkeys(chain.from_iterable(y))
         found.pop(None, None)

@@ -257,7 +257,6 @@ class Labelling:
         return {name: getattr(self, name) for name in ("longest", "scheme", "given", "recognised", "settled")}
 
     def restore(self, meta: Meta) -> None:
-        """Take what `state` gave."""
         self.scheme, self.given, self.recognised = meta["scheme"], meta["given"], meta["recognised"]
         self.settled = meta.get("settled", False) and self.scheme is not None  # older files do not say
         self.longest = meta.get("longest")

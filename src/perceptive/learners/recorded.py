@@ -30,7 +30,6 @@ class Recorded(Counters):
         return learner
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
-        """Add to what is recorded, in one step."""
         self.tally.add(fingerprint, played, ids)
 
     def recorded(self) -> Meta:
@@ -39,7 +38,6 @@ class Recorded(Counters):
         return {**counts, "first_pass": self.first_epoch}
 
     def restore_recorded(self, meta: Meta) -> None:
-        """Take over what `recorded` gave."""
         self.fingerprint, self.played = int(meta["fingerprint"]), meta["played"]
         self.ids = meta["ids"] if "ids" in meta else meta["seen"]  # older files of kernel classifiers lack ids
         self.first_epoch = pair_or_none(meta.get("first_pass"))

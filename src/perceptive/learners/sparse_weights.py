@@ -81,7 +81,6 @@ class SparseWeights:
 
     @property
     def room(self) -> tuple[int, int]:
-        """Features and classes that there is room for."""
         return 2**31, self.core.width
 
     def cells(self, stride: int | None = None) -> Cells:
@@ -91,11 +90,9 @@ class SparseWeights:
         return Cells(at, values, stride)
 
     def model(self, **parts: Any) -> _core.LinearModel:
-        """A model of the core with these weights."""
         return _core.LinearModel(self.core, **parts)
 
     def begin(self, z: Any) -> None:
-        """Have these weights at the start."""
         cells = z.cells()
         zeros = {name: np.full(len(cells.at), START[name], self.dtype) for name in self.names}
         self.core.set(cells.stride, cells.at, **zeros | {"z": cells.values["z"].astype(self.dtype)})
@@ -107,7 +104,6 @@ class SparseWeights:
         return self
 
     def sorted(self, new_label: NDArray[np.int64], stride: int) -> SparseWeights:
-        """Class c is ``new_label[c]``."""
         self.core.relabel(new_label)
         return self
 
@@ -127,7 +123,6 @@ class SparseWeights:
         return self.of_cells(Cells(cells.at[left], {"z": z[left]}, stride))
 
     def dots(self, name: str, rows: _core.Rows, normalize: bool, out: NDArray[np.float64], threads: int = 1) -> None:
-        """Write w_c·x of each row and class, of z or of the sum."""
         self.core.scores(rows, name == "sum", normalize, out, threads)
 
     # ------------------------------------------------------------ z alone
@@ -171,20 +166,17 @@ class SparseWeights:
     # ------------------------------------------------------------ shards
 
     def replica(self, n_features: int, stride: int, spare: list[NDArray[Any]]) -> SparseWeights:
-        """The same weights at the start of an average."""
         cells = self.cells(stride)
         if "sum" in cells.values:
             cells.values["sum"][:] = 0
         return self.of_cells(cells)
 
     def pending_sum(self, core: _core.LinearModel, rows: _core.Rows, first: int, step: int) -> Cells:
-        """What is pending of the rows first, first + step, …, added up."""
         sums = SparseWeights(["z"], self.dtype, self.core.width)
         core.pending_sum(rows, sums.core, first, step)
         return sums.cells()
 
     def add_to_sum(self, sums: Cells) -> None:
-        """Add what `pending_sum` gave."""
         mine, theirs = self.cells(sums.stride).aligned(sums)
         mine.values["sum"] += theirs.values["z"]
         self.core.set(mine.stride, mine.at, **mine.values)
@@ -192,13 +184,11 @@ class SparseWeights:
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> Arrays:
-        """All weights, copied."""
         cells = self.cells()
         return {"at": cells.at, STRIDE: np.array(cells.stride), **cells.values}
 
     @classmethod
     def of_snapshot(cls, arrays: Arrays) -> SparseWeights:
-        """The weights of a snapshot."""
         values = {name: arrays[name] for name in START if name in arrays}
         return cls.of_cells(Cells(arrays["at"].astype(np.int64), values, int(arrays[STRIDE])))
 
@@ -206,7 +196,6 @@ class SparseWeights:
         return SparseWeights.of_snapshot, (self.snapshot(),)
 
     def packed(self, n_features: int, stride: int) -> Arrays:
-        """The weights of some features and classes, as a file holds them."""
         cells, shape = self.cells(stride), (n_features, stride)
         some = pack_cells(cells.at, cells.values, n_features * stride)
         if some is not None:
@@ -217,7 +206,6 @@ class SparseWeights:
         return pack(arrays)
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]], n_features: int, stride: int) -> None:
-        """Have the weights of a file; raises ValueError where they do not fit."""
         at, values = unpack_cells(arrays, self.names, self.dtype, (n_features, stride))
         if at is None:
             at = changed(values)

@@ -91,12 +91,10 @@ class WeightVector(DeferredAverage):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the weights."""
         return self.weights.dtype
 
     @property
     def averages(self) -> bool:
-        """Whether there is an average."""
         return "sum" in self.weights.names
 
     @property
@@ -160,7 +158,6 @@ class WeightVector(DeferredAverage):
         weights: NDArray[np.float64] | None,
         cost: NDArray[np.float64] | None = None,
     ) -> None:
-        """Play the rows in the given order."""
         self.forget_vectors()
         self.settled = self._waiting is None
         if self.binary:
@@ -205,7 +202,6 @@ class WeightVector(DeferredAverage):
         self.core.width = n_features
 
     def make_room(self, n_features: int) -> None:
-        """Make room for more features."""
         if n_features > self.weights.room[0]:  # the core knows of the whole capacity
             self.settle()
             self.weights = self.weights.with_room(n_features, self.stride)
@@ -298,7 +294,6 @@ class WeightVector(DeferredAverage):
         return w if isinstance(w, np.ndarray) else w.to_array(self.n_features), bias
 
     def column(self, hypothesis: str, c: int) -> NDArray[np.float64]:
-        """Those of class c."""
         w, _ = self.compact(hypothesis)
         return w[:, c].astype(np.float64) if isinstance(w, np.ndarray) else w.column(c, self.n_features)
 
@@ -364,7 +359,6 @@ class WeightVector(DeferredAverage):
         }
 
     def numbers(self) -> dict[str, Any]:
-        """Those of the run so far."""
         return {name: getattr(self.run, name) for name in RUN}
 
     def __getstate__(self) -> dict[str, Any]:

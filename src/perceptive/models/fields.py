@@ -102,7 +102,6 @@ def _in_record(fields: Record, value: Any, where: str) -> Iterator[tuple[Any, An
 
 
 def text(value: Any) -> str | None:
-    """A string."""
     return None if isinstance(value, str) else "a text"
 
 
@@ -118,7 +117,6 @@ def digits(most: int) -> Check:
 
 
 def label(value: Any) -> str | None:
-    """What can be a label."""
     sound = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
     return None if sound else "a string, a finite number, a boolean or None"
 

@@ -24,7 +24,6 @@ PAGE: dict[str, tuple[str, bytes]] = {
 
 
 def text(name: str) -> str:
-    """A file of the page as text."""
     return PAGE[name][1].decode("utf-8")
 
 

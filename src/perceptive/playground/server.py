@@ -55,12 +55,10 @@ class Server(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """The port that it has."""
         return int(self.server_address[1])
 
     @property
     def url(self) -> str:
-        """Where the page is."""
         return f"http://{HOST}:{self.port}/"
 
 
@@ -72,11 +70,9 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        """A file of the page."""
         self._answer(body=True)
 
     def do_HEAD(self) -> None:
-        """What a file of the page would be."""
         self._answer(body=False)
 
     def _answer(self, body: bool) -> None:

@@ -260,7 +260,6 @@ def open_or_lock(path: str, made_from: dict[str, Any], anew: bool) -> tuple[Cach
 
 
 def _size(n: int, stored: int, kind: int, itemsize: int) -> int:
-    """Bytes of a block."""
     wide = bool(kind & WEIGHTED) + bool(kind & GROUPED)
     return 8 * n * wide + 4 * (2 * n + 1) + (4 + itemsize) * stored
 

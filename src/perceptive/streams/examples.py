@@ -95,7 +95,6 @@ class Examples:
         return int(self.indices.max(initial=-1)) + 1
 
     def X(self, n_features: int) -> sp.csr_array:
-        """Make the matrix."""
         import scipy.sparse as sp
 
         X = sp.csr_array((self.data, self.indices, self.indptr), shape=(len(self), n_features))
@@ -127,7 +126,6 @@ def exact_array(labels: Sequence[Any]) -> NDArray[Any]:
 
 
 def size_of(examples: Examples) -> int:
-    """Bytes of the arrays."""
     arrays = (examples.which, examples.weight, examples.qid, examples.indptr, examples.indices, examples.data)
     return sum(array.nbytes for array in arrays if array is not None)
 

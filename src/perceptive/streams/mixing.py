@@ -92,7 +92,6 @@ class _Files:
         self._open: dict[int, int] = {}
 
     def close(self) -> None:
-        """Let go of them."""
         while self._open:
             os.close(self._open.popitem()[1])
 
@@ -166,7 +165,6 @@ class _Filling:
             self.filled += 1
 
     def block(self) -> Block:
-        """What was read."""
         return Block(memoryview(self.buffer)[: self.filled], 0, self.buffers, tuple(self.pieces))
 
 

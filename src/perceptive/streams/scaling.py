@@ -35,7 +35,6 @@ class Scaling:
 
     @classmethod
     def from_meta(cls, meta: dict[str, Any] | None) -> Scaling | None:
-        """What a model file has."""
         return None if meta is None else cls(*(tuple(meta[name]) for name in ("names", "shift", "factor")))
 
 

@@ -13,6 +13,7 @@ from perceptive import _core
 from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
+from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.evaluation.metrics import top1_counts
 from perceptive.streams import Stream
 from perceptive.streams.examples import UNLABELLED, Examples, join, size_of
@@ -21,6 +22,7 @@ from perceptive.streams.mixing import can_be_cut
 from perceptive.training.holdout import HoldOut
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
+WIDE = 40  # characters of a column's name that are told
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_PREFERENCE = (
     "in no held-out list is a candidate better than another, so that they cannot tell when to stop; hold out more, or "
@@ -48,7 +50,9 @@ class Blocks(Protocol):
     unit: str
     answered: str
 
-    def parse(self, stream: Stream, then: Callable[[Read], Any], mixed: bool, block: int | None) -> Iterator[Any]:
+    def parse(
+        self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, block: int | None = None
+    ) -> Iterator[Any]:
         """The blocks of the files, each given to ``then``, by threads where that is possible.
 
         They come in the order of the files, or mixed, as far as possible, and have so many bytes.
@@ -56,9 +60,11 @@ class Blocks(Protocol):
 
     def can_be_mixed(self, stream: Stream) -> bool:
         """Whether a mixed block is a sample of all files."""
+        return False
 
     def labels(self, ready: Any) -> list[Any]:
         """The different labels of what `ready` gave, where there are some."""
+        return []
 
     def labels_of(self, block: Any) -> Labels:
         """The labels of a block, one and the same where there are none."""
@@ -77,6 +83,7 @@ class Blocks(Protocol):
 
     def choose(self, holdout: HoldOut, block: Any) -> NDArray[np.bool_]:
         """What is held out of a block."""
+        return holdout.choose(self.labels_of(block))
 
     def ready(self, block: Any, width: int | None) -> Any:
         """Checked rows, and what goes with them, to be made a dataset by `dataset`."""
@@ -103,10 +110,24 @@ def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
     return rows
 
 
+def check_answers(stream: Stream, examples: int) -> None:
+    """Raise where a table lacks the column of the weights, or of the labels and so had no examples."""
+    format, columns = stream.format, stream.log.columns
+    asked = {"label": format.label if examples == 0 else None, "weight": format.weight}
+    for what, name in asked.items():
+        if not columns or name is None or name in columns:
+            continue
+        there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
+        said = f"there is no column {name!r} for the {what} but {there}; say which with "
+        texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
+        formats = [Parameter("format", "text")] * bool(texts)
+        raise ParameterError(literal(said) + "{}" + texts, what, *formats)
+
+
 QUERIES = "there are queries (qid:), which a classifier does not heed; to rank their lines, learn a ranker"
 
 
-class RowBlocks:
+class RowBlocks(Blocks):
     """Blocks of labelled rows, for classifiers."""
 
     unit, answered = "examples", "labelled examples"
@@ -133,20 +154,16 @@ class RowBlocks:
         return all(can_be_cut(path, stream.format.name) for path in stream.files)
 
     def labels(self, ready: Any) -> list[Any]:
-        """The different labels."""
         found: list[Any] = ready[1].values
         return found
 
     def labels_of(self, block: Examples) -> Labels:
-        """The labels."""
         return Labels(block.labels, block.which.astype(np.int64))
 
     def join(self, blocks: list[Examples], dtype: np.dtype[Any]) -> Examples:
-        """One block of several."""
         return join(blocks, dtype)
 
     def size(self, block: Examples) -> int:
-        """Bytes that it takes in memory."""
         return size_of(block) + PER_EXAMPLE * len(block)
 
     def for_cache(self, block: Examples) -> Examples:
@@ -154,15 +171,9 @@ class RowBlocks:
         return block if block.qid is None else replace(block, qid=None)
 
     def from_cache(self, examples: Examples) -> Examples:
-        """The same."""
         return examples
 
-    def choose(self, holdout: HoldOut, block: Examples) -> NDArray[np.bool_]:
-        """By class."""
-        return holdout.choose(self.labels_of(block))
-
     def ready(self, block: Examples, width: int | None) -> Any:
-        """Rows, labels and weights."""
         return checked_rows(block, width), self.labels_of(block), block.weight
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
@@ -191,11 +202,9 @@ class RowBlocks:
         return right / max(1, total)
 
     def narrow(self, block: Examples, n_features: int) -> Examples:
-        """Without the columns from ``n_features`` on."""
         return block.narrow(n_features)
 
     def count_rows(self, block: Examples) -> int:
-        """How many rows it has."""
         return len(block)
 
 
@@ -206,7 +215,7 @@ def held_out_scores(learner: Any, block: Examples) -> tuple[NDArray[np.int64], N
     return index[block.which], learner.scores(rows)
 
 
-class ListBlocks:
+class ListBlocks(Blocks):
     """Blocks of lists of candidates, for rankers. In the cache the number of its list stands for the query of a
     candidate, and its grade for the weight."""
 
@@ -233,24 +242,13 @@ class ListBlocks:
                 unanswered = 0
         yield then(Read(None, 0, unanswered))
 
-    def can_be_mixed(self, stream: Stream) -> bool:
-        """Lists span lines."""
-        return False
-
-    def labels(self, ready: Any) -> list[Any]:
-        """There are none."""
-        return []
-
     def labels_of(self, block: CandidateLists) -> Labels:
-        """All lists are of one class."""
         return Labels([None], np.zeros(len(block), np.int64))
 
     def join(self, blocks: list[CandidateLists], dtype: np.dtype[Any]) -> CandidateLists:
-        """One block of several."""
         return join_lists(blocks, dtype)
 
     def size(self, block: CandidateLists) -> int:
-        """Bytes that it takes in memory."""
         return size_of(block.examples) + PER_EXAMPLE * len(block.examples)
 
     def for_cache(self, block: CandidateLists) -> Examples:
@@ -261,22 +259,15 @@ class ListBlocks:
         return replace(examples, labels=[0], which=which, weight=block.grades, qid=number)
 
     def from_cache(self, examples: Examples) -> CandidateLists:
-        """The lists again."""
         if examples.qid is None or examples.weight is None or (examples.qid < 0).any():
             raise ValueError("the cache has no lists; delete it")
         starts = np.flatnonzero(np.diff(examples.qid, prepend=-1, append=-1)).astype(np.int64)
         return CandidateLists(examples, starts, examples.weight, [None] * (len(starts) - 1))
 
-    def choose(self, holdout: HoldOut, block: CandidateLists) -> NDArray[np.bool_]:
-        """Whole lists."""
-        return holdout.choose(self.labels_of(block))
-
     def ready(self, block: CandidateLists, width: int | None) -> Any:
-        """Rows, grades and sizes."""
         return checked_rows(block.examples, width), block.grades, np.diff(block.starts)
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """Lists of rows."""
         rows, grades, sizes = ready
         found: Dataset = learner.dataset(rows, grades, sizes=sizes, grow=grow)
         return found
@@ -293,9 +284,7 @@ class ListBlocks:
         return right / lists
 
     def narrow(self, block: CandidateLists, n_features: int) -> CandidateLists:
-        """Without the columns from ``n_features`` on."""
         return replace(block, examples=block.examples.narrow(n_features))
 
     def count_rows(self, block: CandidateLists) -> int:
-        """How many candidates it has."""
         return len(block.examples)

@@ -26,8 +26,7 @@ from perceptive.streams.blocks import repeatable
 from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, writing
 from perceptive.streams.mixing import estimated_size
 from perceptive.streams.parsing import one_ahead
-from perceptive.training.answers import check_answers
-from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read
+from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read, check_answers
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import InMemory, Run, hash_seed
 from perceptive.training.split import Split

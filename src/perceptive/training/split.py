@@ -70,7 +70,6 @@ class Split:
                 yield self.kind.from_cache(self._held_out.read([number], self.dtype)[0])
 
     def close(self) -> None:
-        """Let go of files."""
         for file in (self._choices, self._held_out):
             if file is not None:
                 file.close()

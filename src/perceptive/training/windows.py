@@ -84,7 +84,6 @@ class LongestRun:
         self._current = 0
 
     def note(self, labels: Labels) -> None:
-        """The next examples."""
         which: NDArray[np.int64] = labels.which
         if len(which) == 0:
             return

@@ -184,7 +184,6 @@ class Entry:
     of_objects: Groups = field(default=())
 
     def adapter(self) -> Task:
-        """The adapter."""
         name = "".join(part.capitalize() for part in self.module.split("_"))
         made: Task = getattr(import_module(f"{__name__}.{self.module}"), name)()
         return made
@@ -320,7 +319,6 @@ TASKS = [
 
 
 def of_learner(learner: Learner) -> Entry:
-    """The task of a learner."""
     return next(entry for entry in TASKS if entry.learner == type(learner).__name__)
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.cli.console import pairs, table, watched
-from perceptive.cli.labels import in_line
+from perceptive.cli.console import in_line, pairs, table, watched
 from perceptive.cli.options import given_to_learner, label
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
@@ -57,7 +56,6 @@ class Classify(OfRows):
     # ------------------------------------------------------------ training
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> RowsJob:
-        """Open the files."""
         from perceptive.cli.tasks.files import RowsJob
         from perceptive.training.blocks import RowBlocks
         from perceptive.training.classifiers import classifier_for
@@ -81,7 +79,6 @@ class Classify(OfRows):
         return open_stream(options, learner, LinearParameters).to_learn_from(options.follow, bool(options.cache))
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
-        """Rows as they arrive."""
         from perceptive.training.blocks import MAX_FEATURES, RowBlocks
 
         if options.class_weight == "balanced":
@@ -199,14 +196,12 @@ class Classify(OfRows):
         )
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Labelled rows."""
         from perceptive.training.blocks import RowBlocks
         from perceptive.training.source import FileSource
 
         return examined(FileSource(stream_for(learner, options, fixed=True), RowBlocks()), learner)
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-        """The heaviest features of each class."""
         from perceptive.inspection import heaviest
 
         wanted, tops = getattr(options, "class"), heaviest(learner, options.top, options.hypothesis)

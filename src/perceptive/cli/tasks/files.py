@@ -51,7 +51,6 @@ class FileJob:
             raise UsageError("--certify reads the examples twice, a pipe gives them once; write them to a file")
 
     def prepare(self, report: Callable[[float], None]) -> None:
-        """Read what must be known before the first round, and make the learner."""
         self.source.prepare(lambda: report(self.source.done))
         if self.learner is None and self._make is not None:
             self.learner = self._make(self.source)
@@ -66,12 +65,10 @@ class FileJob:
         return (run.epoch + self.passes) * sum(map(size_of, self.files)) + self.source.done
 
     def finished(self, learner: Any) -> Any:
-        """The learner, with the names of hashed features that were met."""
         learner.space.remember(self.log.names)
         return learner
 
     def datasets(self, learner: Any) -> Any:
-        """Read the files, or the cache, once more."""
         return self.source.datasets(learner)
 
     @property
@@ -81,7 +78,6 @@ class FileJob:
         return {"examples": found.examples, "skipped": self.source.skipped, "unanswered": found.unanswered}
 
     def close(self) -> None:
-        """Let go of the cache, or of the cluster."""
         self.source.__exit__()
         if self.cluster is not None:
             self.cluster.__exit__()
@@ -94,7 +90,6 @@ class RowsJob(FileJob):
     class_weight: Mapping[Any, float] | str | None = None
 
     def prepare(self, report: Callable[[float], None]) -> None:
-        """Weigh the classes, too."""
         super().prepare(report)
         weigh_classes(self.source, self.class_weight)
 
@@ -104,7 +99,6 @@ class RowsJob(FileJob):
         return self.source.cached
 
     def finished(self, learner: Any) -> Any:
-        """With probabilities from the held-out part, and the columns of its tables."""
         if self.source.fraction and learner.parameters.hypothesis != "voted":
             calibrate(learner, self.source)
         learner.space.remember(None, self.stream.columns)
@@ -118,7 +112,6 @@ class ListsJob(FileJob):
 
     @property
     def counts(self) -> dict[str, int]:
-        """With the candidates of the lists."""
         return {**super().counts, "candidates": self.source.split.rows}
 
 

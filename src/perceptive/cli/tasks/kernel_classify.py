@@ -73,7 +73,6 @@ class KernelJob(MemoryJob):
     kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
 
     def finished(self, learner: Any) -> Any:
-        """With probabilities from the held-out part."""
         X, y, _ = self.kept
         if y and learner.parameters.hypothesis != "voted":
             truth = np.array([learner.index[label] for label in y], np.int64)
@@ -100,7 +99,6 @@ class KernelClassify(OfKernel, Classify):
     """The adapter."""
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
-        """Read the files."""
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
@@ -130,7 +128,6 @@ class KernelClassify(OfKernel, Classify):
         return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the predictions: the supports."""
         from perceptive.explanation import explain_supports
 
         label, width = class_asked(learner, options), learner.n_features or 0
@@ -181,7 +178,6 @@ class KernelClassify(OfKernel, Classify):
         return Opened(found.files, found.log, parts())
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Labelled examples."""
         if learner.kernel.vectors:
             read = _rows(stream_for(learner, options, fixed=True), learner)
         else:

@@ -59,7 +59,6 @@ class KernelRank(OfKernel, Rank):
     """The adapter."""
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
-        """Read the files."""
         if options.model:
             refuse_changes(options, learner, KernelRankingParameters, OWN, "kernel")
             refuse_cost(options, learner)
@@ -92,17 +91,14 @@ class KernelRank(OfKernel, Rank):
         return MemoryJob(learner, source, "top-1", lists.files, lists.log, counts, look)
 
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Lists with the scores of their candidates."""
         learner.dual.check_hypothesis(options.hypothesis or learner.parameters.hypothesis)
         return _scored_objects(learner, options) if learner.takes_objects else super().scored(learner, options)
 
     def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
-        """The scores of the candidates of some lists of rows."""
         scores: Scores = learner.scores(_known(learner, part), np.diff(part.starts), options.hypothesis)
         return scores
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the order of each list: the supports of each candidate, the best first."""
         from perceptive.explanation import explain_supports
 
         def tell(part: Any) -> list[Any]:
@@ -112,7 +108,6 @@ class KernelRank(OfKernel, Rank):
         return explained_lists(self.scored(learner, options), tell)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Lists that have answers."""
         stream = None if learner.takes_objects else stream_for(learner, options, fixed=True)
         lists = _answered(options, stream, learner)
 

@@ -49,15 +49,12 @@ class MemoryJob:
         return played / max(1, len(self.source.dataset)) * sum(map(size_of, self.files))
 
     def finished(self, learner: Any) -> Any:
-        """The learner as it is."""
         return learner
 
     def datasets(self, learner: Any) -> Iterable[Dataset]:
-        """The dataset, to be looked at."""
         return [self.look(learner)]
 
     def close(self) -> None:
-        """Let go of the cluster."""
         if self.cluster is not None:
             self.source.close()
             self.cluster.__exit__()

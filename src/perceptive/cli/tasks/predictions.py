@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.cli.labels import in_line
+from perceptive.cli.console import in_line
 from perceptive.cli.options import as_json
 from perceptive.errors import UsageError
 from perceptive.learners.calibration import probabilities

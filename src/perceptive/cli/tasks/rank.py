@@ -50,7 +50,6 @@ class Rank(OfRows):
     # ------------------------------------------------------------ training
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> ListsJob:
-        """Open the files."""
         stream, learner = self._begin(options, learner)
         return ListsJob(stream, ListBlocks(), options, training, learner)
 
@@ -135,11 +134,9 @@ class Rank(OfRows):
         return Evaluation(counts, metrics, {}, pairs(rows), opened.log)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Lists that have answers."""
         return examined(FileSource(stream_for(learner, options, fixed=True), ListBlocks()), learner)
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-        """The heaviest features."""
         tops = heaviest(learner, options.top, options.hypothesis) if learner.vectors else {}
         return weights_of(tops, learner.space.hashed)
 

@@ -93,7 +93,6 @@ class Rerank(Tag):
         return super().looked_at(learner, X, y, weights)
 
     def explained(self, learner: Any, X: list[Any], options: argparse.Namespace) -> list[Explained]:
-        """What the ranker saw in the labels that it chose."""
         from perceptive.explanation import explain_choice
 
         told = [explain_choice(learner, x, options.top, options.hypothesis) for x in X]

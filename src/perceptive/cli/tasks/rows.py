@@ -34,7 +34,6 @@ class OfRows:
     """What the adapters of models over rows share."""
 
     def check(self, learner: Any, path: str) -> None:
-        """Raise where the model has learned nothing, or not from rows."""
         if not learner.vectors:
             raise ValueError(NOTHING.format(path))
         if learner.space.vocabulary is not None:
@@ -225,5 +224,4 @@ def known_rows(examples: Examples, width: int) -> _core.Rows:
 
 
 def count(examples: int, log: Log, unanswered: int, **more: int) -> dict[str, int]:
-    """The counts of a report."""
     return {"examples": examples, "skipped": log.skipped, "unanswered": unanswered, **more}

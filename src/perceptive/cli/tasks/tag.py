@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from perceptive.cli import pruning
-from perceptive.cli.console import table
-from perceptive.cli.labels import breaks_line
+from perceptive.cli.console import breaks_line, table
 from perceptive.cli.options import given, given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
@@ -59,7 +58,6 @@ class Tag:
     # ------------------------------------------------------------ training
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
-        """Read the files."""
         if options.dev and options.validation_fraction:
             raise UsageError("--dev and --holdout both choose the sentences for early stopping; give one of them")
         resumed = learner is not None and not options.model
@@ -209,8 +207,6 @@ class Tag:
         return Opened(paths, Log(), parts())
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the labels of each sentence."""
-
         def parts() -> Iterator[tuple[int, list[Explained]]]:
             for batch in batches(options, learner):
                 with located([sentence.place for sentence in batch]):
@@ -253,7 +249,6 @@ class Tag:
         return Evaluation(count(len(X), Log(), 0, tokens=result.tokens), metrics, details, str(result), Log())
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Sentences with their labels."""
         X, y, places, _, weights = read(options.data, files_of(options, learner))
 
         def parts() -> Iterator[tuple[int, Dataset]]:
