@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import perceptive
+from list_data import lists_by_weights
 from perceptive import KernelRanker, _core
 from perceptive.kernels import Custom, Gaussian, Linear, Spectrum, SubsetTree
 from perceptive.learners import KernelRankingLearner
@@ -22,10 +23,7 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(scope="module")
 def lists():
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=6)
-    X = [rng.normal(size=(n, 6)) for n in rng.integers(1, 9, size=150)]
-    return X, [int(np.argmax(xs @ w)) if i % 9 else 0 for i, xs in enumerate(X)]
+    return lists_by_weights(150, noisy=True)
 
 
 # ---------------------------------------------------------------- the estimator's contract

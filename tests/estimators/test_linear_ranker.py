@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 import perceptive
+from list_data import lists_by_weights
 from perceptive import KernelRanker, LinearRanker
 from perceptive.evaluation import metrics
 from perceptive.learners import RankingLearner
@@ -23,10 +24,7 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(scope="module")
 def lists():
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=6)
-    X = [rng.normal(size=(n, 6)) for n in rng.integers(1, 9, size=300)]
-    return X, [int(np.argmax(xs @ w)) for xs in X]
+    return lists_by_weights(300)
 
 
 def flat(X, y):

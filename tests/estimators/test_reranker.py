@@ -1,6 +1,5 @@
 """Reranker: candidates by cross-fitting, features of whole segments, and what it must never do."""
 
-import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -16,25 +15,12 @@ from perceptive.learners import SequenceLearner
 from perceptive.learners.candidates import shape, structure_of, to_tree
 from perceptive.learners.reranking import RerankingLearner
 from perceptive.models.registry import load_learner
+from tagger_data import ambiguous_names
 
 
 @pytest.fixture(scope="module")
 def sentences():
-    """Names are of one or two words; whether a name goes on can be told from the word behind it alone."""
-    rng = np.random.default_rng(0)
-    X, y = [], []
-    for _ in range(240):
-        words, labels = ["so"], ["O"]
-        for _ in range(rng.integers(1, 4)):
-            if rng.random() < 0.5:
-                words += [f"N{rng.integers(6)}", f"N{rng.integers(6)}", "together"]
-                labels += ["B-P", "I-P", "O"]
-            else:
-                words += [f"N{rng.integers(6)}", f"N{rng.integers(6)}", "apart"]
-                labels += ["B-P", "B-P", "O"]
-        X.append(words)
-        y.append(labels)
-    return X, y
+    return ambiguous_names(240)
 
 
 BASE = SequenceTagger(template=["word", "@label[-1]"], epochs=5)

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import perceptive
@@ -12,26 +11,13 @@ import perceptive.model_file
 from perceptive import Reranker
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.learners.reranking import RerankingLearner
+from tagger_data import ambiguous_names
 from test_reranker import BASE, run, write_conll
 
 
 @pytest.fixture(scope="module")
 def sentences():
-    """Names are of one or two words; whether a name goes on can be told from the word behind it alone."""
-    rng = np.random.default_rng(0)
-    X, y = [], []
-    for _ in range(240):
-        words, labels = ["so"], ["O"]
-        for _ in range(rng.integers(1, 4)):
-            if rng.random() < 0.5:
-                words += [f"N{rng.integers(6)}", f"N{rng.integers(6)}", "together"]
-                labels += ["B-P", "I-P", "O"]
-            else:
-                words += [f"N{rng.integers(6)}", f"N{rng.integers(6)}", "apart"]
-                labels += ["B-P", "B-P", "O"]
-        X.append(words)
-        y.append(labels)
-    return X, y
+    return ambiguous_names(240)
 
 
 @pytest.fixture

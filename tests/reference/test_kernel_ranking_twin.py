@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from examples import examples
+from list_data import lists_by_weights
 from perceptive import KernelRanker, LinearRanker, reference
 from perceptive.kernels import Custom, Gaussian, Linear, Polynomial, Spectrum, SubsetTree
 from perceptive.learners import KernelRankingLearner
@@ -168,10 +169,7 @@ def test_votes_for_items(game):
 
 @pytest.fixture(scope="module")
 def lists():
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=6)
-    X = [rng.normal(size=(n, 6)) for n in rng.integers(1, 9, size=150)]
-    return X, [int(np.argmax(xs @ w)) if i % 9 else 0 for i, xs in enumerate(X)]
+    return lists_by_weights(150, noisy=True)
 
 
 @pytest.mark.once

@@ -129,6 +129,12 @@ def segment_phi(words, path, labels):
     return names
 
 
+def short_segmentations(n, labels):
+    """All paths of n tokens whose segments have at most two."""
+    found = ((path, segments_of(path, labels)) for path in itertools.product(range(len(labels)), repeat=n))
+    return [path for path, s in found if s is not None and all(end - begin <= 2 for begin, end, _ in s)]
+
+
 @examples(30)
 @given(
     st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=3),
@@ -144,11 +150,7 @@ def test_rules_that_need_a_second_best_segmentation(data, options, draw):
         **parameters,
     )  # fmt: skip
     for words in data * 2:
-        possible = [
-            path
-            for path in itertools.product(range(3), repeat=len(words))
-            if (s := segments_of(path, labels)) is not None and all(e - b <= 2 for b, e, _ in s)
-        ]
+        possible = short_segmentations(len(words), labels)
         target = draw.draw(st.sampled_from(possible))
         y = [labels[i] for i in target]
         updates = learner.updates
@@ -177,11 +179,7 @@ def test_semi_markov_runs_equal_brute_force(data, draw):
     learner = SequenceLearner(labels, template="word\n@label[-1]", segments=True, max_segment=2, hypothesis="last")
     v = {}
     for words in data * 2:
-        possible = [
-            path
-            for path in itertools.product(range(3), repeat=len(words))
-            if (s := segments_of(path, labels)) is not None and all(e - b <= 2 for b, e, _ in s)
-        ]
+        possible = short_segmentations(len(words), labels)
         target = draw.draw(st.sampled_from(possible))
         scores = {path: sum(v.get(name, 0) for name in segment_phi(words, path, labels)) for path in possible}
         guess = min(possible, key=lambda path: (-scores[path], path[::-1]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import perceptive
+from list_data import lists_by_weights
 from perceptive import KernelRanker, LinearClassifier, LinearRanker, streams
 from perceptive.evaluation import metrics
 from perceptive.learners import RankingLearner
@@ -21,10 +22,7 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(scope="module")
 def lists():
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=6)
-    X = [rng.normal(size=(n, 6)) for n in rng.integers(1, 9, size=300)]
-    return X, [int(np.argmax(xs @ w)) for xs in X]
+    return lists_by_weights(300)
 
 
 def write_svmlight(path, X, y):

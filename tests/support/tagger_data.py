@@ -41,3 +41,21 @@ def records(n, seed=0):
         X.append([word for _, words in parts for word in words])
         y.append([f"{'B' if i == 0 else 'I'}-{kind}" for kind, words in parts for i in range(len(words))])
     return X, y
+
+
+def ambiguous_names(n):
+    """Names are of one or two words; whether a name goes on can be told from the word behind it alone."""
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(n):
+        words, labels = ["so"], ["O"]
+        for _ in range(rng.integers(1, 4)):
+            if rng.random() < 0.5:
+                words += [f"N{rng.integers(6)}", f"N{rng.integers(6)}", "together"]
+                labels += ["B-P", "I-P", "O"]
+            else:
+                words += [f"N{rng.integers(6)}", f"N{rng.integers(6)}", "apart"]
+                labels += ["B-P", "B-P", "O"]
+        X.append(words)
+        y.append(labels)
+    return X, y

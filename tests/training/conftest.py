@@ -1,10 +1,12 @@
-"""A Dask cluster of real processes, for all tests of a file."""
+"""A Dask cluster of real processes, for all tests of a file; and a file that is read in several blocks."""
 
 import logging
 
 import pytest
+from test_training import made
 
 from dask_processes import Processes
+from perceptive.streams import blocks
 
 logging.getLogger("distributed").setLevel(logging.CRITICAL)
 
@@ -27,3 +29,14 @@ def client(processes):
 
     with distributed.Client(processes.address) as client:
         yield client
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 4000)
+
+
+@pytest.fixture
+def file(tmp_path, small_blocks):
+    """A file that is read in several blocks."""
+    return made(tmp_path / "made.svm")

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from broken_runs import broken_off
 from perceptive import LinearClassifier
 from perceptive.cli import main
 from perceptive.errors import ClusterError, ParameterError
@@ -204,24 +205,10 @@ def test_lists(processes, tmp_path):
 
 
 def test_a_run_is_resumed_elsewhere(processes, files, tmp_path):
-    from perceptive.training.checkpoint import Checkpoint
 
     arguments = [files, "--bits", 8, "--shards", SHARDS, "--epochs", 4]
-    saves, save = [], Checkpoint.save
-
-    class Enough(Exception):
-        pass
-
-    def saved(self, *where):
-        save(self, *where)
-        saves.append(where)
-        if len(saves) == 2:
-            raise Enough
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Checkpoint, "save", saved)
-        with pytest.raises(Enough):
-            model_of(tmp_path / "m", *arguments, "--cluster", processes.address, "--checkpoint", tmp_path / "c")
+    with broken_off(after=2):
+        model_of(tmp_path / "m", *arguments, "--cluster", processes.address, "--checkpoint", tmp_path / "c")
     found = model_of(tmp_path / "m", *arguments, "--checkpoint", tmp_path / "c")  # by threads, without the cluster
     assert found == model_of(tmp_path / "whole", *arguments)
 

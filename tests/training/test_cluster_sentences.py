@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from broken_runs import broken_off
 from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.errors import ParameterError
-from perceptive.training.checkpoint import Checkpoint
 
 SHARDS = 3
 
@@ -95,21 +95,8 @@ def test_documents_by_url(processes, tmp_path):
 def test_a_run_is_resumed_elsewhere_and_a_model_goes_on(processes, files, tmp_path):
     arguments = [files, "--shards", SHARDS, "--epochs", 4, "--template", "chunking"]
     cluster = ["--cluster", processes.address]
-    saves, save = [], Checkpoint.save
-
-    class Enough(Exception):
-        pass
-
-    def saved(self, *where):
-        save(self, *where)
-        saves.append(where)
-        if len(saves) == 2:
-            raise Enough
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Checkpoint, "save", saved)
-        with pytest.raises(Enough):
-            model_of(tmp_path / "m", *arguments, *cluster, "--checkpoint", tmp_path / "c")
+    with broken_off(after=2):
+        model_of(tmp_path / "m", *arguments, *cluster, "--checkpoint", tmp_path / "c")
     shutil.copy(tmp_path / "c", tmp_path / "d")
     whole = model_of(tmp_path / "whole", *arguments)
     assert model_of(tmp_path / "m", *arguments, *cluster, "--checkpoint", tmp_path / "c") == whole

@@ -11,21 +11,10 @@ from perceptive import LinearClassifier, _core, load, save, streams
 from perceptive.data.labels import Labels
 from perceptive.learners import LinearLearner
 from perceptive.parameters import TrainingParameters
-from perceptive.streams import blocks
 from perceptive.training.blocks import RowBlocks
 from perceptive.training.source import FileSource
 
 pytestmark = pytest.mark.core
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 4000)
-
-
-@pytest.fixture
-def file(tmp_path, small_blocks):
-    return made(tmp_path / "made.svm")
 
 
 # ---------------------------------------------------------------- the estimator

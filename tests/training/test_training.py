@@ -30,16 +30,6 @@ def made(path, n=400, classes=2, seed=0, d=40):
     return path
 
 
-@pytest.fixture
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 4000)
-
-
-@pytest.fixture
-def file(tmp_path, small_blocks):
-    return made(tmp_path / "made.svm")
-
-
 MEMORY, WINDOWS = 32 << 20, 20_000  # bytes: of the second `file` fills several windows
 
 

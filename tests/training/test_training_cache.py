@@ -11,21 +11,10 @@ from test_training import made, state, trained
 
 from examples import examples
 from perceptive import streams
-from perceptive.streams import blocks
 from perceptive.streams.blocks import file_signature
 from perceptive.streams.cache import Cache, signature
 
 pytestmark = pytest.mark.core
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 4000)
-
-
-@pytest.fixture
-def file(tmp_path, small_blocks):
-    return made(tmp_path / "made.svm")
 
 
 # ---------------------------------------------------------------- the cache
