@@ -180,11 +180,18 @@ def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: 
     """u·δ against the closest competitor."""
     if binary:
         return scores[:, 0] * targets
-    rows = np.arange(len(targets))
-    mine = scores[rows, targets]
-    scores[rows, targets] = -np.inf
-    margins: NDArray[np.float64] = mine - scores.max(axis=1)
-    return margins
+    own, rival = own_and_rival(scores, targets)
+    return own - rival
+
+
+def own_and_rival(
+    scores: NDArray[np.float64], truth: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The score of the right class of each row, and the best of the others; the scores are used up."""
+    rows = np.arange(len(truth))
+    own = scores[rows, truth]
+    scores[rows, truth] = -np.inf
+    return own, scores.max(axis=1, initial=-np.inf)
 
 
 def _targets(joint: bool, pair: Pair, y: NDArray[np.int64]) -> NDArray[np.int32]:

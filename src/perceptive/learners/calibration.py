@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.data.labelled_rows import own_and_rival
+
 SCORES, EXAMPLES = 2**17, 2**12  # where there are more of both, some do
 
 
@@ -35,14 +37,11 @@ def fit_temperature(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> fl
     scores, truth = scores[::step], truth[::step]
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros_like(scores), scores])
-    n, rows = len(truth), np.arange(len(truth))
-    mine = scores[rows, truth]
-    spread = float(np.abs(scores - mine[:, None]).max())
+    n, (own, rival) = len(truth), own_and_rival(scores.copy(), truth)
+    spread = float(np.abs(scores - own[:, None]).max())
     if spread == 0.0:
         return 1.0
-    others = scores.copy()
-    others[rows, truth] = -np.inf
-    wanted = ((n + 1) * mine + others.max(axis=1)) / (n + 2)
+    wanted = ((n + 1) * own + rival) / (n + 2)
 
     def slope(a: float) -> float:
         p = _softmax(a * scores)

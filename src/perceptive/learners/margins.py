@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.data.labelled_rows import own_and_rival
 from perceptive.learners.calibration import fit_temperature
 
 Path = NDArray[np.int64]
@@ -33,12 +34,9 @@ def lost_by_others(path: Path, scores: Scores) -> NDArray[np.float64]:
     >>> lost_by_others(np.array([0, 1]), np.array([[3.0, 2.5], [-np.inf, 3.0]]))
     array([0.5, inf])
     """
-    rows = np.arange(len(path))
-    best = scores[rows, path]
-    others = scores.copy()
-    others[rows, path] = -np.inf
+    best, others = own_and_rival(scores.copy(), path)
     with np.errstate(invalid="ignore"):
-        lost: NDArray[np.float64] = np.maximum(0.0, best - others.max(axis=1, initial=-np.inf))
+        lost: NDArray[np.float64] = np.maximum(0.0, best - others)
     return lost
 
 

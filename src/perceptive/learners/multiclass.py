@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.data.labelled_rows import own_and_rival
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import Parameter, ParameterError
 
@@ -77,10 +78,8 @@ def criterion(scores: Scores, truth: Decisions) -> float:
     """The perceptron criterion: how far the wrong answers are from being right, summed."""
     if scores.ndim == 1:
         return float(np.maximum(0, -np.where(truth == 1, scores, -scores)).sum())
-    rows = np.arange(len(truth))
-    mine = scores[rows, truth]
-    scores[rows, truth] = -np.inf
-    return float(np.maximum(0, scores.max(axis=1) - mine).sum())
+    own, rival = own_and_rival(scores, truth)
+    return float(np.maximum(0, rival - own).sum())
 
 
 def check_cost(cost: Any, n_classes: int) -> Scores:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.dataset import Dataset
-from perceptive.data.labelled_rows import ALL
+from perceptive.data.labelled_rows import ALL, margins_of
 from perceptive.errors import ParameterError
 from perceptive.learners.kernel import KernelLearner
 from perceptive.learners.linear import LinearLearner
@@ -84,12 +84,8 @@ def unit(u: Any, shape: tuple[int, ...]) -> Floats:
 
 def lead(scores: Floats, truth: NDArray[np.int64]) -> float:
     """The smallest margin: of two classes y·score, of more what the right one has more than the next."""
-    if scores.shape[1] == 1:
-        return float((scores[:, 0] * np.where(truth == 1, 1, -1)).min())
-    rows = np.arange(len(truth))
-    own, rivals = scores[rows, truth], scores.copy()
-    rivals[rows, truth] = -math.inf
-    return float((own - rivals.max(axis=1)).min())
+    binary = scores.shape[1] == 1
+    return float(margins_of(scores.copy(), np.where(truth == 1, 1, -1) if binary else truth, binary).min())
 
 
 class Rows(View):
@@ -127,7 +123,6 @@ class Rows(View):
         return v[0] if self.learner.binary else v
 
     def length2(self) -> float:
-        """‖v‖²."""
         v = self.vector()
         return float(np.vdot(v, v))
 
@@ -163,11 +158,9 @@ class Lists(View):
         return v
 
     def weights(self) -> Weights:
-        """v."""
         return list(self.vector().tolist())
 
     def length2(self) -> float:
-        """‖v‖²."""
         v = self.vector()
         return float(v @ v)
 
@@ -184,7 +177,6 @@ class Lists(View):
         return [(xs, b) for xs, b in zip(self.X, self.y, strict=True) if len(xs) > 1]
 
     def example(self, i: int) -> Any:
-        """The candidates."""
         return self.X[i].tolist()
 
     def prediction(self, i: int) -> Any:
@@ -218,12 +210,10 @@ class Duals(View):
         return np.asarray(kernel.gram(self.X), np.float64) + float(self.learner.parameters.bias) ** 2
 
     def weights(self) -> Weights:
-        """α."""
         alpha = self.alpha()
         return list(alpha[:, 0].tolist() if alpha.shape[1] == 1 else alpha.tolist())
 
     def length2(self) -> float:
-        """αᵀKα."""
         alpha = self.alpha()
         return float(np.vdot(alpha, self.gram() @ alpha))
 
@@ -255,7 +245,6 @@ class Sentences(View):
         return {f"{name}|{label}": w for name, label, w in sorted(self.learner.heaviest(1 << 20, "last")) if w}
 
     def length2(self) -> float:
-        """‖v‖²."""
         return math.fsum(w * w for _, _, w in self.learner.heaviest(1 << 20, "last"))
 
     def along(self, u: Any) -> Margin:
@@ -269,7 +258,6 @@ class Sentences(View):
         return None, math.fsum(w * v.get(name, 0.0) for name, w in u.items()) / length
 
     def example(self, i: int) -> Any:
-        """The tokens."""
         return " ".join(token if isinstance(token, str) else str(token[0]) for token in self.X[i])
 
 
