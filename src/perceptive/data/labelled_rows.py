@@ -176,7 +176,7 @@ class LabelledRows(Dataset):
         return squared_lengths(self.rows, p.normalize) + self.learner.bias**2 + p.delta**2
 
 
-def margins_of(scores: NDArray[np.float64], targets: NDArray[np.int32], binary: bool) -> NDArray[np.float64]:
+def margins_of(scores: NDArray[np.float64], targets: NDArray[np.integer[Any]], binary: bool) -> NDArray[np.float64]:
     """u·δ against the closest competitor."""
     if binary:
         return scores[:, 0] * targets

@@ -23,7 +23,6 @@ from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.sentence_reader import Ask, SentenceReader
-from perceptive.learners.sequence_elsewhere import Parts, SequenceElsewhere
 from perceptive.learners.sequence_model import (
     NO_FEATURES,
     check_labels_fit,
@@ -33,7 +32,7 @@ from perceptive.learners.sequence_model import (
     tell_labels,
     warn_of_labels,
 )
-from perceptive.learners.sequence_run import OF_THE_CORE
+from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.parameters import SequenceParameters
@@ -42,7 +41,7 @@ from perceptive.state import State
 NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
 
 
-class SequenceLearner(SequenceElsewhere):
+class SequenceLearner(SequenceRun):
     """Learns to label sequences from its mistakes.
 
     The notes' game (`000_…` §4): B finds the best label sequence by Viterbi; where it is wrong,

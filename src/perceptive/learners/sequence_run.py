@@ -1,26 +1,74 @@
-"""The run of a tagger so far: what the core has counted, and what theorems see."""
+"""The model of a tagger: what it has counted, what theorems see, its weights by name, and its replicas."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Problem
+from perceptive.data.sentences import Features
+from perceptive.errors import ParameterError
+from perceptive.features.templates import Templates
 from perceptive.learners.counters import NOTHING_LEARNED, Counters
+from perceptive.learners.facts import parameter_facts
+from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.mixture import weighted
+from perceptive.learners.named_functions import name_of
+from perceptive.learners.pruning import check_prunable
+from perceptive.learners.sentence_reader import SentenceReader
+from perceptive.learners.sequence_state import state_of
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
+from perceptive.state import Arrays, State
 
+Parts = tuple[_core.SequenceModel, Templates, Labelling]
+RAW, SEGMENT_IN = -1, -5  # of core/sequence/sentences.hpp
+SEGMENT = {-2: "length", -3: "text", -4: "shape"}
 OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 
 
 class SequenceRun(Counters):
-    """A guarded learner whose model in the core counts for itself."""
+    """The base of the learner of taggers: all that it knows of its model but learning and predicting."""
 
     parameters: SequenceParameters
     model: _core.SequenceModel | None
+    labels: Labels
+    labelling: Labelling
+    label_column: int | str | None
+    features: Features | None
+    token_kind: str | None
     _vectors: Vectors
     played_rows: _core.SentenceRows | None = None  # of the sentences that were played last, up to date
+
+    @property
+    @abstractmethod
+    def classes(self) -> Labels:
+        """The labels as the user knows them."""
+
+    @property
+    @abstractmethod
+    def _readable(self) -> Templates: ...
+
+    @abstractmethod
+    def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
+        """What the core predicts by; None is the last vector."""
+
+    @abstractmethod
+    def restore(self, state: Any) -> None:
+        """Go back to a snapshot."""
+
+    @abstractmethod
+    def _settled(
+        self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
+    ) -> tuple[Parts, list[Any], Labels]: ...
+
+    @abstractmethod
+    def _keep(self, parts: Parts, every: Labels, token: Any, whole: bool) -> None: ...
 
     @property
     def core(self) -> _core.SequenceModel:
@@ -44,6 +92,72 @@ class SequenceRun(Counters):
         mixed = weighted(core.run)
         mixed.pop("weighted_mistakes", None)  # the theorem is about updates
         return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known, batch=p.batch, **mixed)
+
+    def _count(self, name: str) -> Any:
+        return 0 if self.model is None else getattr(self.model, name)
+
+    played = Counters.rounds  # the core counts them one by one
+    ids = 0  # there is no Δ-trick for sequences
+
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        """Nothing is to be noted: the core counts what is played."""
+
+    @property
+    def fingerprint(self) -> int:
+        """The sum of the hashes of the sentences played so far."""
+        return int(self._counted("fingerprint"))
+
+    # ------------------------------------------------------------ weights
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, as plain values by name."""
+        scheme = {"scheme": self.labelling.given or self.labelling.scheme, "label_column": self.label_column}
+        features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
+        return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
+
+    def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
+        """
+        check_prunable(self.parameters, threshold)
+        if precision is not None:
+            raise ParameterError("{}: files hold the weights of taggers as float32 alone; leave it out", "precision")
+        with self.lock.learning():
+            vector = self.vector(hypothesis) or self.core.last()
+            self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
+
+    def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
+        """The n largest weights: feature, label (or pair, or triple of labels), weight; −1 for all."""
+        with self.lock.shared():
+            vector = self.vector(hypothesis)
+            heaviest = self.core.heaviest(vector, n)
+            found = [(*_weight_name(self._readable, self.labels, *where), weight) for *where, weight in heaviest]
+            if not self._readable.trigrams:
+                return found
+            found += self._triples(self.core.state(vector, 0.0)["triple.weight"])
+        found.sort(key=lambda one: -abs(one[2]))
+        return found if n < 0 else found[:n]
+
+    def _triples(self, weights: NDArray[np.float32]) -> list[tuple[str, str, float]]:
+        """The weights of triples of labels that are not 0."""
+        L = len(self.labels)
+        cube = np.asarray(weights).reshape(L, L, -1)[:, :, :L]  # the rest is room to spare
+        names = list(map(str, self.labels))
+        return [
+            ("@label[-2]", " → ".join(names[i] for i in place), float(cube[tuple(place)]))
+            for place in np.argwhere(cube).tolist()
+        ]
+
+    def unknown(self, X: Sequence[Any]) -> list[list[bool]]:
+        """For each token of each sentence whether its word, the first column, was not learned from."""
+        with self.lock.shared():
+            state = self.core.state(None, 0.0)
+        blob, ends = bytes(state["column0.blob"]), np.cumsum(state["column0.lengths"], dtype=np.int64).tolist()
+        known = {blob[start:end] for start, end in zip([0, *ends], ends, strict=False)}
+        return [[not isinstance(one, dict) and _word(one).encode() not in known for one in x] for x in X]
+
+    # ------------------------------------------------------------ replicas, here and elsewhere
 
     def divide(self, n: int, sums: Any) -> bool:
         """Nothing is put off: a shard knows the average of every feature that it has met."""
@@ -69,16 +183,55 @@ class SequenceRun(Counters):
             self._vectors.clear()
             mixture[0].apply(self.core, self.played_rows)
 
-    def _count(self, name: str) -> Any:
-        return 0 if self.model is None else getattr(self.model, name)
+    # Features are known by keys that are made of the numbers of strings, and these are numbered as they are met. So
+    # everybody needs the same strings in the same order before features can be compared.
 
-    played = Counters.rounds  # the core counts them one by one
-    ids = 0  # there is no Δ-trick for sequences
+    def meet_elsewhere(self, first: Sequence[Any], y: list[Any], whole: bool) -> list[Any]:
+        """Know the labels of sentences of which the first is here; returns the labels, mended where that is wanted.
 
-    def record(self, fingerprint: int, played: int, ids: int) -> None:
-        """Nothing is to be noted: the core counts what is played."""
+        ``whole``: they are a whole training set, of a learner that has learned nothing.
+        """
+        self.labelling.check(y)
+        with self.lock.learning():
+            y = self.labelling.mended(y, whole)
+            parts, _, every = self._settled([first], y, whole, ())
+            self._keep(parts, every, first[0], whole)
+        return y
 
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of the sentences played so far."""
-        return int(self._counted("fingerprint"))
+    def strings_of(self, X: Sequence[Any]) -> Arrays:
+        """Know the strings of sentences; returns all that it knows, in their order."""
+        with self.lock.learning(), self.lock.changing():
+            SentenceReader(self.features, self._readable, self.token_kind).encode(self.core.meet, X)
+            return self.core.strings()
+
+    def meet_strings(self, strings: Arrays) -> None:
+        """Know the strings that another knows, too; those that are new come behind."""
+        with self.lock.learning(), self.lock.changing():
+            self.core.meet_strings(strings)
+
+    def departure(self) -> tuple[State, Mapping[str, Any]]:
+        """The state of a replica; see `Learner`. Rows of weights keep their numbers."""
+        replica: Any = self.replica()
+        functions = {} if self.features is None else {name_of(self.features): self.features}
+        return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
+
+
+def _word(token: Any) -> str:
+    return token if isinstance(token, str) else str(token[0])
+
+
+def _weight_name(
+    templates: Templates, labels: Sequence[Any], kind: str, template: int, values: Sequence[str], label: int
+) -> tuple[str, str]:
+    """Feature and label of a weight, as `core.SequenceModel.heaviest` numbers them."""
+    if kind != "state":
+        before, now = divmod(label, len(labels))
+        name = f"{templates.edge_names[template]} = {' / '.join(values)}" if template >= 0 else "@label[-1]"
+        return name, f"{labels[before]} → {labels[now]}"
+    if template < RAW:
+        dictionaries = dict(enumerate(templates.phrases))
+        what = SEGMENT.get(template) or f"in({dictionaries.get(SEGMENT_IN - template, '?')})"  # of a strange file
+        name = f"segment {what} = {' '.join(values)}"
+    else:
+        name = values[0] if template == RAW else f"{templates.state_names[template]} = {' / '.join(values)}"
+    return name, str(labels[label])
