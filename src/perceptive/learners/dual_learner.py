@@ -17,10 +17,10 @@ from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
-from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.dual import Dual
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.forwarding import forwarded
+from perceptive.learners.guarded import NOTHING_LEARNED
 from perceptive.learners.recorded import Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values

@@ -13,10 +13,11 @@ from typing import Any, Self, TypeVar
 from perceptive import _core
 
 Answer = TypeVar("Answer")
+NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 
 
 class Guarded:
-    """The base of learners: the lock of each.
+    """The base of learners: the lock of each, and what it has counted over all its problems.
 
     Attributes
     ----------
@@ -68,3 +69,44 @@ class Guarded:
             parts = copy.deepcopy(self._parts(), memo)
         twin.__setstate__(parts)
         return twin
+
+    # ------------------------------------------------------------ what was counted
+
+    def _count(self, name: str) -> Any:
+        """Rounds, mistakes, updates, touched weights or the criterion so far; 0 before the first example."""
+        raise NotImplementedError
+
+    def _counted(self, name: str) -> Any:
+        with self.lock.shared():
+            return self._count(name)
+
+    @property
+    def rounds(self) -> int:
+        """Examples played so far: rows, lists or sentences."""
+        return int(self._counted("rounds"))
+
+    @property
+    def mistakes(self) -> int:
+        """Examples that were answered wrongly when they were played."""
+        return int(self._counted("mistakes"))
+
+    @property
+    def updates(self) -> int:
+        """Updates so far."""
+        return int(self._counted("updates"))
+
+    @property
+    def touched(self) -> int:
+        """Weights written so far: grows with the updates, not with the dimension."""
+        return int(self._counted("touched"))
+
+    @property
+    def loss(self) -> float:
+        """The perceptron criterion of the mistakes as they happened: Σ best rival − answer."""
+        return float(self._counted("criterion"))
+
+    @property
+    def progress(self) -> tuple[int, int, float]:
+        """Mistakes, updates and loss, all of one moment."""
+        with self.lock.shared():
+            return int(self._count("mistakes")), int(self._count("updates")), float(self._count("criterion"))

@@ -19,8 +19,8 @@ from perceptive.data.list_dataset import RankedRows
 from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
-from perceptive.learners.counters import NOTHING_LEARNED
 from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.guarded import NOTHING_LEARNED
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.scoring import score_rows, votes_in_lists

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 from perceptive import _core
-from perceptive.learners.counters import Counters
 from perceptive.learners.forwarding import forwarded
+from perceptive.learners.guarded import Guarded
 from perceptive.state import Meta, pair_or_none
 
 
-class Recorded(Counters):
+class Recorded(Guarded):
     """A guarded learner with a tally.
 
     Attributes

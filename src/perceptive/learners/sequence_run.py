@@ -14,8 +14,8 @@ from perceptive.data.dataset import Problem
 from perceptive.data.sentences import Features
 from perceptive.errors import ParameterError
 from perceptive.features.templates import Templates
-from perceptive.learners.counters import NOTHING_LEARNED, Counters
 from perceptive.learners.facts import parameter_facts
+from perceptive.learners.guarded import NOTHING_LEARNED, Guarded
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.mixture import weighted
 from perceptive.learners.named_functions import name_of
@@ -32,7 +32,7 @@ SEGMENT = {-2: "length", -3: "text", -4: "shape"}
 OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 
 
-class SequenceRun(Counters):
+class SequenceRun(Guarded):
     """The base of the learner of taggers: all that it knows of its model but learning and predicting."""
 
     parameters: SequenceParameters
@@ -96,7 +96,7 @@ class SequenceRun(Counters):
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)
 
-    played = Counters.rounds  # the core counts them one by one
+    played = Guarded.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
