@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from perceptive.games.game import Game
 from perceptive.games.perceptron_game import PerceptronGame
-from perceptive.plots.pyplot import FAINT, MINUS, PLUS, U, V, arrow, axes
+from perceptive.plots.pyplot import FAINT, MINUS, PLUS, Display, U, V, arrow
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class GameDisplay:
+class GameDisplay(Display):
     """u with its margin band, the radius, the examples, and the guess after some of the mistakes.
 
     Parameters
@@ -69,9 +69,7 @@ class GameDisplay:
         vectors = {k: found[k] for k in chosen}
         return cls(np.array(game.u), game.margin, game.radius, X, y, vectors).plot(ax)
 
-    def plot(self, ax: Any = None) -> GameDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         across = np.array([-self.u[1], self.u[0]])
         far = 2 * self.radius
         band = [s * self.margin * self.u + t * far * across for s, t in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
@@ -89,12 +87,10 @@ class GameDisplay:
         reach = 1.3 * max([self.radius, *(float(np.abs(v).max()) for v in self.guesses.values())])
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         ax.set_title(f"margin {self.margin:g}, radius {self.radius:g}")
-        self.figure_ = ax.figure
-        return self
 
 
 @dataclass(eq=False, repr=False)
-class ChainDisplay:
+class ChainDisplay(Display):
     """The proof as a picture: a quadratic function of k below a linear one cannot go on for ever.
 
     Parameters
@@ -128,9 +124,7 @@ class ChainDisplay:
         least, along, length, most = np.array(rows).T
         return cls(least, along, length, most, game.bound).plot(ax)
 
-    def plot(self, ax: Any = None) -> ChainDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         k = np.arange(len(self.along))
         ax.plot(k, self.most, color=FAINT, linestyle=":", label=r"$\sqrt{k}\,R$")
         ax.plot(k, self.length, color=V, label=r"$\|v_k\|$")
@@ -138,5 +132,3 @@ class ChainDisplay:
         ax.plot(k, self.least, color=U, linestyle="--", label=r"$k\gamma$")
         ax.set(xlabel="mistakes k", title=f"k = {k[-1]} ≤ (R/γ)² = {self.bound:.4g}")
         ax.legend(frameon=False)
-        self.figure_ = ax.figure
-        return self

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive.features.hashing import HashKernel
-from perceptive.plots.pyplot import FAINT, V, axes
+from perceptive.plots.pyplot import FAINT, Display, V
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class HashKernelDisplay:
+class HashKernelDisplay(Display):
     """⟨φ(x), φ(x')⟩ of the hash kernel against ⟨x, x'⟩: no bias, and a spread that shrinks with the buckets.
 
     Parameters
@@ -58,13 +58,9 @@ class HashKernelDisplay:
         pairs = np.triu_indices(len(X), 1)
         return cls((X @ X.T)[pairs], (phi @ phi.T)[pairs], bits).plot(ax)
 
-    def plot(self, ax: Any = None) -> HashKernelDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         ends = [float(min(self.exact.min(), self.hashed.min())), float(max(self.exact.max(), self.hashed.max()))]
         ax.plot(ends, ends, color=FAINT, linestyle="--")
         ax.scatter(self.exact, self.hashed, s=8, alpha=0.5, color=V)
         spread = float(np.sqrt(np.mean((self.hashed - self.exact) ** 2)))
         ax.set(xlabel="before hashing", ylabel="after", title=f"{1 << self.bits} buckets: off by {spread:.3g} (rms)")
-        self.figure_ = ax.figure
-        return self

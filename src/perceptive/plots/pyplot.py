@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 U, V, FAINT = "tab:green", "tab:purple", "0.6"  # the target, the guess, and what only helps the eye
 PLUS, MINUS = "#0072B2", "#D55E00"  # told apart by everyone (Okabe & Ito); markers say the same again
@@ -27,3 +27,26 @@ def arrow(ax: Any, tip: Any, colour: str, name: str, tail: Any = (0.0, 0.0)) -> 
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", xy=tip, xytext=tail, arrowprops=style, zorder=4)
     ax.annotate(name, xy=tip, xytext=(5, 5), textcoords="offset points", color=colour)
+
+
+class Display:
+    """A picture of its fields.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where `plot` has drawn it.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, in the axes that are given or the current ones."""
+        self.ax_ = axes(ax)
+        self._draw(self.ax_)
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.games.ranking_game import RankingGame
-from perceptive.plots.pyplot import FAINT, U, V, arrow, axes
+from perceptive.plots.pyplot import FAINT, Display, U, V, arrow
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class RankingDisplay:
+class RankingDisplay(Display):
     """A list, ranked by the shadows of its candidates on a vector.
 
     Parameters
@@ -74,9 +74,7 @@ class RankingDisplay:
         name = "u" if by == "u" else "v"
         return cls(np.array(one.x), direction, name, one.y, one.prediction, after).plot(ax)
 
-    def plot(self, ax: Any = None) -> RankingDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         colour = U if self.name == "u" else V
         length = float(np.linalg.norm(self.direction))
         if length:
@@ -95,5 +93,3 @@ class RankingDisplay:
             arrow(ax, self.after, V, "v'")
         reach = 1.2 * max(1.0, *(float(np.abs(a).max()) for a in (self.X, self.direction, self.after) if a is not None))
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-        self.figure_ = ax.figure
-        return self

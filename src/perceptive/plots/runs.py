@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptive.certificates import Certificate
-from perceptive.plots.pyplot import FAINT, V, axes
+from perceptive.plots.pyplot import FAINT, Display, V
 
 Floats = NDArray[np.float64]
 HYPOTHESES = ("last", "averaged", "voted", "best", "random")
@@ -17,7 +17,7 @@ STYLES = dict(zip(HYPOTHESES, ("-", "--", "-.", ":", (0, (1, 3))), strict=True))
 
 
 @dataclass(eq=False, repr=False)
-class HypothesesDisplay:
+class HypothesesDisplay(Display):
     """Test error against epochs, for every hypothesis of one run (Freund & Schapire 1999, the figure with d = 1).
 
     Parameters
@@ -83,19 +83,15 @@ class HypothesesDisplay:
                     errors[name].append(float(np.mean(model.predict(X_test, hypothesis=name) != truth)))
         return cls(np.array(at), {name: np.array(values) for name, values in errors.items()}).plot(ax)
 
-    def plot(self, ax: Any = None) -> HypothesesDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         for name, values in self.errors.items():
             ax.plot(self.epochs, 100 * values, linestyle=STYLES[name], label=name)
         ax.set(xlabel="epochs", ylabel="test error, %")
         ax.legend(frameon=False)
-        self.figure_ = ax.figure
-        return self
 
 
 @dataclass(eq=False, repr=False)
-class SurvivalDisplay:
+class SurvivalDisplay(Display):
     """How many examples each v_k predicted, the one it erred on included.
 
     Parameters
@@ -127,17 +123,13 @@ class SurvivalDisplay:
             )
         return cls(vectors[0].survivals()).plot(ax)
 
-    def plot(self, ax: Any = None) -> SurvivalDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         ax.bar(np.arange(len(self.survivals)), self.survivals, width=1.0, color=V)
         ax.set(xlabel="k", ylabel="$m_k$", title=f"{len(self.survivals)} vectors, {self.survivals.sum()} rounds")
-        self.figure_ = ax.figure
-        return self
 
 
 @dataclass(eq=False, repr=False)
-class LearningCurveDisplay:
+class LearningCurveDisplay(Display):
     """Updates so far after each epoch, and how many the theorem allows.
 
     Parameters
@@ -169,9 +161,7 @@ class LearningCurveDisplay:
         certificate = certify(estimator.learner_, X, y)
         return cls(np.asarray(estimator.updates_), certificate).plot(ax)
 
-    def plot(self, ax: Any = None) -> LearningCurveDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         total = np.concatenate([[0], np.cumsum(self.updates)])
         ax.step(np.arange(len(total)), total, where="post", color=V, label="updates so far")
         bound = self.certificate.bound
@@ -179,5 +169,3 @@ class LearningCurveDisplay:
             ax.axhline(bound, color=FAINT, linestyle="--", label=f"certificate: {bound:.4g} at most")
         ax.set(xlabel="epochs", ylabel="updates", ylim=(0, None))
         ax.legend(frameon=False)
-        self.figure_ = ax.figure
-        return self

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.kernels import as_kernel
-from perceptive.plots.pyplot import MINUS, PLUS, V, arrow, axes
+from perceptive.plots.pyplot import MINUS, PLUS, Display, V, arrow
 
 
 @dataclass(eq=False, repr=False)
-class DecisionSurfaceDisplay:
+class DecisionSurfaceDisplay(Display):
     """Where a classifier of two features decides for which class; the margin as a band, supports circled.
 
     Of a linear one w is drawn too: at right angles to the boundary.
@@ -98,9 +98,7 @@ class DecisionSurfaceDisplay:
         w = _weights(estimator, hypothesis)
         return cls(points[0], points[1], scores.reshape(shape), X, classes, supports, margin or 0.0, w).plot(ax)
 
-    def plot(self, ax: Any = None) -> DecisionSurfaceDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         if self.scores.ndim == 2:
             colors = [MINUS, PLUS]
             ax.contourf(self.x, self.y, self.scores > 0, levels=[-0.5, 0.5, 1.5], colors=colors, alpha=0.25)
@@ -122,8 +120,6 @@ class DecisionSurfaceDisplay:
         ax.scatter(self.supports[:, 0], self.supports[:, 1], s=120, facecolors="none", edgecolors="black", zorder=4)
         if self.w is not None and self.w[:2].any():
             self._draw_w(ax)
-        self.figure_ = ax.figure
-        return self
 
     def _draw_w(self, ax: Any) -> None:
         """w from the boundary on, a fifth of the picture long; with one scale on both axes, for right angles."""
@@ -157,7 +153,7 @@ def _weights(estimator: Any, hypothesis: str | None) -> NDArray[np.float64] | No
 
 
 @dataclass(eq=False, repr=False)
-class GramDisplay:
+class GramDisplay(Display):
     """A Gram matrix as a heat map.
 
     Parameters
@@ -176,10 +172,6 @@ class GramDisplay:
             K = K[np.ix_(order, order)]
         return cls(K).plot(ax)
 
-    def plot(self, ax: Any = None) -> GramDisplay:
-        """Draw."""
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         image = ax.imshow(self.K, interpolation="nearest")
         ax.figure.colorbar(image, ax=ax)
-        self.figure_ = ax.figure
-        return self
