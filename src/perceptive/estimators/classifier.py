@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
+from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.estimators.data import (
     check_labels,
@@ -23,6 +24,7 @@ from perceptive.estimators.data import (
 )
 from perceptive.estimators.run import Learner, RunMixin, one_at_a_time
 from perceptive.estimators.signature import checked
+from perceptive.learners.calibration import fit_temperature
 from perceptive.parameters import EstimatorParameters, TrainingParameters
 from perceptive.training.loop import History
 
@@ -49,6 +51,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
 
     classes_: NDArray[Any]
     class_weight: Any
+    certify: bool
     random_state: int
     _calibrates: Any  # whether scores become probabilities, as `ProbabilityMixin` has it
 
@@ -99,6 +102,23 @@ class ClassifierRunMixin(RunMixin[Learner]):
         rest, kept = np.flatnonzero(~held), np.flatnonzero(held)
         taught = take(X, rest), Labels(learner.classes, which[rest]), take(weights, rest)
         return Beginning(classes, learner, taught, HeldOut(kept, take(X, kept), which[kept]))
+
+    def _play(
+        self, begun: Beginning, training: TrainingParameters, dataset: Dataset, scores: Callable[[], Any], **known: Any
+    ) -> None:
+        """Train a learner, calibrate and certify it; ``scores()`` gives those of the examples that are held out."""
+        classes, learner, taught, held = begun
+
+        def accuracy() -> float:
+            assert held is not None
+            return float(np.mean(learner.decide(scores()) == held.which))
+
+        score = accuracy if training.validation_fraction else None
+        self._train(learner, training, dataset, score, classes_=classes, **known)
+        if held is not None and self._calibrates:
+            learner.temperature = fit_temperature(scores(), held.which)
+        if self.certify:
+            self.certificate_ = certify(learner, *taught)
 
     @one_at_a_time
     def partial_fit(

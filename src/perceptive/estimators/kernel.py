@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from perceptive.certificates import certify
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
@@ -21,7 +20,6 @@ from perceptive.estimators.signature import with_parameters
 from perceptive.estimators.supports import SupportVectorsMixin
 from perceptive.kernels import as_kernel
 from perceptive.kernels.examples import check_real, listed
-from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.dual_learner import ONE_SET
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, ProbabilityGroup, TrainingGroup
@@ -118,24 +116,16 @@ class KernelClassifier(
                 "from; give the kernel itself",
                 "validation_fraction" if training.validation_fraction else "probability",
             )
-        classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)
+        begun = self._begin(X, y, sample_weight, parameters, training)
+        _, learner, taught, held = begun
         if held is not None and alpha_init is not None:
             alpha_init = np.delete(as_floats(alpha_init, "alpha_init"), held.rows, axis=0)
         dataset = learner.dataset(*taught, epochs=training.epochs, alpha_init=alpha_init)
         if not as_kernel(self.kernel).pairwise:
             self._warn_of_sizes(taught[0])
-
-        def accuracy() -> float:
-            assert held is not None
-            return float(np.mean(learner.decide(learner.scores(held.X)) == held.which))
-
-        score = accuracy if training.validation_fraction else None
-        self._train(learner, training, dataset, score, classes_=classes, _held=None if held is None else held.rows)
-        if held is not None and self._calibrates:
-            learner.temperature = fit_temperature(learner.scores(held.X), held.which)
+        kept, rows = (None, None) if held is None else (held.X, held.rows)
+        self._play(begun, training, dataset, lambda: learner.scores(kept), _held=rows)
         self._keep_supports(taught[0], taught[1].which)
-        if self.certify:
-            self.certificate_ = certify(learner, *taught)
         return self
 
     partial_fit = available_if(_can_go_on)(ClassifierRunMixin.partial_fit)

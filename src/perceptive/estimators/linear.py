@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.certificates import certify, certify_datasets
+from perceptive.certificates import certify_datasets
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError
@@ -26,7 +26,6 @@ from perceptive.estimators.pruning import PruneMixin
 from perceptive.estimators.run import nothing_half_learned, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.calibration import fit_temperature
 from perceptive.learners.compact_vector import Vector
 from perceptive.learners.linear import LinearLearner
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
@@ -123,7 +122,8 @@ class LinearClassifier(
             fit_rows(self, X, y, sample_weight, parameters, training)
             return self
         with unchanged_if_it_fails(self):
-            classes, learner, taught, held = self._begin(X, y, sample_weight, parameters, training)
+            begun = self._begin(X, y, sample_weight, parameters, training)
+            _, learner, taught, held = begun
             previous = getattr(self, "learner_", None) if self.warm_start else None
             if previous is not None and previous.space.vocabulary is not None and is_dicts(taught[0]):
                 names = previous.space.vocabulary.names()
@@ -136,17 +136,7 @@ class LinearClassifier(
                 for vector in learner.vectors.values():
                     vector.begin(dataset.rows, defer=True)
             rows = None if held is None else learner.space.rows(held.X)
-
-        def accuracy() -> float:
-            assert held is not None
-            return float(np.mean(learner.decide(learner.scores_of(rows)) == held.which))
-
-        score = accuracy if training.validation_fraction else None
-        self._train(learner, training, dataset, score, classes_=classes)
-        if held is not None and self._calibrates:
-            learner.temperature = fit_temperature(learner.scores_of(rows), held.which)
-        if self.certify:
-            self.certificate_ = certify(learner, *taught)
+        self._play(begun, training, dataset, lambda: learner.scores_of(rows))
         return self
 
     @nothing_half_learned
