@@ -137,6 +137,7 @@ class Dataset(ABC):
     """
 
     learner: Learner
+    weights: NDArray[np.float64] | None = None
     revisited: bool = False  # whether an epoch before has recorded the examples
     _recorded: tuple[int, int, int] = (0, 0, 0)  # fingerprint, examples and id features that an epoch has recorded
     resumable: bool = True  # whether a run can be resumed between two of its chunks
@@ -153,9 +154,9 @@ class Dataset(ABC):
         """Learn from these examples, in this order, all in one go."""
 
     @property
-    @abstractmethod
     def present(self) -> NDArray[np.bool_]:
         """The examples that an epoch plays: those with a weight, and lists in which a candidate is better."""
+        return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
     @abstractmethod

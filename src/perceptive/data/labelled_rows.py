@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.cached import cached
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.fingerprint import example_hashes
 from perceptive.data.labels import Labels
@@ -133,10 +132,6 @@ class LabelledRows(Dataset):
         twin = copy.copy(self)
         twin.learner, twin._targets = learner, dict(self._targets)
         return twin
-
-    @cached
-    def present(self) -> NDArray[np.bool_]:
-        return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
     def hashes(self) -> NDArray[np.uint64]:

@@ -88,10 +88,6 @@ class SentenceDataset(Dataset):
         return twin
 
     @property
-    def present(self) -> NDArray[np.bool_]:
-        return np.ones(len(self), bool) if self.weights is None else self.weights > 0
-
-    @property
     def hashes(self) -> NDArray[np.uint64]:
         """64 bits of each sentence with its labels. The core tells their sum only, so each is encoded once more."""
         return np.array([self._one(i).fingerprint for i in range(len(self))], np.uint64)

@@ -65,10 +65,6 @@ class KernelDataset(Dataset):
         return len(self.labels.which)
 
     @property
-    def present(self) -> NDArray[np.bool_]:
-        return np.ones(len(self), bool) if self.weights is None else self.weights > 0
-
-    @property
     def hashes(self) -> NDArray[np.uint64]:
         return example_hashes(self._hashes, self.labels.which, self.labels.values, self.weights)
 
