@@ -7,6 +7,7 @@ import pytest
 
 from labelled_dicts import dicts_of
 from perceptive import LinearClassifier, LinearRanker, SequenceTagger, load, save
+from perceptive.learners import LinearLearner, RankingLearner
 from perceptive.learners.pruning import pruned
 
 pytestmark = pytest.mark.core
@@ -120,3 +121,9 @@ def test_rounding():
         assert (np.abs(short - w) <= bound).all()
         np.testing.assert_array_equal(pruned(short, 0.0, precision), short)
     assert not np.signbit(pruned(np.array([-1e-9, 1.0]), 0.0, "int8"))[0]
+
+
+@pytest.mark.parametrize("kind", [LinearLearner, RankingLearner])
+def test_learners_that_have_learned_nothing_are_not_pruned(kind):
+    with pytest.raises(ValueError, match="this learner has learned nothing yet; let it learn first"):
+        kind().prune()

@@ -27,7 +27,7 @@ examples:
   perceptive convert train.conllu upos.conll --columns form,lemma --label-column upos
   perceptive convert notes.ann notes.jsonl --to prodigy
 """
-FIRST = 5  # places of repaired labels that are told
+FIRST = 5  # places of repaired labels that are listed
 ENDINGS = {"conllu": "conllu", "json": "doccano"}
 
 

@@ -74,7 +74,7 @@ def kind_of(options: argparse.Namespace) -> str:
         return "texts"
     files = expand(options.data)
     told = options.format or guess(files)
-    kind = KINDS.get(ALIASES.get(told, told), "numbered")  # whoever opens the files says what is wrong with others
+    kind = KINDS.get(ALIASES.get(told, told), "numbered")  # opening the files says what is wrong with others
     if kind == "tables" and ALIASES.get(told, told) == "json":
         keys = (names_in(path, FileFormat(name="json")) for path in files)
         return "texts" if any("text" in found for found in keys if found) else kind

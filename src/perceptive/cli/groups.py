@@ -28,12 +28,12 @@ from perceptive.parameters import (
     TrainingParameters,
 )
 
-Declaration = Mapping[str, Any]  # what argparse is told of an option
+Declaration = Mapping[str, Any]  # the arguments of add_argument
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some options: by the name of each in the namespace, what argparse is told of it."""
+    """Some options: the arguments of add_argument, by the name of each in the namespace."""
 
     title: str
     options: Mapping[str, Declaration]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from perceptive.training.tuning import Trial
 
 SHOWN_CLASSES = 10
-OF_HISTORY = ("mistakes", "updates")  # facts that are told epoch by epoch
+OF_HISTORY = ("mistakes", "updates")  # facts that are shown epoch by epoch
 
 
 def head(options: argparse.Namespace, entry: Entry, model: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _glued(sentence: Sentence) -> Iterator[bool]:
 
 
 def with_others(others: Sequence[tuple[int, str]], rows: Sequence[str]) -> Iterator[str]:
-    """Lines of tokens, and between them those that are none, each before the token of its number."""
+    """The lines of tokens, with other lines between them, each before the token of its number."""
     waiting = list(reversed(others))
     for t in range(len(rows) + 1):
         while waiting and waiting[-1][0] <= t:

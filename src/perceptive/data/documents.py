@@ -15,7 +15,7 @@ from perceptive.features.tokens import Token
 from perceptive.streams.documents import Document, Span
 from perceptive.streams.sentence import Place, Sentence
 
-FIRST = 3  # places that are told
+FIRST = 3  # places that are listed
 
 
 @dataclass

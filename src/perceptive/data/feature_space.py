@@ -1,4 +1,4 @@
-"""`FeatureSpace`: what a linear learner is fed by, and how that becomes columns.
+"""`FeatureSpace`: how the examples of a linear learner become columns.
 
 Columns come numbered (arrays, svmlight files), by name (dicts: a vocabulary gives each name a column), or hashed. The
 weights of hashed columns may lie side by side, in the order in which the columns were met (`_core.Places`). The space
@@ -217,7 +217,7 @@ class FeatureSpace:
         return len(shape) == 2 and not hasattr(X, "tocsr") and shape[1] == len(self.header) > 0
 
     def examples(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
-        """Raw examples, with the columns that are known; an index is told the names of those that are hashed."""
+        """Raw examples, with the columns that are known; an index gets the names of those that are hashed."""
         assert self.format is not None
         if is_frame(X):
             lost = self.missing(getattr(X, "column_names", None) or map(str, X.columns))

@@ -98,7 +98,7 @@ class RankerMixin(RunMixin[Learner]):
 
     @one_at_a_time
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """The notes' ``addExample``: be told how good the candidates of one list are; returns whether it was a mistake.
+        """The notes' ``addExample``: learn how good the candidates of one list are; returns whether it was a mistake.
 
         Parameters
         ----------

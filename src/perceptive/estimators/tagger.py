@@ -105,7 +105,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         with renumbered(rest):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
         with renumbered(held):
-            learner.predict_many(X_held, "last")  # what cannot be read is told before anything is learned
+            learner.predict_many(X_held, "last")  # raises for what cannot be read, before anything is learned
 
         def held_out() -> float:
             return self._score(y_held, learner.predict_many(X_held))

@@ -36,7 +36,7 @@ class TextGroup(Group):
 class HashedText(TextGroup, HashGroup, HashingTransformer):
     """Texts as hashed word and character n-grams, in 2^bits columns.
 
-    What a word is and what features are called is told at `perceptive.features.text.TextFeatures`.
+    `perceptive.features.text.TextFeatures` says what a word is and how features are named.
 
     {parameters}
 

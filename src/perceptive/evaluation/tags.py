@@ -9,7 +9,7 @@ from typing import Any
 
 from perceptive.evaluation.conlleval import Evaluation
 
-MOST_CONFUSED = 10  # pairs of tags that are told
+MOST_CONFUSED = 10  # pairs of tags that are listed
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The dual: supports with their coefficients α, the journal of their updates, and what of it predicts."""
+"""The dual: supports with their coefficients α, the journal of their updates, and the hypotheses."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class DualEpochs:
                 self._changes.add(slots, updates.step, self.dual.supports)
             self._scores[block] = scores if own is None else scores - own
             self._known[block] = True
-            self._played.append((block.copy(), slots, updates.step))  # who gave it may shuffle it in place
+            self._played.append((block.copy(), slots, updates.step))  # the caller may shuffle it in place
 
     def _scored(self, X: Any) -> Floats:
         """Scores of examples under all supports."""

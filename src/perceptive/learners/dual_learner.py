@@ -116,7 +116,7 @@ class DualLearner(Recorded, ABC):
         return kernel, examples
 
     def as_learned(self, X: Any, kernel: Kernel | None = None) -> Any:
-        """Examples as they are learned from: their numbers are rounded to the model's precision, whoever asks."""
+        """Examples as they are learned from: their numbers are rounded to the model's precision."""
         return (kernel or self.kernel).prepare(X, np.dtype(self.parameters.dtype))
 
     def as_predicted(self, X: Any, dual: Dual) -> Any:

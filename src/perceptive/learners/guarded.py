@@ -1,4 +1,4 @@
-"""`Guarded`: what makes a learner safe in the hands of several threads, and of Ctrl-C.
+"""`Guarded`: what makes a learner safe with several threads, and with Ctrl-C.
 
 One thread learns at a time; others predict, save and copy meanwhile, between two of its steps. A step that changes the
 model is whole: no other thread sees it half done, and no signal handler breaks it off.
@@ -22,9 +22,9 @@ class Guarded:
     Attributes
     ----------
     lock : Lock
-        ``learning()`` is held by who teaches, from the first example to the last; ``shared()`` by who predicts;
-        ``exclusive()`` by who takes a copy, or changes the model for long; ``changing()`` by who changes it in a short
-        step, which signals wait for. A copy, a pickle and a fork have a lock of their own.
+        A thread holds ``learning()`` while it teaches, from the first example to the last; ``shared()`` while it
+        predicts; ``exclusive()`` while it copies the model, or changes it for long; ``changing()`` while it changes it
+        in a short step, which signals wait for. A copy, a pickle and a fork have a lock of their own.
     """
 
     lock: _core.Lock

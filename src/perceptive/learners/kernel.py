@@ -157,7 +157,7 @@ class KernelLearner(DualLearner):
                 meet_output(self.dual, self.index[label])
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
-        """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
+        """Learn from x with the label y, as the rule says. Returns whether it was a mistake."""
         return is_mistake(self, lambda: self.learn_many(_one(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:

@@ -1,6 +1,6 @@
 """`Learner`: what the notes call L, whatever the task and the representation.
 
-A learner predicts, is told the truth, and learns from its mistakes. Everything else (training, hold-out, checkpoints,
+A learner predicts, sees the truth, and learns from its mistakes. Everything else (training, hold-out, checkpoints,
 certificates, files, the command line) is written once against this contract.
 """
 
@@ -93,7 +93,7 @@ class Learner(Protocol):
         """
 
     def learn(self, x: Any, y: Any) -> bool:
-        """Be told the answer y to x; learn if that is wanted. Returns whether it was a mistake."""
+        """Learn from x with the answer y, as the rule says. Returns whether it was a mistake."""
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
         """Learn from many examples, in the order given. The same as `learn` one by one."""

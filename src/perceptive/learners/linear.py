@@ -44,7 +44,7 @@ from perceptive.state import State, check_labels, numbered, plain_values
 
 
 class LinearLearner(Mixable):
-    """An on-line learner: it predicts, is told the truth, and learns from its mistakes.
+    """An on-line learner: it predicts, sees the truth, and learns from its mistakes.
 
     Two classes that are announced are one binary problem. Classes that are not announced may appear at any time:
     the learner then keeps a vector per class from the first example on (``multiclass="joint"``), so that a third
@@ -227,7 +227,7 @@ class LinearLearner(Mixable):
         return LabelledRows(self, rows, labels, weights)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
-        """Be told that y is the label of x; learn if that is wanted. Returns whether it was a mistake."""
+        """Learn from x with the label y, as the rule says. Returns whether it was a mistake."""
         if type(x) is dict and weight == 1.0:
             mistake = learn_dict(self, x, y)
             if mistake is not None:

@@ -1,4 +1,4 @@
-"""What learners of lists share, whatever a candidate is: being told the best, and finding it."""
+"""What learners of lists share, whatever a candidate is: learning the best, and finding it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ListLearner(Recorded, ABC):
     # ------------------------------------------------------------ learning
 
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """Be told which candidate is best: its index from 0 on, or a set of those equally good.
+        """Learn which candidate is best: its index from 0 on, or a set of those equally good.
 
         Returns whether it was a mistake: whether none of them won.
         """
@@ -68,7 +68,7 @@ class ListLearner(Recorded, ABC):
         return self.learn_graded(xs, grades_of(best, _count(xs)), weight)
 
     def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
-        """Be told how good each candidate is. Returns whether it was a mistake."""
+        """Learn how good each candidate is. Returns whether it was a mistake."""
         xs = self.candidates(xs)
         weights = None if weight == 1.0 else [weight]
         return is_mistake(self, lambda: self.learn_many(xs, grades, weights, sizes=[_count(xs)]))

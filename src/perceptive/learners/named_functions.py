@@ -1,4 +1,4 @@
-"""Functions of the user's that a model is made of: a file knows them by name, and who loads it gives them again."""
+"""Functions of the user's in a model: a file holds their names, and the user gives them again to load it."""
 
 from __future__ import annotations
 

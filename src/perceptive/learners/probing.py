@@ -1,6 +1,6 @@
 """What a tagger reads of a sentence, by name, and the path that it takes.
 
-Features are what a learner of the same templates learns when it is told.
+Features are what a learner of the same templates learns from the sentence.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def segment_features(learner: SequenceLearner, x: list[Any], labels: Sequence[An
     found: list[Named] = [[] for _ in x]
     if not begins:
         return found
-    # It is told of outside first, and predicts that everywhere.
+    # It learns what is outside first, and predicts that everywhere.
     every = [OUTSIDE, *(f"{prefix}-{t}" for t in begins for prefix in "BI")]
     probe = SequenceLearner(every, template=_template(learner), hypothesis="last", segments=True)
     probe.learn(x, own)

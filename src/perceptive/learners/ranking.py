@@ -34,7 +34,7 @@ NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
 
 class RankingLearner(ListLearner, Mixable):
-    """An on-line learner that picks the best of a list, is told which one is, and learns from its mistakes.
+    """An on-line learner that picks the best of a list, sees which one is, and learns from its mistakes.
 
     A mistake is a list whose best does not win strictly; then v ← v + x_ℓ − x_ℓ̂ (or as the rule says). A list with one
     candidate, or whose candidates are all equally good, is no round.

@@ -235,7 +235,7 @@ class SequenceLearner(SequenceRun):
             self.core.play(sentences, rows, order, *how)
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
-        """Be told the labels of a sentence; learn if that is wanted. Returns whether it was a mistake."""
+        """Learn from a sentence and its labels, as the rule says. Returns whether it was a mistake."""
         return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(

@@ -228,7 +228,7 @@ def file_signature(path: str) -> Any:
 
 
 def content_signature(path: str) -> Any:
-    """The size and a hash of all bytes, however the file is called and whoever has copied it or touched it since.
+    """The size and a hash of all bytes, whatever its name, and even if it was copied or touched since.
 
     What is behind a URL is not read for it: its signature is that of its server.
     """

@@ -22,7 +22,7 @@ from perceptive.streams.mixing import can_be_cut
 from perceptive.training.holdout import HoldOut
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
-WIDE = 40  # characters of a column's name that are told
+WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_PREFERENCE = (
     "in no held-out list is a candidate better than another, so that they cannot tell when to stop; hold out more, or "

@@ -1,4 +1,4 @@
-"""Shards on a Dask cluster: the same bits as threads, whoever leaves, comes late or is slow.
+"""Shards on a Dask cluster: the same bits as threads, even where workers leave, come late or are slow.
 
 Shards are results of deterministic tasks, which any worker can make again; nothing is pinned to a worker, and nothing
 meets in the middle of an epoch. Once an epoch the weights go out, every shard plays, and mixtures are added up in pairs
@@ -37,7 +37,7 @@ Weights = tuple[str, str, State, Mapping[str, Any]]  # version, kind of learner,
 
 
 def check_version(asked: str) -> None:
-    """Raise where this worker has another version than who asks."""
+    """Raise where this worker has another version than the client."""
     mine = version("perceptive")
     if mine != asked:
         raise ClusterError(
@@ -99,7 +99,7 @@ def play(shard: Shard, weights: Weights, number: int, block: Block, defer: bool)
 
 
 def add(mine: Played, other: Played) -> Played:
-    """Two shards together. Both stay as they are: who needs them again may be given them again."""
+    """Two shards together. Both stay as they are: another task may need them again."""
     mixture = join({key: copy.copy(part) for key, part in mine.mixture.items()}, other.mixture)
     fingerprint, put_off = (mine.fingerprint + other.fingerprint) % 2**64, {**mine.put_off, **other.put_off}
     return Played(mixture, mine.seconds + other.seconds, mine.examples + other.examples, fingerprint, put_off)

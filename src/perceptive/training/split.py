@@ -1,4 +1,4 @@
-"""`Split`: what of the blocks of files is held out, and how much they held."""
+"""`Split`: which examples of the files are held out, and how many there are."""
 
 from __future__ import annotations
 

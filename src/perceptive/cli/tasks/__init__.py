@@ -67,7 +67,7 @@ class Job(Protocol):
     def counts(self) -> dict[str, int]: ...
 
     def prepare(self, report: Callable[[float], None]) -> None:
-        """Read what must be known before the first round; ``report`` is told how much is done, in bytes."""
+        """Read what must be known before the first round; ``report`` gets how much is done, in bytes."""
 
     def done(self, run: Run, played: int) -> float:
         """How much is done, in bytes of the files, where so many examples have been played."""
@@ -122,7 +122,7 @@ class Task(Protocol):
     unit : str
         What an example is called, in the plural.
     tells_epochs : bool
-        Whether each epoch is told as it ends.
+        Whether each epoch is shown as it ends.
     """
 
     unit: str

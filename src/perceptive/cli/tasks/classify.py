@@ -243,7 +243,7 @@ def scored_rows(
     then: Then,
     strange: Callable[[Examples, Any], bool] = lambda examples, scores: False,
 ) -> Opened:
-    """Examples of files with their scores, block by block; raises where a file begins with none but new features."""
+    """Examples of files with their scores, block by block; raises where all features at the start of a file are new."""
 
     def prepare(examples: Examples, number: int, file: int) -> tuple[int, int, bool, Any]:
         scores = score(examples)

@@ -143,7 +143,7 @@ class Tag:
     def _scored(self, learner: Any, X: list[Any], y: list[Any], places: Sequence[Place]) -> Callable[[], float] | None:
         """The score on sentences that are held out; None where there are none."""
         with located(places):
-            learner.predict_many(X, "last")  # what cannot be read is told before anything is learned
+            learner.predict_many(X, "last")  # raises for what cannot be read, before anything is learned
         return (lambda: score(learner, y, learner.predict_many(X))) if X else None
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
