@@ -62,7 +62,6 @@ class ListDataset(Dataset):
             Of each list the smallest ‖x_i − x_j‖² above 0, and the largest.
         equal : array
             How many pairs of each list are equal.
-        rule : str
         """
         p, present = self.learner.parameters, self.present
         weights = None if self.weights is None else self.weights[present]

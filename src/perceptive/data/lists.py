@@ -54,7 +54,6 @@ def grades_of(best: Any, n: int) -> NDArray[np.float64]:
     ----------
     best : int, or a set of int
         Counted from 0.
-    n : int
 
     Examples
     --------

@@ -53,7 +53,6 @@ def template(text: str, columns: Sequence[str] = COLUMNS) -> Line:
 
     Parameters
     ----------
-    text : str
     columns : sequence of str
         The names of the columns.
 

@@ -21,7 +21,6 @@ class DenseWeights:
     ----------
     names : sequence of str
         Which of z, sum and sigma there are.
-    dtype : dtype
     n_features, stride : int
         The room that there is.
     """

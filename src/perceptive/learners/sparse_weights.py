@@ -55,7 +55,6 @@ class SparseWeights:
     ----------
     names : sequence of str
         Which of z, sum and sigma there are.
-    dtype : dtype
     stride : int
         Room for classes.
     """

@@ -38,10 +38,8 @@ class WeightVector(DeferredAverage):
 
     Parameters
     ----------
-    n_features : int
     n_classes : int or None
         None for two classes (+1 and −1), else the number of classes that compete.
-    parameters : LinearParameters or RankingParameters
     initial : Vector or None
         v₀, where it is not 0.
     dtype : str or None

@@ -235,7 +235,6 @@ def open_or_lock(path: str, made_from: dict[str, Any], anew: bool) -> tuple[Cach
 
     Parameters
     ----------
-    path : path
     made_from : dict
         `signature` of the source.
     anew : bool

@@ -38,8 +38,6 @@ def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArr
 
     Parameters
     ----------
-    files : iterable of paths
-    format : FileFormat
     **options
         Those of `parse`.
     """

@@ -24,7 +24,6 @@ def read_json_lines(
 
     Parameters
     ----------
-    path : str
     log : Log
         Is told what was left out.
     skip : bool

@@ -13,14 +13,7 @@ from perceptive.streams.scaling import Scaling, scaling_of
 
 
 def learn_scaling(files: Iterable[str], format: FileFormat, threads: int = 1) -> Scaling:
-    """Measure the columns of files; of what comes but once, the first block. The result does not depend on threads.
-
-    Parameters
-    ----------
-    files : iterable of paths
-    format : FileFormat
-    threads : int
-    """
+    """Measure the columns of files; of what comes but once, the first block. The result does not depend on threads."""
     assert format.scale is not None
     measures = _core.Measures()
     for path in files:

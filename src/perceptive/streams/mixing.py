@@ -178,8 +178,6 @@ def mixed(
 
     Parameters
     ----------
-    files : sequence of paths
-    format : FileFormat
     size : int or None
         Bytes of a block, about.
     begin : callable

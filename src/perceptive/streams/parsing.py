@@ -165,9 +165,6 @@ def parse(
 
     Parameters
     ----------
-    files : iterable of paths
-    format : FileFormat
-    dtype : float32 or float64
     threads : int
         Parse in so many threads; the result does not depend on it.
     skip : bool

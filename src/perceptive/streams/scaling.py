@@ -48,8 +48,6 @@ def scaling_of(measures: _core.Measures, how: str, absent_is_zero: bool) -> Scal
 
     Parameters
     ----------
-    measures : _core.Measures
-    how : {"standard", "max"}
     absent_is_zero : bool
         Whether a row without a number has a 0 there: so it is in svmlight and VW files.
     """

@@ -146,7 +146,6 @@ class Futures:
 
     Parameters
     ----------
-    cluster : Cluster
     submit : callable
         ``submit(client)`` gives the futures.
     """

@@ -87,7 +87,6 @@ class ClusterLists(ShardSource):
 
     Parameters
     ----------
-    sentences : ClusterSentences
     learner : RerankingLearner
         With a linear ranker that hashes its features.
     """

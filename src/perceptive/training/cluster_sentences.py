@@ -214,10 +214,8 @@ class ClusterSentences(ShardSource):
 
     Parameters
     ----------
-    cluster : Cluster
     parts : callable
         ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
-    shards : int
     """
 
     def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
@@ -279,7 +277,6 @@ class ClusterSentences(ShardSource):
 
         Parameters
         ----------
-        learner : SequenceLearner
         taught : array of bool
             Which sentences are learned from, of all parts.
         whole : bool

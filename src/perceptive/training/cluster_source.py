@@ -134,9 +134,6 @@ class ClusterSource(ShardSource):
     ----------
     stream : Stream
         Its paths mean the same files to all workers: of a shared disk, or URLs.
-    kind : Blocks
-    cluster : Cluster
-    shards : int
     holdout, seed
         As of `FileSource`. What is held out is gathered here.
     """

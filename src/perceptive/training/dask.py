@@ -137,7 +137,6 @@ class ClusterDataset(Dataset):
     ----------
     learner : MixableLearner
         That knows all labels and features of the shards.
-    cluster : Cluster
     load : callable
         ``load(client)`` gives the futures of the shards, each a `Shard`; it is asked again where they were lost.
     sizes : sequence of int

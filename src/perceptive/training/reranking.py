@@ -15,7 +15,6 @@ def train_like(base: SequenceLearner, sentences: int, epochs: int | None = None)
 
     Parameters
     ----------
-    base : SequenceLearner
     sentences : int
         How many the base has learned from.
     epochs : int or None

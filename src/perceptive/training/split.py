@@ -17,7 +17,6 @@ class Split:
 
     Parameters
     ----------
-    kind : Blocks
     holdout : HoldOut
         That has chosen nothing yet.
     dtype : float32 or float64

@@ -67,8 +67,6 @@ def held_out(
 
     Parameters
     ----------
-    fraction : float
-    seed : int
     files : array of int
         The number of each example's file.
     labels : Labels or None

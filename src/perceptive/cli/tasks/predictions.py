@@ -31,7 +31,6 @@ class Predictions:
 
     Parameters
     ----------
-    learner : learner of classes
     options : argparse.Namespace
         With ``scores``, ``proba``, ``top``, ``header``, ``json`` and ``hypothesis``.
     """

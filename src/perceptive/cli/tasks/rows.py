@@ -54,8 +54,6 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
 
     Parameters
     ----------
-    options : argparse.Namespace
-    learner : learner or None
     parameters : type
         What a new learner would be given.
     """
@@ -193,8 +191,6 @@ def refuse_changes(
 
     Parameters
     ----------
-    options : argparse.Namespace
-    learner : learner
     parameters : type
         Of the learner.
     leave_out : set of str
