@@ -13,7 +13,6 @@ from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import is_raw, validated
-from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
@@ -44,10 +43,9 @@ class KernelClassifier(
     ClassWeightGroup,
     ProbabilityGroup,
     CertifyGroup,
-    KernelStateMixin[KernelLearner],
+    SupportVectorsMixin[KernelLearner],
     ClassifierRunMixin[KernelLearner],
     ProbabilityMixin,
-    SupportVectorsMixin,
     ClassifierMixin,
     BaseEstimator,
 ):

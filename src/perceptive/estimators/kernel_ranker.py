@@ -7,10 +7,9 @@ from typing import Self
 
 from sklearn.base import BaseEstimator
 
-from perceptive.estimators.kernel_state import KernelStateMixin
 from perceptive.estimators.lists import RankerMixin
 from perceptive.estimators.signature import with_parameters
-from perceptive.estimators.supports import SupportsMixin
+from perceptive.estimators.supports import KernelMixin
 from perceptive.kernels import as_kernel
 from perceptive.kernels.storage import Functions
 from perceptive.learners.kernel_ranking import KernelRankingLearner
@@ -24,9 +23,8 @@ class KernelRanker(
     DualRankingGroup,
     TrainingGroup,
     CertifyGroup,
-    KernelStateMixin[KernelRankingLearner],
+    KernelMixin[KernelRankingLearner],
     RankerMixin[KernelRankingLearner],
-    SupportsMixin,
     BaseEstimator,
 ):
     """Mistake-driven kernel ranker: picks the best of a list of vectors, strings, trees, or whatever a kernel compares.

@@ -1,4 +1,4 @@
-"""What kernel estimators tell of their supports."""
+"""What kernel estimators share: their supports, and how the kernel goes into a file."""
 
 from __future__ import annotations
 
@@ -6,19 +6,52 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.estimators.data import take
-from perceptive.kernels import Kernel
+from perceptive.estimators.run import Learner, RunMixin
+from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import own_item
+from perceptive.kernels.storage import kernel_from_plain, kernel_to_plain
 from perceptive.kernels.trees import Trees
+from perceptive.parameters import TrainingParameters
+from perceptive.state import Arrays, State
 
 
-class SupportsMixin:
-    """The supports of the learner and their coefficients."""
+class KernelMixin(RunMixin[Learner]):
+    """The supports of the learner and their coefficients, and the state of an estimator with a parameter ``kernel``.
 
-    learner_: Any
+    The learner gets a copy of the kernel; in a file, the kernel as it was asked for stands beside the parameters.
+    """
+
+    kernel: Any
     _held: NDArray[np.int64] | None = None  # the rows of `fit` that were held out
+
+    def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
+        parameters, training = super()._check_parameters()
+        kernel = clone(self.kernel) if isinstance(self.kernel, Kernel) else self.kernel
+        return {**parameters, "kernel": kernel}, training
+
+    @classmethod
+    def _learned_parameters(cls, learner: Any) -> dict[str, Any]:
+        return {**super()._learned_parameters(learner), "kernel": learner.asked_kernel}
+
+    def _saved_parameters(self, arrays: Arrays) -> dict[str, Any]:
+        found = super()._saved_parameters(arrays)
+        asked = found["estimator"].pop("kernel")
+        asked = kernel_to_plain(asked, arrays) if isinstance(asked, Kernel) else asked
+        return {**found, "asked": asked if isinstance(asked, str | dict) else None}  # the learner knows a function
+
+    @classmethod
+    def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
+        asked = state.meta["asked"]
+        kernel = kernel_from_plain(asked, state.arrays, functions or {}) if isinstance(asked, dict) else asked
+        kernel = learner.kernel if kernel is None else kernel
+        as_kernel(kernel)
+        return {**super()._loaded_parameters(state, learner, functions), "kernel": kernel}
+
+    # ------------------------------------------------------------ supports
 
     @property
     def kernel_(self) -> Kernel:
@@ -46,7 +79,7 @@ class SupportsMixin:
         return alpha[:, 0] if dual.task == "binary" else alpha
 
 
-class SupportVectorsMixin(SupportsMixin):
+class SupportVectorsMixin(KernelMixin[Learner]):
     """The same of a classifier, which keeps the examples of `fit` that were learned from."""
 
     _support_vectors: Any
