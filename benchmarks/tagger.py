@@ -7,7 +7,6 @@ of the training data; test files are read once, for the numbers in the tables.
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import subprocess
 import sys
@@ -17,8 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
-
-from scipy.stats import ttest_rel
 
 import perceptive
 from machine import machine
@@ -188,62 +185,6 @@ def entities(data: Path, seeds: int) -> tuple[list[Table], list[Target]]:
     return [choice, table], [target]
 
 
-# ---------------------------------------------------------------- Collins' table
-
-COLLINS = {  # his Figure 4: what he found, at which pass; NP chunking in F, parts of speech in percent of errors
-    "NP chunking": {
-        "avg, cc=0": (93.53, 13), "noavg, cc=0": (93.04, 35), "avg, cc=5": (93.33, 9), "noavg, cc=5": (91.88, 39),
-    },
-    "parts of speech": {
-        "avg, cc=0": (2.93, 10), "noavg, cc=0": (3.68, 20), "avg, cc=5": (3.03, 6), "noavg, cc=5": (4.04, 17),
-    },
-}  # fmt: skip
-COLLINS_POS = "word[-2:2]\nprefix(1..4)\nsuffix(1..4)\nhas(digit|hyphen|upper)\n@label[-1]\n@label[-2]"  # Ratnaparkhi
-
-
-def collins(chunks: tuple[Corpus, Corpus], tags: tuple[Corpus, Corpus], seeds: int) -> tuple[list[Table], list[Target]]:
-    """Averaged or not, with and without features seen fewer than five times, at his numbers of passes."""
-    tables = []
-    agreed = disagreed = 0
-    for task, template, (train, test) in (
-        ("NP chunking", "crf++", chunks),
-        ("parts of speech", COLLINS_POS.replace("\n@label[-2]", ""), tags),
-    ):
-        chunk = task == "NP chunking"
-        measured: dict[str, list[float]] = {}
-        table = Table(
-            f"Collins' table, {task}: {'F1' if chunk else 'errors in percent'}, {seeds} seeds",
-            ["", "passes", "Collins 2002", "here"],
-        )
-        for row, (his, passes) in COLLINS[task].items():
-            values = []
-            for seed in range(seeds):
-                tagger = SequenceTagger(
-                    template=template,
-                    hypothesis="averaged" if row.startswith("avg") else "last",
-                    min_count=5 if row.endswith("5") else 1,
-                    epochs=passes,
-                    random_state=seed,
-                ).fit(*train)
-                result = evaluate(test[1], tagger.predict(test[0]))
-                values.append(result.f1 if chunk else 100 - result.accuracy)
-            measured[row] = values
-            table.rows.append([row, str(passes), f"{his:.2f}", spread(values)])
-        tables.append(table)
-        pairs = Table(f"Collins' ordering, {task}: pairs of rows, paired t-test over seeds", ["", "here", "p", ""])
-        for a, b in itertools.combinations(COLLINS[task], 2):
-            his = COLLINS[task][a][0] - COLLINS[task][b][0]
-            ours = mean(measured[a]) - mean(measured[b])
-            p = float(ttest_rel(measured[a], measured[b]).pvalue)
-            verdict = "undecided" if not p < 0.05 else "agrees" if his * ours > 0 else "disagrees"
-            agreed += verdict == "agrees"
-            disagreed += verdict == "disagrees"
-            pairs.rows.append([f"{a} − {b} ({his:+.2f})", f"{ours:+.2f}", f"{p:.2g}", verdict])
-        tables.append(pairs)
-    text = f"{agreed} agree, {disagreed} disagree, {12 - agreed - disagreed} undecided"
-    return tables, [Target("Collins' table: all cells, pairs tested", text, True)]
-
-
 # ---------------------------------------------------------------- size and memory
 
 
@@ -332,9 +273,6 @@ def main() -> None:
     done(*entities(data, seeds))
     done(*parts_of_speech(data, seeds, options.quick))
     done(*many_labels(data, options.quick))
-    tags = [words_only(conll.read(data / f"ud_ewt/{part}.tsv", label=1)) for part in ("train", "dev")]
-    phrases = [(X, np_only(y)) for X, y in (train, test)]
-    done(*collins((phrases[0], phrases[1]), (tags[0], tags[1]), seeds))
     if options.write:
         write("tagger", tables, targets, machine("one core", "numpy", "python-crfsuite", "nltk"))
 
