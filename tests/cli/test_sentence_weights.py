@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import perceptive
-from perceptive import load_learner
+from perceptive import Reranker, SequenceTagger, load_learner
 from perceptive.learners import SequenceLearner
 from perceptive.parameters import TrainingParameters
 from perceptive.training import InMemory, Run, train
@@ -81,6 +81,22 @@ def test_streams_and_rerankers_take_them(tmp_path):
         models[name] = load_learner(tmp_path / "r")
     assert bits(models["plain"].tagger) != bits(models["weighted"].tagger)
     assert bits(models["plain"].ranker) != bits(models["weighted"].ranker)
+
+
+def test_a_reranker_learns_as_with_sample_weight(tmp_path):
+    (tmp_path / "a.conll").write_text(3 * (FILES["a.conll"] + "\n"))
+    weight = ("--weight", "weight", "--quiet")
+    perceptive("train", "a.conll", "--task", "tag", *OPTIONS, *weight, "-o", "t", cwd=tmp_path)
+    how = ("--task", "rerank", "--base", "t", "--folds", "2", "--base-epochs", "3")
+    perceptive("train", "a.conll", *how, *weight, "-o", "r", cwd=tmp_path)
+    X = 3 * [[(word,) for word in text.split()] for text in TEXTS]
+    y = 3 * [labels.split() for labels in LABELS]
+    reranker = Reranker(SequenceTagger(template="word\n@label[-1]", epochs=3), folds=2)
+    reranker.fit(X, y, sample_weight=3 * WEIGHTS)
+    found = load_learner(tmp_path / "r")
+    assert bits(found.tagger) == bits(reranker.tagger_.learner_)
+    assert bits(found.ranker) == bits(reranker.ranker_.learner_)
+    assert found.oracle == reranker.oracle_
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,24 @@ def test_a_fit_that_raises_changes_nothing(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+def test_weights_are_taken_or_refused(name):
+    model, X, y = ESTIMATORS[name]
+    weights = [0.01, 1.0, 2.5] * (len(X) // 3)
+    plain = bits(fitted(name))
+    assert bits(clone(model).fit(X, y, sample_weight=np.ones(len(X)))) == plain
+    if getattr(model, "rule", None) in ("mira", "pa"):
+        with pytest.raises(ParameterError, match="weights other than 0 and 1 do not go with rule="):
+            clone(model).fit(X, y, sample_weight=weights)
+        return
+    weighed = clone(model).fit(X, y, sample_weight=weights)
+    assert bits(weighed) != plain
+    assert not weighed.certificate(X, y, sample_weight=weights).hypothetical
+    assert weighed.certificate(X, y).hypothetical
+    with pytest.raises(ValueError, match=r"sample_weight|Sample weights"):
+        weighed.fit(X, y, sample_weight=weights[:-1])
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_run_is_told_epoch_by_epoch(name):
     model = fitted(name, epochs=4)
     assert model.n_iter_ == len(model.mistakes_) == len(model.updates_) == len(model.loss_) <= 4

@@ -50,7 +50,7 @@ def test_candidates_are_cross_fitted(sentences, monkeypatch):
     learned, asked = [], []
     fit, propose = SequenceTagger.fit, SequenceLearner.k_best
     monkeypatch.setattr(
-        SequenceTagger, "fit", lambda self, X, y: (learned.append({x[0] for x in X}), fit(self, X, y))[1]
+        SequenceTagger, "fit", lambda self, X, y, weights: (learned.append({x[0] for x in X}), fit(self, X, y))[1]
     )
     monkeypatch.setattr(
         SequenceLearner, "k_best", lambda self, X, k: (asked.append({x[0] for x in X}), propose(self, X, k))[1]

@@ -9,7 +9,7 @@ from perceptive.errors import ExampleError
 from perceptive.kernels import Spectrum
 from perceptive.learners import KernelRankingLearner, RankingLearner, SequenceLearner
 from perceptive.learners.candidates import kernel_of
-from perceptive.learners.reranking import RANKER, RerankingLearner
+from perceptive.learners.reranking import RANKER, RerankingLearner, ranked_dataset
 from perceptive.parameters import TrainingParameters
 from perceptive.training import InMemory, Run, train
 from perceptive.training.reranking import train_like
@@ -19,9 +19,12 @@ X, Y = sentences(60)
 COUNTS = ("rounds", "mistakes", "updates", "loss", "played", "fingerprint", "ids")
 
 
-def fit(X, y):
+WEIGHTS = np.array([0.5, 1.0, 0.0, 2.5, 3.0] * 12)
+
+
+def fit(X, y, weights=None):
     tagger = SequenceLearner(template=["word", "@label[-1]"])
-    tagger.learn_many(X, y)
+    tagger.learn_many(X, y, weights)
     return tagger
 
 
@@ -56,20 +59,49 @@ def test_a_sentence_without_a_better_candidate_is_no_round():
     assert learner.rounds == 0
 
 
-def test_training_is_that_of_the_estimator():
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_training_is_that_of_the_estimator(weights):
     base = SequenceTagger(template=["word", "@label[-1]"], epochs=3)
-    reranker = Reranker(base, k=4, folds=3).fit(X, Y)
+    reranker = Reranker(base, k=4, folds=3).fit(X, Y, sample_weight=weights)
     tagger = reranker.tagger_.learner_
     ranker = RankingLearner(bits=20, hypothesis="averaged", **RANKER)
     learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, len(X), 3))
     training = TrainingParameters()
-    dataset = learner.dataset(X, Y, epochs=training.epochs)
+    dataset = learner.dataset(X, Y, weights, epochs=training.epochs)
     history = train(Run.of(learner, training), InMemory(dataset, training.shuffle))
     assert learner.oracle == reranker.oracle_
     assert history.mistakes == reranker.ranker_.mistakes_.tolist()
     assert learner.k_best(X, 4) == reranker.learner_.k_best(X, 4)
-    assert learner.dataset(X, Y, epochs=1, grow=False).fingerprint() * history.epochs % 2**64 == learner.fingerprint
+    played = learner.dataset(X, Y, weights, epochs=1, grow=False).fingerprint()
+    assert played * history.epochs % 2**64 == learner.fingerprint
     assert learner.first_epoch == (learner.rounds // history.epochs, history.mistakes[0])
+
+
+@pytest.mark.parametrize("make", [linear, kernel])
+def test_taggers_of_every_fold_and_the_ranker_are_weighed(make):
+    learner, fold = make(), np.arange(len(X)) % 2
+    found = [
+        fit(*([some[i] for i in np.flatnonzero(fold != f)] for some in (X, Y, WEIGHTS))).k_best(X[f::2], 4)
+        for f in (0, 1)
+    ]
+    proposed = [found[i % 2][i // 2] for i in range(len(X))]
+    lists = learner.graded(X, Y, proposed, True, learner.in_segments(Y))
+    expected = ranked_dataset(learner.ranker, lists, WEIGHTS[lists.sentences])
+    dataset = learner.dataset(X, Y, WEIGHTS, epochs=1)
+    assert dataset.fingerprint() == expected.fingerprint()
+    assert learner.oracle == lists.oracle
+    for other in (None, WEIGHTS * 2):
+        assert make().dataset(X, Y, other, epochs=1).fingerprint() != dataset.fingerprint()
+
+
+def test_weights_that_the_tagger_cannot_take():
+    tagger = SequenceLearner(template=["word", "@label[-1]"], rule="mira")
+    tagger.learn_many(X, Y)
+    learner = RerankingLearner(tagger, RankingLearner(bits=12), k=4, folds=2)
+    with pytest.raises(ValueError, match="the tagger learns by mira, which takes weights 0 and 1 alone; give another"):
+        learner.dataset(X, Y, WEIGHTS, epochs=1)
+    learner.dataset(X, Y, WEIGHTS > 0, epochs=1)
+    learner.learn_many(X, Y, WEIGHTS)  # the tagger does not learn
 
 
 def test_without_another_way_taggers_learn_once():

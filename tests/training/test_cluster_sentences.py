@@ -250,6 +250,12 @@ def test_a_reranker_of_bags(client):
     assert bits(found.ranker_) == bits(expected.ranker_)
     assert (found.oracle_, found.predict(X)) == (expected.oracle_, expected.predict(X))
     assert found.ranker_.n_features_in_ == expected.ranker_.n_features_in_
+    weights = np.arange(60) % 4 / 2
+    weighed = clone(reranker).fit(bag(X, 3), bag(y, 3), sample_weight=da.from_array(weights, 20))
+    expected = clone(reranker).fit(X, y, sample_weight=weights)
+    assert bits(weighed.tagger_) == bits(expected.tagger_)
+    assert bits(weighed.ranker_) == bits(expected.ranker_) != bits(found.ranker_)
+    assert weighed.learner_.fingerprint == expected.learner_.fingerprint
     with pytest.raises(ParameterError, match="a ranker on a cluster hashes the features of candidates; give it bits"):
         Reranker(tagger, ranker=LinearRanker(shards=2)).fit(bag(X), bag(y))
     with pytest.raises(ParameterError, match="shards=1: Dask collections are learned from by shards"):

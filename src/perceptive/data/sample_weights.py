@@ -42,8 +42,13 @@ def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[n
         raise ValueError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and not negative")
     if (weights == 1).all():
         return None
-    if not RULES[rule].takes_weights and not np.isin(weights, (0, 1)).all():
+    if not takes(rule, weights):
         raise ParameterError(
             "weights other than 0 and 1 do not go with {}; choose another rule", Parameter("rule", rule)
         )
     return weights
+
+
+def takes(rule: str, weights: NDArray[np.float64]) -> bool:
+    """Whether a rule can obey weights: one with hard constraints takes 0 and 1 alone."""
+    return RULES[rule].takes_weights or bool(np.isin(weights, (0, 1)).all())

@@ -66,7 +66,9 @@ def fit_sentences(
     _train(estimator, learner, training, source)
 
 
-def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any, fit_tagger: Callable[[], Any]) -> Any:
+def fit_lists(
+    ranker: Any, learner: RerankingLearner, X: Any, y: Any, sample_weight: Any, fit_tagger: Callable[[], Any]
+) -> Any:
     """Let the workers of the present Dask client propose label sequences for sentences, and learn their order.
 
     Before that, when all is checked, ``fit_tagger()`` is asked for a tagger, which is given back.
@@ -78,7 +80,7 @@ def fit_lists(ranker: Any, learner: RerankingLearner, X: Any, y: Any, fit_tagger
     cluster = _cluster_for(ranker, training.shards)
     check_ranker(learner, training.shards)
     tagger = fit_tagger()
-    source = ClusterLists(ClusterSentences.of_bags(cluster, X, y, None, training.shards), learner)
+    source = ClusterLists(ClusterSentences.of_bags(cluster, X, y, sample_weight, training.shards), learner)
     _train(ranker, learner.ranker, training, source, n_features_in_=learner.ranker.n_features)
     return tagger
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
+from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.history import HistoryMixin
@@ -118,7 +119,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     ranker_: LinearRanker | KernelRanker
     oracle_: float
 
-    def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None) -> Reranker:
+    def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None, sample_weight: Any = None) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
 
         Parameters
@@ -129,6 +130,8 @@ class Reranker(HistoryMixin, BaseEstimator):
             See `SequenceTagger.fit`.
         fitted : SequenceTagger or None
             A tagger with the same parameters that has learned from all of X already, and is kept.
+        sample_weight : array-like of shape (n_sentences,), optional
+            How much each sentence counts, to the taggers as in `SequenceTagger.fit`, and its candidates to the ranker.
         """
         on_cluster = is_on_cluster(X)
         if not on_cluster:
@@ -145,17 +148,22 @@ class Reranker(HistoryMixin, BaseEstimator):
         tagger = base.new_learner() if fitted is None else fitted.learner_
         learner = self._joined(tagger, ranker.new_learner())
         learner.threads = threads_of(base._check_parameters()[1])
+
+        def fit_tagger() -> SequenceTagger:
+            return clone(base).fit(X, y, sample_weight) if fitted is None else fitted
+
         if on_cluster:
-            taught = fit_lists(ranker, learner, X, y, lambda: clone(base).fit(X, y) if fitted is None else fitted)
+            taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
             self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
             return self
-        lists = learner.lists(X, y)
+        weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
+        lists = learner.lists(X, y, weights)
         rows = lists.rows
         if learner.hashing is not None:
             indptr, indices, data = rows
             rows = sp.csr_array((data, indices, indptr), shape=(len(lists.grades), learner.hashing.width))
-        ranker.fit(rows, lists.grades, qid=np.repeat(lists.sentences, lists.sizes))
-        self.tagger_ = clone(base).fit(X, y) if fitted is None else fitted
+        ranker.fit(rows, lists.grades, np.repeat(lists.sentences, lists.sizes), lists.weights(weights))
+        self.tagger_ = fit_tagger()
         self.ranker_, self.oracle_ = ranker, lists.oracle
         return self
 
@@ -194,7 +202,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     def _joined(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
         own: dict[str, Any] = {name: getattr(self, name) for name in OWN}
         learner = RerankingLearner(tagger, ranker, features=self.features, structure=self._structure, **own)
-        learner.fit_tagger = lambda X, y: clone(self._base).fit(X, y).learner_
+        learner.fit_tagger = lambda X, y, weights: clone(self._base).fit(X, y, weights).learner_
         return learner
 
     # ------------------------------------------------------------ the run: the ranker's

@@ -73,6 +73,10 @@ class CandidateLists(NamedTuple):
     sentences: NDArray[np.int64]
     oracle: float
 
+    def weights(self, given: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """The weights of the lists, from those of the sentences."""
+        return None if given is None else given[self.sentences]
+
 
 def graded_lists(
     X: Sequence[Any],

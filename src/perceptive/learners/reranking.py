@@ -11,10 +11,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
-from perceptive.data.sample_weights import check_weights
+from perceptive.data.sample_weights import check_weights, takes
 from perceptive.data.sentences import as_lists
 from perceptive.errors import ExampleWarning, Parameter, ParameterError, renumbered
 from perceptive.evaluation.conlleval import Evaluation
@@ -34,7 +35,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking_state import join_states, part_states
+from perceptive.learners.reranking_state import join_states, part_states, ranker_class
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.state import State, number_or_nan, plain
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 BITS = 20  # of hashed features
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
 OWN = ("k", "folds", "target")
-FitTagger = Callable[[list[Any], list[Any]], SequenceLearner]
+FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
 
 class RerankingLearner:
@@ -70,7 +71,7 @@ class RerankingLearner:
     structure : {None, "tree", "tags"} or callable
         What the kernel of the ranker compares beside features: see `candidates.structure_of`.
     fit_tagger : callable or None
-        ``fit_tagger(X, y)`` gives a tagger that has learned from some sentences, for cross-fitting; those of
+        ``fit_tagger(X, y, weights)`` gives a tagger that has learned from some sentences, for cross-fitting; those of
         `training.reranking.train_like` are trained as others are. None: one with the parameters of ``tagger``, which
         learns from them once, in the order given.
 
@@ -79,9 +80,9 @@ class RerankingLearner:
     >>> from perceptive.learners import RankingLearner, SequenceLearner
     >>> X = [s.split() for s in ("Ann met Bob", "we saw Eve", "Dan left", "they met Ann", "Bob saw Dan", "we left")]
     >>> y = [["B", "O", "B"], ["O", "O", "B"], ["B", "O"], ["O", "O", "B"], ["B", "O", "B"], ["O", "O"]]
-    >>> def fit(X, y):
+    >>> def fit(X, y, weights=None):
     ...     tagger = SequenceLearner(template=["shape", "@label[-1]"])
-    ...     tagger.learn_many(X, y)
+    ...     tagger.learn_many(X, y, weights)
     ...     return tagger
     >>> learner = RerankingLearner(fit(X, y), RankingLearner(bits=12), k=3, folds=2, fit_tagger=fit)
     >>> learner.learn(X[1], y[1])
@@ -125,15 +126,14 @@ class RerankingLearner:
         """The ranker's dataset of what is proposed for sentences: see `Learner.dataset`.
 
         With ``epochs`` the sentences are a training set, and their candidates come from cross-fitting; else from the
-        tagger itself. With ``grow=False`` they come as those did that it has learned from. Weights are those of the
-        lists: the taggers of cross-fitting learn from every sentence.
+        tagger itself. With ``grow=False`` they come as those did that it has learned from. The weight of a sentence is
+        also that of its list.
         """
         X, y = self._checked(X, y)
         weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
         whole = epochs is not None or (not grow and not math.isnan(self.oracle))
-        lists = self.lists(X, y) if whole else self._graded(X, y, self.tagger.k_best(X, self.k), whole)
-        weights = None if weights is None else weights[lists.sentences]
-        dataset = ranked_dataset(self.ranker, lists, weights, epochs=epochs, grow=grow)
+        lists = self.lists(X, y, weights) if whole else self._graded(X, y, self.tagger.k_best(X, self.k), whole)
+        dataset = ranked_dataset(self.ranker, lists, lists.weights(weights), epochs=epochs, grow=grow)
         if grow and epochs is not None:
             self.oracle = lists.oracle
         return dataset
@@ -143,14 +143,19 @@ class RerankingLearner:
         different_labels(y)  # raises where one cannot be a label
         return X, y
 
-    def lists(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> CandidateLists:
-        """The candidates of a training set by cross-fitting: sentence i is in fold i mod ``folds``."""
+    def lists(
+        self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: NDArray[np.float64] | None = None
+    ) -> CandidateLists:
+        """The candidates of a training set by cross-fitting: sentence i is in fold i mod ``folds``.
+
+        ``weights`` say how much each sentence counts to the taggers.
+        """
         X, y = self._checked(X, y)
-        self.check_folds(y)
+        self.check_folds(y, weights)
         new_like(self.tagger).dataset(X, y, epochs=1)  # what cannot be read is told before anything is learned
 
         def propose(fold: int) -> list[list[Candidate]]:
-            return self.propose(X, y, fold)
+            return self.propose(X, y, fold, weights)
 
         proposed: list[list[Candidate]] = [[] for _ in X]
         threads = min(self.threads, self.folds)
@@ -161,24 +166,30 @@ class RerankingLearner:
                 proposed[fold :: self.folds] = found
         return self._graded(X, y, proposed, whole=True)
 
-    def check_folds(self, y: list[Any]) -> None:
-        """Raise where sentences are too few for cross-fitting, or have labels that the tagger can never propose."""
+    def check_folds(self, y: list[Any], weights: NDArray[np.float64] | None = None) -> None:
+        """Raise where sentences are too few for cross-fitting, or have labels or weights that no tagger takes."""
         if len(y) < self.folds:
             raise ValueError(f"{len(y)} sentences are too few for {self.folds} folds; give more")
+        rule = self.tagger.parameters.rule
+        if weights is not None and not takes(rule, weights):
+            raise ValueError(f"the tagger learns by {rule}, which takes weights 0 and 1 alone; give another tagger")
         self._check_labels(y)
 
-    def propose(self, X: list[Any], y: list[Any], fold: int) -> list[list[Candidate]]:
+    def propose(
+        self, X: list[Any], y: list[Any], fold: int, weights: NDArray[np.float64] | None = None
+    ) -> list[list[Candidate]]:
         """The candidates of the sentences of a fold, by a tagger that has learned from the others."""
         fit_tagger = self.fit_tagger or self._fit_once
         rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
         with renumbered(rest):
-            tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest])
+            mine = None if weights is None else weights[rest]
+            tagger = fit_tagger([X[i] for i in rest], [y[i] for i in rest], mine)
         with renumbered(kept):
             return tagger.k_best([X[i] for i in kept], self.k)
 
-    def _fit_once(self, X: list[Any], y: list[Any]) -> SequenceLearner:
+    def _fit_once(self, X: list[Any], y: list[Any], weights: Any) -> SequenceLearner:
         tagger = new_like(self.tagger)
-        tagger.learn_many(X, y)
+        tagger.learn_many(X, y, weights)
         return tagger
 
     @property
@@ -350,15 +361,6 @@ class RerankingLearner:
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
         learner.oracle = number_or_nan(state.meta.get("oracle_"))
         return learner
-
-
-def ranker_class(state: State) -> Any:
-    """The class of a ranker that a state is of."""
-    if "kernel" not in state.meta:
-        return RankingLearner
-    from perceptive.learners.kernel_ranking import KernelRankingLearner
-
-    return KernelRankingLearner
 
 
 def hashing_of(ranker: Any, remember_names: bool = False) -> HashKernel | None:

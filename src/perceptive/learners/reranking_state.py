@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from perceptive.kernels.storage import Functions
 from perceptive.learners.candidates import hashed, structure_of
 from perceptive.learners.named_functions import function_of, name_of
+from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.state import Meta, State, below
 
@@ -51,6 +52,15 @@ def part_states(state: State, functions: Functions | None = None) -> Parts:
         structure_of(structure)
     tagger, ranker = (State(meta[name], below(state.arrays, f"{name}/")) for name in FOLDERS)
     return Parts(tagger, ranker, features, structure, {**functions, "hashed": hashed})
+
+
+def ranker_class(state: State) -> Any:
+    """The class of a ranker that a state is of."""
+    if "kernel" not in state.meta:
+        return RankingLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
+
+    return KernelRankingLearner
 
 
 def _functions_in(plain: Any) -> set[str]:

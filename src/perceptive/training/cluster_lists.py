@@ -22,6 +22,7 @@ from perceptive.training.cluster_sentences import ClusterSentences, Part
 from perceptive.training.dask import ClusterDataset, Shard, ShardSource, same
 from perceptive.training.mixing import check_mixing
 
+Floats = NDArray[np.float64]
 Proposed = list[list[Candidate]]  # for each sentence of a fold
 
 
@@ -33,9 +34,9 @@ class Told(NamedTuple):
     first: CandidateLists | None  # a list
 
 
-def propose(parts: list[Part], learner: RerankingLearner, fold: int) -> Proposed:
+def propose(parts: list[Part], learner: RerankingLearner, fold: int, weights: Floats | None) -> Proposed:
     """What a tagger that has learned from the other folds proposes for one."""
-    return learner.propose(*_joined(parts), fold)
+    return learner.propose(*_joined(parts), fold, weights)
 
 
 def told_of(parts: list[Part], learner: RerankingLearner, proposed: Proposed, fold: int, in_segments: bool) -> Told:
@@ -56,19 +57,28 @@ class ListShard(Shard):
     """The lists of a shard; features of candidates are hashed."""
 
     lists: CandidateLists
+    weights: Floats | None
 
     def made(self, learner: Any) -> Dataset:
-        return ranked_dataset(learner, self.lists, grow=False)
+        dataset: Any = ranked_dataset(learner, self.lists, grow=False)
+        dataset.weights = self.weights  # also where all are 1, since those of other shards are not
+        return dataset  # type: ignore[no-any-return]
 
 
 def make_shard(
-    parts: list[Part], learner: RerankingLearner, folds: list[Proposed], numbers: Order, in_segments: bool
+    parts: list[Part],
+    learner: RerankingLearner,
+    folds: list[Proposed],
+    numbers: Order,
+    in_segments: bool,
+    weights: Floats | None,
 ) -> ListShard:
+    """The lists of some sentences, and the weights of these."""
     X, y = _joined(parts)
     chosen = numbers.tolist()
     proposed = [folds[i % learner.folds][i // learner.folds] for i in chosen]
     lists = learner.graded([X[i] for i in chosen], [y[i] for i in chosen], proposed, True, in_segments)
-    return ListShard(lists)
+    return ListShard(lists, weights)
 
 
 def _joined(parts: list[Part]) -> tuple[list[Any], list[Any]]:
@@ -95,7 +105,8 @@ class ClusterLists(ShardSource):
 
     def __init__(self, sentences: ClusterSentences, learner: RerankingLearner) -> None:
         check_ranker(learner, sentences.shards)
-        learner.check_folds(sentences.y)
+        self._weights = sentences.weights(learner.parameters.rule)
+        learner.check_folds(sentences.y, self._weights)
         new_like(learner.tagger).meet_elsewhere(sentences.first, sentences.y, whole=True)  # tells of odd labels
         self.cluster, self._sentences, self._learner = sentences.cluster, sentences, learner
         in_segments, tasks = learner.in_segments(sentences.y), Futures(self.cluster, self._folds)
@@ -118,16 +129,29 @@ class ClusterLists(ShardSource):
         first = next(one.first for one in found if one.first is not None)
         ranked_dataset(learner.ranker, first, epochs=1)
         deal = [self.telling[i :: sentences.shards] for i in range(sentences.shards)]
+        weighed = self._weighed(deal)
 
         def load(client: Any) -> list[Any]:
             parts, sent, folds = tasks.of(client)
             tasks.forget()
-            return [client.submit(make_shard, parts, sent, folds, numbers, in_segments, pure=False) for numbers in deal]
+            return [
+                client.submit(make_shard, parts, sent, folds, numbers, in_segments, mine, pure=False)
+                for numbers, mine in zip(deal, weighed, strict=True)
+            ]
 
         self.dataset = ClusterDataset(learner.ranker, self.cluster, load, list(map(len, deal)))
+
+    def _weighed(self, deal: list[Order]) -> list[Floats | None]:
+        """The weights of the lists of each shard; none where all lists weigh 1."""
+        if self._weights is None or (self._weights[self.telling] == 1).all():
+            return [None] * len(deal)
+        return [self._weights[numbers] for numbers in deal]
 
     def _folds(self, client: Any) -> tuple[list[Any], Any, list[Any]]:
         """Sentences, the learner, and what each fold was proposed, as tasks."""
         parts, sent = self._sentences.parts.of(client), client.submit(same, self._learner, pure=False)
-        folds = range(self._learner.folds)
-        return parts, sent, [client.submit(propose, parts, sent, fold, pure=False, retries=3) for fold in folds]
+        folds = [
+            client.submit(propose, parts, sent, fold, self._weights, pure=False, retries=3)
+            for fold in range(self._learner.folds)
+        ]
+        return parts, sent, folds

@@ -300,7 +300,8 @@ class ClusterSentences(ShardSource):
             [mine[some] for mine, some in zip(rows, each, strict=True)]
             for each in dealt(list(map(len, rows)), self.shards)
         ]
-        min_count, weighed = learner.parameters.min_count if whole else 1, self._weighed(learner.parameters.rule)
+        min_count = learner.parameters.min_count if whole else 1
+        weighed = self.weights(learner.parameters.rule) is not None
 
         def load(client: Any) -> list[Any]:
             parts = [(part, changed, weighed) for part, changed in zip(self.parts.of(client), of_part, strict=True)]
@@ -329,12 +330,12 @@ class ClusterSentences(ShardSource):
             if strings is not None:
                 learner.meet_strings(strings)
 
-    def _weighed(self, rule: str) -> bool:
-        """Whether sentences have weights that are not all 1; raises where they cannot be."""
+    def weights(self, rule: str) -> NDArray[np.float64] | None:
+        """The weights of all sentences, None where all are 1; raises where they cannot be."""
         if self.facts[0].weights is None:
-            return False
+            return None
         weights = np.concatenate([one.weights for one in self.facts])
-        return check_weights(weights, len(self.y), rule, "sentence") is not None
+        return check_weights(weights, len(self.y), rule, "sentence")
 
     def _rows(self, chosen: NDArray[np.bool_]) -> list[Numbers]:
         """The numbers of chosen sentences in their parts."""

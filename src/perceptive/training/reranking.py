@@ -22,9 +22,10 @@ def train_like(base: SequenceLearner, sentences: int, epochs: int | None = None)
     """
     training = TrainingParameters(epochs=epochs or max(1, round(base.rounds / sentences)))
 
-    def fit(X: list[Any], y: list[Any]) -> SequenceLearner:
+    def fit(X: list[Any], y: list[Any], weights: Any) -> SequenceLearner:
         learner = new_like(base)
-        train(Run.of(learner, training), InMemory(learner.dataset(X, y, epochs=training.epochs), training.shuffle))
+        dataset = learner.dataset(X, y, weights, epochs=training.epochs)
+        train(Run.of(learner, training), InMemory(dataset, training.shuffle))
         return learner
 
     return fit
