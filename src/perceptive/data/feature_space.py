@@ -218,28 +218,46 @@ class FeatureSpace:
 
     def examples(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
         """Raw examples, with the columns that are known; an index gets the names of those that are hashed."""
+        return self._read(X, dtype, index).narrow(self.n_features or 0)
+
+    def _read(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
+        """Raw examples, with all columns."""
         assert self.format is not None
         if is_frame(X):
             lost = self.missing(getattr(X, "column_names", None) or map(str, X.columns))
             if lost:
                 warnings.warn(f"X lacks columns that the model has learned from: {_some(lost)}", stacklevel=2)
-        examples = read_raw(X, self.format, self.idf, self.header, dtype, index)
-        return examples.narrow(self.n_features or 0)
+        return read_raw(X, self.format, self.idf, self.header, dtype, index)
 
-    def rows(self, X: Any, fingerprint: bool = False, first: bool = False) -> _core.Rows:
+    def rows(self, X: Any, first: bool = False) -> _core.Rows:
         """Rows to be predicted, by place; names and columns that were never met count for nothing.
 
         ``first``: nothing was learned before, so that examples may be dicts where no columns are known.
         """
         if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
-            return as_rows(X, Vocabulary(), fingerprint=fingerprint)
+            return as_rows(X, Vocabulary())
         known = self.n_features
         if self.takes_raw(X):
             found = self.examples(X)
-            X = _core.csr_rows(found.indptr, found.indices, found.data, known or 0, fingerprint)
+            X = _core.csr_rows(found.indptr, found.indices, found.data, known or 0, False)
         if self.grows and self.vocabulary is None and known is not None and len(getattr(X, "shape", ())) == 2:
             X = X[:, :known] if X.shape[1] > known else X
-        rows = as_rows(X, self.hasher or self.vocabulary, fingerprint=fingerprint)
+        rows = as_rows(X, self.hasher or self.vocabulary)
+        self.check(rows.d, self.grows)
+        return self.find(rows)
+
+    def whole_rows(self, X: Any) -> _core.Rows:
+        """Rows to be looked at, by place, with hashes: names and columns that were never met come behind the others."""
+        if self.takes_raw(X):
+            found = self._read(X)
+            width = max(self.n_features or 0, found.width())
+            X = _core.csr_rows(found.indptr, found.indices, found.data, width, True)
+        known = 0 if self.vocabulary is None else len(self.vocabulary)
+        try:
+            rows = as_rows(X, self.hasher or self.vocabulary, grow=True, fingerprint=True)
+        finally:
+            if self.vocabulary is not None:
+                self.vocabulary.forget(known)
         self.check(rows.d, self.grows)
         return self.find(rows)
 

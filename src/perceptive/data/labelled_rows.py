@@ -15,7 +15,7 @@ from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.fingerprint import example_hashes
 from perceptive.data.labels import Labels
-from perceptive.data.rows import squared_lengths
+from perceptive.data.rows import as_witness, squared_lengths
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -158,7 +158,7 @@ class LabelledRows(Dataset):
             if not math.isfinite(witness.length) or witness.length == 0.0:
                 continue
             w, b = witness.vector
-            scores = vector.linear(self.rows, w.astype(np.float64, copy=False), b) / witness.length
+            scores = vector.linear(self.rows, as_witness(w, self.rows), b) / witness.length
             margins[name] = margins_of(scores, targets, vector.binary)[present]
             if weights is not None:
                 margins[name] = margins[name] * weights

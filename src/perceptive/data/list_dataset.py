@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.cached import cached
 from perceptive.data.dataset import ODD, Dataset, Margins, Order, Problem, mix
+from perceptive.data.rows import as_witness
 
 if TYPE_CHECKING:
     from perceptive.learners.ranking import RankingLearner
@@ -123,7 +124,7 @@ class RankedRows(ListDataset):
         for name, witness in problem.witnesses.items():
             if math.isfinite(witness.length) and witness.length > 0.0:
                 w, b = witness.vector
-                w = w.astype(np.float64, copy=False)
+                w = as_witness(w, self.rows)
                 scores[name] = self.learner.vector.linear(self.rows, w, b)[:, 0] / witness.length
         yield self.list_margins(scores, shortest, longest, equal, p.rule)
 

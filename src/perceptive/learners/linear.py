@@ -204,9 +204,9 @@ class LinearLearner(Mixable):
         labels = Labels.of(y)
         n = len(labels.which)
         if not grow:
-            with self.lock.shared():
+            with self.lock.learning(), self.lock.exclusive():
                 check_known(labels.values, self.index)
-                rows = self.space.rows(X, fingerprint=True)
+                rows = self.space.whole_rows(X)
             check_lengths(rows.n, n)
             return LabelledRows(self, rows, labels, check_weights(weights, n, self.parameters.rule))
         with self.lock.learning():

@@ -79,8 +79,8 @@ class RankingLearner(ListLearner, Mixable):
         """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
         if not grow:
-            with self.lock.shared():
-                rows = self.space.rows(X, fingerprint=True)
+            with self.lock.learning(), self.lock.exclusive():
+                rows = self.space.whole_rows(X)
             return self._checked(rows, y, sizes, weights)
         with self.lock.learning():
             meeting = self.space.meeting(X, first=not self.vectors)

@@ -94,9 +94,6 @@ class Blocks(Protocol):
     def score(self, learner: Any, blocks: Iterator[Any]) -> float:
         """The score on blocks that are held out."""
 
-    def narrow(self, block: Any, n_features: int) -> Any:
-        """Without the columns from ``n_features`` on."""
-
     def count_rows(self, block: Any) -> int:
         """How many rows it has."""
 
@@ -201,9 +198,6 @@ class RowBlocks(Blocks):
             total += len(truth)
         return right / max(1, total)
 
-    def narrow(self, block: Examples, n_features: int) -> Examples:
-        return block.narrow(n_features)
-
     def count_rows(self, block: Examples) -> int:
         return len(block)
 
@@ -282,9 +276,6 @@ class ListBlocks(Blocks):
         if lists == 0:
             raise ValueError(NO_PREFERENCE)
         return right / lists
-
-    def narrow(self, block: CandidateLists, n_features: int) -> CandidateLists:
-        return replace(block, examples=block.examples.narrow(n_features))
 
     def count_rows(self, block: CandidateLists) -> int:
         return len(block.examples)

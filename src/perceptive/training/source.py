@@ -210,10 +210,10 @@ class FileSource:
         return self.kind.score(learner, self.split.held_out())
 
     def datasets(self, learner: Any) -> Iterator[Dataset]:
-        """All that is to be learned from, once more, to be looked at; columns never met are left out."""
-        units: Iterator[Unit] = self._streamed(learner)
+        """All that is to be learned from, once more, to be looked at."""
+        units: Iterator[Unit] = self._streamed(looked_at=True)
         if self.labels is not None and self.reads_first:
-            units = self._windows([[number] for number in range(len(self._sizes()))], learner)
+            units = self._windows([[number] for number in range(len(self._sizes()))])
         for unit in units:
             if unit.ready is not None:
                 yield self.kind.dataset(learner, unit.ready, grow=False)
@@ -299,13 +299,13 @@ class FileSource:
         """Bytes of a window: one is played, the next is read, and what is held out is copied away."""
         return self.memory // (3 if self.fraction else 2)
 
-    def _windows(self, chosen: Sequence[Sequence[int]], learner: Any = None) -> Generator[Unit]:
+    def _windows(self, chosen: Sequence[Sequence[int]]) -> Generator[Unit]:
         """Blocks of the cache, some at a time."""
-        cache, width = self._cache, self._width(learner)
+        cache, width = self._cache, self.stream.format.width
         assert cache is not None
         for at, numbers in enumerate(chosen, 1):
             examples, buffer = cache.read(numbers, self.stream.dtype)
-            block = self._narrowed(self.kind.from_cache(examples), learner)
+            block = self.kind.from_cache(examples)
             taught = self.split.taught(block, numbers)
             unit = Unit(self.kind.ready(taught, width) if len(taught) else None, buffer)
             if len(taught) < len(block):  # and so copied: the next window may have the memory
@@ -321,18 +321,18 @@ class FileSource:
 
     # ------------------------------------------------------------ as the files are parsed
 
-    def _streamed(self, learner: Any = None) -> Generator[Unit]:
+    def _streamed(self, looked_at: bool = False) -> Generator[Unit]:
         """Examples as they come: mixed blocks, or windows where files must be read from their start.
 
-        For a learner that only looks they come in the order of the files, block by block; so they do where that is
-        asked for, and what is held out is decided in that order.
+        To be looked at they come in the order of the files, block by block; so they do where that is asked for, and
+        what is held out is decided in that order.
         """
         self._begin()
-        mixed = self.shuffle and learner is None and not self.fraction
-        alone = learner is not None or not self.shuffle or (mixed and self.kind.can_be_mixed(self.stream))
-        width, runs, waiting, size, examples, units = self._width(learner), LongestRun(), list[Any](), 0, 0, 0
+        mixed = self.shuffle and not looked_at and not self.fraction
+        alone = looked_at or not self.shuffle or (mixed and self.kind.can_be_mixed(self.stream))
+        width, runs, waiting, size, examples, units = self.stream.format.width, LongestRun(), list[Any](), 0, 0, 0
         turn = None if alone else self.memory // 3 // TURNS
-        for read, ready in self._parsed(mixed, learner, alone and not self.fraction, turn):
+        for read, ready in self._parsed(mixed, alone and not self.fraction, turn):
             taught = self.split.note(read)
             if taught is None:
                 continue
@@ -352,15 +352,14 @@ class FileSource:
         if units:
             runs.warn(examples // units)
 
-    def _parsed(self, mixed: bool = False, learner: Any = None, ready: bool = False, size: int | None = None) -> Parsed:
+    def _parsed(self, mixed: bool = False, ready: bool = False, size: int | None = None) -> Parsed:
         """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""
-        width = self._width(learner)
+        width = self.stream.format.width
 
         def then(read: Read) -> tuple[Read, Any]:
             if read.block is None:
                 return read, None
-            block = self._narrowed(read.block, learner)
-            return read._replace(block=block), self.kind.ready(block, width) if ready and len(block) else None
+            return read, self.kind.ready(read.block, width) if ready and len(read.block) else None
 
         yield from self.kind.parse(self.stream, then, mixed, size)
 
@@ -375,13 +374,6 @@ class FileSource:
         """Begin another reading."""
         self.split.close()
         self.split = Split(self.kind, HoldOut(self.fraction, self.seed), self.stream.dtype)
-
-    def _narrowed(self, block: Any, learner: Any) -> Any:
-        """Without the columns that a learner has never met, where it only looks."""
-        return block if learner is None or learner.n_features is None else self.kind.narrow(block, learner.n_features)
-
-    def _width(self, learner: Any) -> int | None:
-        return self.stream.format.width if learner is None else learner.n_features
 
     def _note_progress(self, share: float | None = None) -> None:
         """Of the present epoch so much is done, or as much as was parsed."""
