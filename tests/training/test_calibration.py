@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from command_line import perceptive
 from perceptive import KernelClassifier, LinearClassifier, load, save, streams
-from perceptive.errors import ParameterError
+from perceptive.errors import ParameterError, ScaleWarning
 from perceptive.learners import calibration
 from perceptive.streams import blocks
 
@@ -77,6 +77,16 @@ def test_probabilities_of_columns_as_they_are(data):
         A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
         made = LinearClassifier(probability=True).fit(A, a)
         assert log_loss(b, made.predict_proba(B)) <= 0.5
+
+
+def test_who_asks_for_probabilities_of_wine_as_it_is_is_warned():
+    X, y = load_wine(return_X_y=True)
+    for seed in range(10):
+        A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+        with pytest.warns(ScaleWarning, match=r"column 12 is .* as large as column 7 .*; scale X first, by sklearn"):
+            made = LinearClassifier(probability=True).fit(A, a)
+        assert log_loss(b, made.predict_proba(B)) <= 0.7
+    assert "ScaleWarning" in LinearClassifier.predict_proba.__doc__
 
 
 def test_probabilities_of_wine_from_a_table(tmp_path):
