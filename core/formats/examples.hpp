@@ -53,6 +53,13 @@ class Pool {
         ::operator delete(chunk);
     }
 
+    // Nothing comes next: let all of it go.
+    static void clear() {
+        const std::lock_guard<std::mutex> lock(mutex());
+        for (const auto& [chunk, bytes] : chunks()) ::operator delete(chunk);
+        chunks().clear();
+    }
+
   private:
     static constexpr std::size_t SMALLEST = 1 << 10, LARGEST = 4 << 20, MOST = 24;
 

@@ -19,6 +19,7 @@ FORMATS = {
     "svmlight": ("rows.svm", "", "{label} {a}:0.{x} {b}:1\n", []),
     "csv": ("rows.csv", "label,a,x\n", "{label},c{a},0.{x}\n", ["--label", "label"]),
     "text": ("rows.txt", "", "{label}\tw{a} x{b} y{x}\n", ["--text"]),
+    "words": ("words.txt", "", "", ["--text"]),
     "lists": ("lists.svm", "", "{label} qid:{q:05} {a}:0.{x} {b}:1\n", ["--task", "rank"]),
 }
 WIDE = "".join(
@@ -44,10 +45,25 @@ def write(path, head, line, n):
             file.write(rows.replace(b"qid:", b"qid:%d" % (part + 1)))  # no query comes back
 
 
+def write_words(path, n):
+    """Texts of ten to fifteen words, drawn from many by Zipf's law: they and their pairs fill all columns."""
+    rng = np.random.default_rng(0)
+    words, share = [f"w{i:x}" for i in range(200_000)], np.cumsum(1 / np.arange(1, 200_001))
+    with open(path, "w") as file:
+        for _ in range(n // PART):
+            drawn = np.searchsorted(share / share[-1], rng.random((PART, 15))).tolist()
+            lengths, labels = rng.integers(10, 16, PART).tolist(), rng.integers(2, size=PART).tolist()
+            for text, length, label in zip(drawn, lengths, labels, strict=True):
+                file.write(f"{label}\t{' '.join([words[i] for i in text[:length]])}\n")
+
+
 def memory_of(folder, format, n, *options, wide=""):
     """The most memory that training has had."""
     name, head, line, reading = FORMATS[format]
-    write(folder / name, head, line.replace("\n", f"{wide}\n"), n)
+    if format == "words":
+        write_words(folder / name, n)
+    else:
+        write(folder / name, head, line.replace("\n", f"{wide}\n"), n)
     command = [*PERCEPTIVE, "train", name, "-o", "m", "--certify", "--json", *reading, *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     told = json.loads(done.stdout)
@@ -95,3 +111,9 @@ def test_memory_does_not_grow_by_a_few_bytes_a_row(tmp_path):
 def test_memory_is_bounded(tmp_path, format):
     """With all defaults, two epochs and a hold-out."""
     assert memory_of(tmp_path, format, MANY, "--epochs", "2", "--holdout", "0.1") <= MOST
+
+
+@pytest.mark.slow
+def test_memory_of_texts_is_bounded(tmp_path):
+    """With all defaults; of so many rows two windows have five blocks each, and none has more of a million."""
+    assert memory_of(tmp_path, "words", 36 * PART) <= MOST

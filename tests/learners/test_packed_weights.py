@@ -1,11 +1,14 @@
 """Files hold the weights that learning has changed."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from perceptive.learners import packed_weights
 from perceptive.learners.packed_weights import AT, START, UNIT, pack, unpack
 
 SHAPES = array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=8)
@@ -21,6 +24,12 @@ def test_there_and_back(data, shape, dtype, names):
     values = st.sampled_from([0.0, 0.0, 0.0, 0.0, -0.0, 1.0, 1.0, 2.5, 127.0, 300.0, 0.1, 1e-30])
     weights = {name: data.draw(arrays(dtype, shape, elements=values)) for name in names}
     packed = pack(weights)
+    assert not any(np.shares_memory(array, weight) for array in packed.values() for weight in weights.values())
+    with patch.object(packed_weights, "PART", data.draw(st.sampled_from([1, 5]))):  # what is looked at at a time
+        in_parts = pack(weights)
+    assert packed.keys() == in_parts.keys()
+    for name, array in packed.items():
+        assert (array.dtype, array.tobytes()) == (in_parts[name].dtype, in_parts[name].tobytes())
     units = [name for name in packed if name.startswith(UNIT)]
     assert sum(packed[name].nbytes for name in packed.keys() - set(units)) <= sum(a.nbytes for a in weights.values())
     again = at_start(names, shape, dtype)

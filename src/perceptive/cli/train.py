@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import sys
 import time
@@ -63,13 +62,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from perceptive import _core
     from perceptive.cli import pruning
     from perceptive.cli.console import tell_log
     from perceptive.cli.defaults import fill
     from perceptive.models.registry import from_state, load_learner, save
 
     began = time.monotonic()
-    _give_back_memory()
+    _core.free_by_megabytes()  # else the windows that were played would stay, in pieces
     learner = load_learner(options.model) if options.model else None
     entry = _task_of(options, learner)
     check_paths(
@@ -157,14 +157,6 @@ def _refuse_unheeded(options: argparse.Namespace) -> None:
         if getattr(options, name) is not None and name not in RULES[rule].heeds:
             others = ", ".join(other for other, known in RULES.items() if name in known.heeds)
             raise UsageError(f"{option_of(name)} has no effect with --rule {rule}; it is for {others}")
-
-
-def _give_back_memory() -> None:
-    """Let the system have what is freed by the megabyte: glibc would keep the windows that were played, in pieces."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        m_mmap_threshold = -3
-        mallopt(m_mmap_threshold, 1 << 20)
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:

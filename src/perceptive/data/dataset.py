@@ -25,7 +25,9 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread the bits of hashes, so that their sum tells sets of them apart."""
-    mixed: NDArray[np.uint64] = (hashes ^ (hashes >> np.uint64(29))) * ODD
+    mixed: NDArray[np.uint64] = hashes >> np.uint64(29)
+    mixed ^= hashes
+    mixed *= ODD
     return mixed
 
 

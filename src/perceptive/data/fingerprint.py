@@ -20,9 +20,11 @@ def example_hashes(
 ) -> NDArray[np.uint64]:
     """64 bits of each (row, label, weight); their sum is the same in any order, for dense and sparse rows alike."""
     label_hash = np.array([hash_label(label) for label in labels], dtype=np.uint64)
-    hashes = row_hashes * ODD + label_hash[which]
+    hashes = row_hashes * ODD
+    hashes += label_hash[which]
     if weights is not None:
-        hashes = (hashes ^ (hashes >> np.uint64(32))) * (np.asarray(weights).view(np.uint64) | np.uint64(1))
+        hashes ^= hashes >> np.uint64(32)
+        hashes *= np.asarray(weights).view(np.uint64) | np.uint64(1)
     return mix(hashes)
 
 

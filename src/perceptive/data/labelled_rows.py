@@ -49,7 +49,7 @@ class LabelledRows(Dataset):
             self._targets, self._classes = {}, learner.classes
         if pair not in self._targets:
             index = np.array([learner.index.get(label, -1) for label in self.labels.values], dtype=np.int64)
-            self._targets[pair] = _targets(learner.joint, pair, index[self.labels.which])
+            self._targets[pair] = _targets(learner.joint, pair, index)[self.labels.which]
         return self._targets[pair]
 
     def _targets_among(self, order: Order) -> Callable[[Pair], NDArray[np.int32]]:

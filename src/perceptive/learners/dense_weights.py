@@ -123,7 +123,7 @@ class DenseWeights:
 
     def packed(self, n_features: int, stride: int) -> Arrays:
         """The weights of some features and classes, as a file holds them."""
-        return pack({name: array[:n_features, :stride].copy() for name, array in self.arrays.items()})
+        return pack({name: array[:n_features, :stride] for name, array in self.arrays.items()})
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]], n_features: int, stride: int) -> None:
         """Have the weights of a file; raises ValueError where they do not fit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,32 +16,54 @@ AT = "at"  # where the weights are that are held, counted row by row
 UNIT = "unit."  # before a name: the number that its whole numbers of one byte are multiples of
 MOST = 127  # of these
 Way = tuple[np.dtype[Any], float | None]  # the type of numbers that are written, and what they are multiples of
-FEW = 1024  # weights that were changed, and are tried before all are
+PART = 1 << 16  # weights that are looked at at a time, so that no copy is made of all
 
 
 def pack(weights: Arrays) -> Arrays:
-    """Weights that learning has changed, where leaving out the others makes them fewer bytes."""
-    at, size = changed(weights), weights["z"].size
-    values = {name: array.reshape(-1)[at] for name, array in weights.items()}
-    return pack_cells(at, values, size) or _written(weights, _ways(values, len(at) < size))
+    """Weights that learning has changed, where leaving out the others makes them fewer bytes; all are copied."""
+    size = weights["z"].size
+    n = sum(int(np.count_nonzero(found)) for _, found in _changed(weights))
+    ways = {name: _narrowest(array) for name, array in weights.items()}
+    if not _saves(n, size, ways):
+        return _written(weights, ways)
+    values = {name: np.concatenate([array[rows][found] for rows, found in _changed(weights)])
+              for name, array in weights.items()}  # fmt: skip
+    return {AT: changed(weights, _index(size))} | _written(values, ways)
 
 
-def changed(weights: Arrays) -> NDArray[np.int64]:
+def changed(weights: Arrays, dtype: Any = np.int64) -> NDArray[Any]:
     """Where weights are that are not at their start, counted row by row."""
-    found = np.zeros(weights["z"].shape, bool)
-    for name, array in weights.items():
-        found |= _bits(array) != _bits(np.array(START[name], array.dtype))
-    return np.flatnonzero(found)
+    each = math.prod(weights["z"].shape[1:])
+    found = [(np.flatnonzero(found) + rows.start * each).astype(dtype) for rows, found in _changed(weights)]
+    return np.concatenate(found) if found else np.empty(0, dtype)
+
+
+def _changed(weights: Arrays) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
+    """Some rows after the other, and which of their weights are not at their start."""
+    for rows in _parts(weights["z"]):
+        found = np.zeros(weights["z"][rows].shape, bool)
+        for name, array in weights.items():
+            found |= _bits(array[rows]) != _bits(np.array(START[name], array.dtype))
+        yield rows, found
 
 
 def pack_cells(at: NDArray[np.int64], values: Arrays, size: int) -> Arrays | None:
     """Of weights of this size those that are not at their start; None where all would be fewer bytes."""
-    kind = np.dtype(np.uint32 if size <= 2**32 else np.uint64)
-    ways = _ways(values, len(at) < size)
+    others = len(at) < size
+    ways = {name: _narrowest(np.append(array, np.array([START[name]] if others else [], array.dtype)))
+            for name, array in values.items()}  # fmt: skip
+    return {AT: at.astype(_index(size))} | _written(values, ways) if _saves(len(at), size, ways) else None
+
+
+def _saves(n: int, size: int, ways: Mapping[str, Way]) -> bool:
+    """Whether n weights with their places take fewer bytes than all."""
     each = sum(way.itemsize for way, _ in ways.values())
-    if len(at) * (each + kind.itemsize) >= size * each:
-        return None
-    return {AT: at.astype(kind)} | _written(values, ways)
+    return n * (each + _index(size).itemsize) < size * each
+
+
+def _index(size: int) -> np.dtype[Any]:
+    """What places of so many weights are written as."""
+    return np.dtype(np.uint32 if size <= 2**32 else np.uint64)
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]], weights: Arrays) -> None:
@@ -73,36 +95,36 @@ def unpack_cells(
 
 def whole_unit(values: NDArray[Any]) -> float:
     """The smallest power of two of which all values are at most 127 times as large."""
-    _, exponent = math.frexp(float(np.abs(values).max(initial=0.0)))
+    largest = float(np.maximum(values.max(initial=0.0), -values.min(initial=0.0)))
+    _, exponent = math.frexp(largest)
     unit = math.ldexp(1.0, exponent - 7)
-    return unit if np.abs(values).max(initial=0.0) <= MOST * unit else 2 * unit
-
-
-def _ways(values: Arrays, others: bool) -> dict[str, Way]:
-    """How each array is written, where there are others at their start, too."""
-    ways = {}
-    for name, array in values.items():
-        start = np.array([START[name]] if others else [], array.dtype)  # one stands for all
-        ways[name] = _narrowest(np.concatenate([array, start]))
-    return ways
+    return unit if largest <= MOST * unit else 2 * unit
 
 
 def _written(arrays: Arrays, ways: Mapping[str, Way]) -> Arrays:
     packed: Arrays = {}
     for name, (way, unit) in ways.items():
         array = arrays[name]
-        packed[name] = (array if unit is None else array / unit).astype(way, copy=False)
+        packed[name] = (array if unit is None else array / unit).astype(way)
         if unit is not None:
             packed[UNIT + name] = np.array([unit])
     return packed
 
 
 def _narrowest(array: NDArray[Any]) -> Way:
-    """One byte and the unit of whole numbers, or float16, where these hold every bit; some are tried first."""
-    some = array[:FEW]
-    if _is_whole(some, whole_unit(some)) and _is_whole(array, unit := whole_unit(array)):
-        return np.dtype(np.int8), unit
-    return np.dtype(np.float16) if _fits_half(some) and _fits_half(array) else array.dtype, None
+    """One byte and the unit of whole numbers, or float16, where these hold every bit."""
+    parts = [array[rows] for rows in _parts(array)]
+    if all(_is_whole(part, whole_unit(part)) for part in parts):  # those of all are multiples of these
+        unit = whole_unit(array)
+        if all(_is_whole(part, unit) for part in parts):
+            return np.dtype(np.int8), unit
+    return np.dtype(np.float16) if all(map(_fits_half, parts)) else array.dtype, None
+
+
+def _parts(array: NDArray[Any]) -> list[slice]:
+    """Some rows after the other."""
+    step = max(1, PART // max(1, math.prod(array.shape[1:])))
+    return [slice(i, i + step) for i in range(0, len(array), step)]
 
 
 def _widen(arrays: Mapping[str, NDArray[Any]], name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

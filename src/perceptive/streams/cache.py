@@ -35,6 +35,7 @@ from perceptive.whole_file import UnnamedFile, WholeFile
 MAGIC = b"PCPTVE3\n"
 END = 8 + 4 + len(MAGIC)
 WEIGHTED, GROUPED = 1, 2  # what a block has beside
+Buffer = NDArray[np.uint8]
 
 
 def signature(files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
@@ -75,7 +76,7 @@ class Cache:
         self.remarks: dict[str, str] = {}  # what was odd in the files
         self._index: dict[Any, int] = {}
         self._end = len(MAGIC)
-        self._free: list[bytearray] = []
+        self._free: list[Buffer] = []
         self.file: WholeFile | UnnamedFile | io.FileIO = UnnamedFile() if path is None else WholeFile(path)
         try:
             self.file.write(MAGIC)
@@ -146,7 +147,7 @@ class Cache:
         """Let go of the file; one that was not finished disappears."""
         self.file.close()
 
-    def read(self, numbers: Sequence[int], dtype: np.dtype[Any]) -> tuple[Examples, bytearray]:
+    def read(self, numbers: Sequence[int], dtype: np.dtype[Any]) -> tuple[Examples, Buffer]:
         """Some blocks, one after the other, and the memory they lie in, which is to be given back by `release`.
 
         Queries of different blocks are different.
@@ -157,9 +158,9 @@ class Cache:
             block[3] & GROUPED for block in chosen
         )
         size = _size(n, stored, kind, dtype.itemsize)
-        buffer = self._free.pop() if self._free else bytearray()
+        buffer = self._free.pop() if self._free else np.empty(0, np.uint8)
         if len(buffer) < size:
-            buffer = bytearray(size + size // 8)
+            buffer = np.empty(size + size // 8, np.uint8)  # pages that are not written to take no memory
         at = 0
 
         def take(count: int, kind: Any) -> NDArray[Any]:
@@ -225,9 +226,13 @@ class Cache:
         """The number of the file that a block came from."""
         return self.blocks[number][5]
 
-    def release(self, buffer: bytearray) -> None:
+    def release(self, buffer: Buffer) -> None:
         """Let a later block have the memory."""
         self._free.append(buffer)
+
+    def let_go(self) -> None:
+        """Give up the memory that was to be used again."""
+        self._free.clear()
 
 
 def open_or_lock(path: str, made_from: dict[str, Any], anew: bool) -> tuple[Cache | None, FileLock | None]:

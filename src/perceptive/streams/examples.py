@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 UNLABELLED = -1
+PART = 1 << 12  # rows that are copied at a time: the places of their entries take more memory than these
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,20 @@ class Examples:
         lengths = np.diff(self.indptr)[rows]
         indptr = np.zeros(len(rows) + 1, self.indptr.dtype)
         np.cumsum(lengths, out=indptr[1:])
-        starts = np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths)
-        entries = starts + np.arange(indptr[-1])
+        shift = self.indptr[:-1][rows] - indptr[:-1]
+        indices, data = (np.empty(indptr[-1], array.dtype) for array in (self.indices, self.data))
+        for i in range(0, len(rows), PART):
+            begin, end = indptr[i], indptr[min(i + PART, len(rows))]
+            entries = np.arange(begin, end) + np.repeat(shift[i : i + PART], lengths[i : i + PART])
+            indices[begin:end], data[begin:end] = self.indices[entries], self.data[entries]
         return Examples(
             self.labels,
             self.which[rows],
             None if self.weight is None else self.weight[rows],
             None if self.qid is None else self.qid[rows],
             indptr,
-            self.indices[entries],
-            self.data[entries],
+            indices,
+            data,
         )
 
     def narrow(self, n_features: int) -> Examples:

@@ -60,9 +60,9 @@ def pack(idf: NDArray[np.float32]) -> Arrays:
     ([0], [1.0, 2.386, 2.386, 2.386])
     """
     rest = idf.max()
-    at = np.flatnonzero(idf != rest).astype(np.uint32)
-    if len(idf) > MOST or at.nbytes + idf[at].nbytes >= idf.nbytes:
+    if len(idf) > MOST or np.count_nonzero(idf != rest) * (idf.itemsize + 4) >= idf.nbytes:
         return {IDF: idf}
+    at = np.flatnonzero(idf != rest).astype(np.uint32)
     return {IDF: idf[at], AT: at, REST: np.array([rest])}
 
 

@@ -281,6 +281,7 @@ class _Loop:
             # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
             if keeper is not None and (self.player is not None or not (dataset is not None and dataset.resumable)):
                 keeper.after_chunk(run, None)
+            del dataset, order  # before the next ones are made
 
     def _play_shards(self, dataset: Dataset, player: Player) -> None:
         """Play a dataset by shards that are mixed."""

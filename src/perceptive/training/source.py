@@ -143,6 +143,7 @@ class FileSource:
         if stored:
             assert self._cache is not None
             self.labels, self.complete = self._cache.labels, True
+            _core.trim()  # of what the parsers had
             return
         units = self._streamed()
         first = next(units, Unit(None, last=True))
@@ -201,6 +202,7 @@ class FileSource:
                 _core.shuffle(play, hash_seed(seed, number) if number else seed)
             yield dataset, play
             self._release(unit)
+            del dataset, play, unit  # before the next ones are made
 
     def score(self, learner: Any) -> float | None:
         """The score on the held-out part."""
@@ -218,6 +220,12 @@ class FileSource:
             if unit.ready is not None:
                 yield self.kind.dataset(learner, unit.ready, grow=False)
             self._release(unit)
+
+    def let_go(self) -> None:
+        """Give up the memory that examples lie in: who asks for them again has them read once more."""
+        self._whole = self._memory = None
+        if self._cache is not None:
+            self._cache.let_go()
 
     def all_labels(self) -> Iterator[Labels]:
         """The labels of all that is to be learned from, block by block, before the first round."""

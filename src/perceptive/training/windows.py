@@ -31,7 +31,7 @@ class Unit(NamedTuple):
     """Examples that are played together: a window, or a block."""
 
     ready: Any  # as `Blocks.ready` gives them; None where there is nothing to be learned
-    buffer: bytearray | None = None  # of the cache, that they lie in
+    buffer: NDArray[np.uint8] | None = None  # of the cache, that they lie in
     last: bool = False  # whether they are all that there is
 
 

@@ -65,7 +65,10 @@ class FileJob:
         return (run.epoch + self.passes) * sum(map(size_of, self.files)) + self.source.done
 
     def finished(self, learner: Any) -> Any:
+        """The learner, with the names of hashed features that were met; its examples leave memory to be saved with."""
         learner.space.remember(self.log.names)
+        if self.cluster is None:
+            self.source.let_go()
         return learner
 
     def datasets(self, learner: Any) -> Any:
