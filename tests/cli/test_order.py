@@ -57,6 +57,12 @@ def test_any_order_gives_what_fit_gives(folder, monkeypatch, files, epochs, memo
     assert found > expected - (0.025 if epochs == 1 else 0.02)
 
 
+def test_files_of_one_class_each_share_small_windows(folder):
+    """Blocks of the cache are as small as windows ask for, too."""
+    expected = float((folder / "fit10").read_text())
+    assert accuracy(folder, "class*.tsv", "--epochs", 10, "--memory", SMALL) > expected - 0.02
+
+
 def test_packed_files_of_one_class_each_take_turns_within_a_window(folder):
     """Blocks are as small as windows ask for: here each file would be one block of the usual size."""
     for path in folder.glob("class*.tsv"):

@@ -15,7 +15,7 @@ from perceptive.training.checkpoint import Checkpoint
 from perceptive.training.classifiers import classifier_for
 from perceptive.training.loop import Run, hash_seed, train
 from perceptive.training.source import FileSource
-from perceptive.training.windows import windows
+from perceptive.training.windows import block_size, windows
 
 pytestmark = pytest.mark.core
 
@@ -70,10 +70,10 @@ def state(learner):
 # ---------------------------------------------------------------- what it computes
 
 
-def examples_of(path):
+def examples_of(path, memory):
     """The rows and labels of each block."""
     found = []
-    for block in blocks.blocks(str(path)):
+    for block in blocks.blocks(str(path), size=block_size(memory)):
         labels, which, _, _, indptr, indices, data, *_ = _core.Svmlight(False, None, None).parse(
             bytes(block.text), True, False
         )
@@ -83,7 +83,7 @@ def examples_of(path):
 
 def by_hand(path, epochs, memory, random_state=0):
     """Window by window, in the order that is promised."""
-    parts = examples_of(path)
+    parts = examples_of(path, memory)
     sizes = [8 * X.nnz + 8 * len(y) + 4 + 32 * len(y) for X, y in parts]
     learner = LinearLearner(classes=[0, 1], n_features=40, random_state=random_state, hypothesis="averaged")
     for epoch in range(epochs):

@@ -47,7 +47,7 @@ def test_a_stale_cache_is_never_used(file, tmp_path):
     run, source = trained(file, cache=cache)  # another time
     assert source.stream.log.bytes == file.stat().st_size
     stream = streams.open(file, dtype="float32", bits=10)
-    assert Cache.open(cache, signature(stream.files, stream.format, stream.dtype, skip=False)) is None
+    assert Cache.open(cache, signature(stream.files, stream.format, stream.dtype, None, skip=False)) is None
     assert run.learner.played == 3 * 401
 
 

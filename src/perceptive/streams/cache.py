@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from perceptive import __version__
 from perceptive.errors import UsageError
 from perceptive.file_lock import FileLock
-from perceptive.streams.blocks import BLOCK, file_signature
+from perceptive.streams.blocks import file_signature
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 from perceptive.whole_file import UnnamedFile, WholeFile
@@ -38,9 +38,12 @@ WEIGHTED, GROUPED = 1, 2  # what a block has beside
 Buffer = NDArray[np.uint8]
 
 
-def signature(files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], **options: Any) -> dict[str, Any]:
+def signature(
+    files: Iterable[str], format: FileFormat, dtype: np.dtype[Any], idf: NDArray[np.float32] | None, **options: Any
+) -> dict[str, Any]:
     """What a cache depends on: the files, their contents, sizes and times, and how they are read."""
-    how = {"format": format.to_meta(), "dtype": dtype.str, "block": BLOCK, "version": __version__}
+    factors = None if idf is None else zlib.crc32(idf.data)
+    how = {"format": format.to_meta(), "dtype": dtype.str, "idf": factors, "version": __version__}
     return {"files": list(map(file_signature, files)), **how, **options}
 
 

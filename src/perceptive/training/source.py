@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import warnings
-import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
@@ -30,7 +29,7 @@ from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read, check_answers
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import InMemory, Run, hash_seed
 from perceptive.training.split import Split
-from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, fits, windows, with_first
+from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, block_size, fits, windows, with_first
 
 Parsed = Generator[tuple[Read, Any]]
 
@@ -93,8 +92,8 @@ class FileSource:
         self._lock: FileLock | None = None
         self._made_from: dict[str, Any] = {}  # what a cache that is kept is known by
         if cache is not None:
-            options = {"skip": stream.skip, "idf": None if stream.idf is None else zlib.crc32(stream.idf.tobytes())}
-            self._made_from = signature(stream.files, stream.format, stream.dtype, unit=kind.unit, **options)
+            options = {"skip": stream.skip, "unit": kind.unit, "block": block_size(memory)}
+            self._made_from = signature(stream.files, stream.format, stream.dtype, stream.idf, **options)
             self._cache, self._lock = open_or_lock(cache, self._made_from, anew=bool(stream.remember_names))
         sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
         self.reads_first = self._needed or sum(sizes) <= memory
@@ -173,8 +172,7 @@ class FileSource:
         if self._whole is None:
             [self._whole] = self._windows([range(len(self._sizes()))])
         if self._whole.ready is not None:
-            # made anew in every epoch, as in a run that is resumed
-            dataset = self.kind.dataset(run.learner, self._whole.ready)
+            dataset = self.kind.dataset(run.learner, self._whole.ready)  # made anew, as in a run that is resumed
             if self._memory is None:
                 self._memory = InMemory(dataset, self.shuffle)
             self._memory.dataset = dataset
@@ -249,7 +247,8 @@ class FileSource:
         A cache that nobody has asked for is given up where memory does not hold the examples.
         """
         self._begin()
-        reads, cache, size = self._parsed() if self._cache is None else self._kept(), self._cache, 0
+        cache, size, block = self._cache, 0, block_size(self.memory)
+        reads = self._parsed(size=block) if cache is None else self._kept()
         try:
             if cache is None:
                 with writing():
@@ -276,8 +275,8 @@ class FileSource:
             reads.close()
             if cache is not None and cache is not self._cache:
                 cache.close()
-        self.split.unanswered, self.skipped = self._cache.left_out
-        self.stream.log.remarks |= self._cache.remarks
+        self.split.unanswered, self.skipped = cache.left_out
+        self.stream.log.remarks |= cache.remarks
         return True
 
     def _go_without(self, error: BaseException | None) -> None:

@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.labels import Labels
 from perceptive.errors import OrderMatters
+from perceptive.streams import blocks
 from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
+PARTS = 32  # of the memory: as many bytes of a file are a block of the cache, so that a window has several
 TURNS = 8  # blocks at least that a window has of files which must be read from their start
+FEWEST = 1 << 10  # bytes of a block
 MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
 
 
@@ -33,6 +36,11 @@ class Unit(NamedTuple):
     ready: Any  # as `Blocks.ready` gives them; None where there is nothing to be learned
     buffer: NDArray[np.uint8] | None = None  # of the cache, that they lie in
     last: bool = False  # whether they are all that there is
+
+
+def block_size(memory: int) -> int:
+    """Bytes of a file that are a block of the cache."""
+    return min(blocks.BLOCK, max(memory // PARTS, FEWEST))
 
 
 def with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
