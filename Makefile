@@ -96,12 +96,13 @@ papers: $(CORE) $(BENCH) $(TEST) ## tables and figures of the papers, into docs/
 	cd benchmarks && $(abspath $(BIN))/python -m papers $(PAPERS)
 
 # $(call built,instrumented,INSTRUMENTED) builds with -DPERCEPTIVE_INSTRUMENTED=ON, in build/instrumented. $(call site,races,DIR) makes
-# build/races/site, a copy of the package around the core that was built in DIR.
+# build/races/site, a copy of the package around the core that was built in DIR. What is compiled gives way (nice) to what is fetched and
+# linted meanwhile, which uses one core.
 define built
 	@mkdir -p build
 	@CXX=g++ $(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPERCEPTIVE_$(2)=ON \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python > build/$(1).log 2>&1 \
-	    && $(BIN)/cmake --build build/$(1) >> build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+	    && nice $(BIN)/cmake --build build/$(1) >> build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 endef
 define site
 	@rm -rf build/$(1)/site && mkdir -p build/$(1)/site && cp -Rp src/perceptive build/$(1)/site/
