@@ -141,7 +141,7 @@ class Contents:
             holder[key] = rng.choice([old + "x", old[:-1], old * 2, old.upper(), [old], old + "\n", old[::-1]])
         elif how <= 5 and isinstance(old, list):
             many: list[Any] = [old[:-1], old + old, old[::-1], [*old, None], dict.fromkeys(map(str, old)), old[:1]]
-            many += [[*old, "y" * 2**20], [*old, *map(str, range(600))], [*old, *(f"B-{i}" for i in range(20_000))]]
+            many += [[*old, "y" * 2**20], [*old, *map(str, range(300))], [*old, *(f"B-{i}" for i in range(20_000))]]
             holder[key] = rng.choice(many)
         elif how == 6:
             del holder[key]
