@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.raw import LINES, is_frame, is_texts, read_raw
+from perceptive.data.raw import LINES, is_frame, is_texts, names_of, read_raw
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
@@ -48,7 +48,9 @@ class Meeting:
 
     def _read(self) -> _core.Rows:
         space = self._space
-        rows = as_rows(self._X, space.hasher or self._vocabulary, grow=True, fingerprint=True)
+        self._names = None if space.names is None else _core.InvertedIndex()
+        X = space.raw_rows(self._X, self._names)
+        rows = as_rows(X, space.hasher or self._vocabulary, grow=True, fingerprint=True)
         grows = self._vocabulary is not None or space.grows
         if rows.n == 0 or (rows.d == 0 and not grows):
             raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
@@ -60,6 +62,7 @@ class Meeting:
         """The names are there to stay: to be called when there is nothing left that may raise."""
         self._space.vocabulary, self._kept = self._vocabulary, True
         self._space.widen(self._d)
+        self._space.remember(self._names)
 
     def __exit__(self, *_: object) -> None:
         if not self._kept:
@@ -184,7 +187,16 @@ class FeatureSpace:
         if known is None or n_features == known:
             return
         if not grows or (n_features > known and self.fixed):
-            raise ValueError(f"X has {n_features} features, but this model expects {known} features as input")
+            said = f"X has {n_features} features, but this model expects {known} features as input"
+            raise ValueError(said + self._instead())
+
+    def _instead(self) -> str:
+        """What to give to a model that has learned from files of texts or tables."""
+        if self.format is None or not self.hashed or self.format.name in LINES:
+            return ""
+        if not self.header:
+            return "; it has learned from texts: give a list of them" if self.format.has_text else ""
+        return f"; it has learned from the columns {_some(self.header)}: give a data frame, dicts, or a value for each"
 
     def takes_raw(self, X: Any) -> bool:
         """Whether X are raw examples, which are read as the files were: texts, dicts, a frame, or rows of a table."""
@@ -223,8 +235,13 @@ class FeatureSpace:
     def _read(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
         """Raw examples, with all columns."""
         assert self.format is not None
+        names, text = names_of(X), self.format.text_column or "text"
+        if self.format.name == "text" and names and text not in names:
+            raise ValueError(
+                f"the model has learned from texts, and X has none called {text!r} but {_some(names)}; rename it"
+            )
         if is_frame(X):
-            lost = self.missing(getattr(X, "column_names", None) or map(str, X.columns))
+            lost = self.missing(names)
             if lost:
                 warnings.warn(f"X lacks columns that the model has learned from: {_some(lost)}", stacklevel=2)
         return read_raw(X, self.format, self.idf, self.header, dtype, index)
@@ -248,10 +265,7 @@ class FeatureSpace:
 
     def whole_rows(self, X: Any) -> _core.Rows:
         """Rows to be looked at, by place, with hashes: names and columns that were never met come behind the others."""
-        if self.takes_raw(X):
-            found = self._read(X)
-            width = max(self.n_features or 0, found.width())
-            X = _core.csr_rows(found.indptr, found.indices, found.data, width, True)
+        X = self.raw_rows(X)
         known = 0 if self.vocabulary is None else len(self.vocabulary)
         try:
             rows = as_rows(X, self.hasher or self.vocabulary, grow=True, fingerprint=True)
@@ -260,6 +274,14 @@ class FeatureSpace:
                 self.vocabulary.forget(known)
         self.check(rows.d, self.grows)
         return self.find(rows)
+
+    def raw_rows(self, X: Any, index: _core.InvertedIndex | None = None) -> Any:
+        """Raw examples as rows, with hashes and all columns; anything else as it is. An index is told the names."""
+        if not self.takes_raw(X):
+            return X
+        found = self._read(X, index=index)
+        width = max(self.n_features or 0, found.width())
+        return _core.csr_rows(found.indptr, found.indices, found.data, width, True)
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Rows by place, of rows that have been checked."""

@@ -42,6 +42,13 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape"))
 
 
+def names_of(X: Any) -> list[str]:
+    """The columns of a frame, or the keys of dicts; none of other examples."""
+    if is_frame(X):
+        return list(map(str, getattr(X, "column_names", None) or X.columns))
+    return list(dict.fromkeys(str(name) for row in X for name in row)) if is_dicts(X) else []
+
+
 def frame_columns(X: Any) -> Columns:
     """The columns of a data frame or a table, as plain values; a value of a categorical column is a string.
 

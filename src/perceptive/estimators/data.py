@@ -22,6 +22,8 @@ from perceptive.training.holdout import HoldOut
 
 WIDEST = 2**8  # characters of labels in an array of texts
 LARGEST = 2**26  # and its bytes
+NO_NUMBERS = ("could not convert", "inhomogeneous", "must be a string or a real number")  # in what NumPy says
+MOST_SHOWN = 40  # characters of a text
 
 
 @contextmanager
@@ -90,12 +92,27 @@ def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
     return space.vocabulary is not None or space.hasher is not None
 
 
-def validated(estimator: Any, X: Any, reset: bool, *, accept_sparse: Any = "csr", **how: Any) -> Any:
-    """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices."""
-    floats = [np.float64, np.float32]
-    return validate_data(
-        estimator, inspected(X), reset=reset, dtype=floats, accept_sparse=accept_sparse, accept_large_sparse=True, **how
-    )
+def validated(
+    estimator: Any,
+    X: Any,
+    reset: bool,
+    *,
+    cure: str = "encode texts by HashedText, or give dicts",
+    accept_sparse: Any = "csr",
+    **how: Any,
+) -> Any:
+    """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices.
+
+    ``cure`` is told where X does not hold numbers.
+    """
+    how |= {"dtype": [np.float64, np.float32], "accept_sparse": accept_sparse, "accept_large_sparse": True}
+    try:
+        return validate_data(estimator, inspected(X), reset=reset, **how)
+    except (TypeError, ValueError) as error:
+        if not any(said in str(error) for said in NO_NUMBERS):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"X must hold numbers, all rows of one length ({error}); {cure}") from None
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
@@ -108,14 +125,10 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
         if reset:
             forget_columns(estimator)
         return X
-    try:  # the core looks at every value anyway: finiteness is checked there
-        return validated(estimator, X, reset, order="C", ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert" in str(error) or "inhomogeneous" in str(error):
-            raise ValueError(
-                f"X must hold numbers, all rows of one length ({error}); encode text as numbers, or give dicts"
-            ) from None
-        raise
+    if isinstance(X, str):
+        raise ValueError(f"X is one text, {X[:MOST_SHOWN]!r}; give a list of examples")
+    # the core looks at every value anyway: finiteness is checked there
+    return validated(estimator, X, reset, order="C", ensure_all_finite=False)
 
 
 def example_weights(

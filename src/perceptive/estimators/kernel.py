@@ -26,6 +26,8 @@ from perceptive.parameters import KernelParameters
 from perceptive.sparse import inspected
 from perceptive.state import State, array_of
 
+OTHER_KERNELS = "choose a kernel of what it holds: kernels.Spectrum(2) is one of strings"
+
 
 def _can_go_on(self: KernelClassifier) -> bool:
     try:
@@ -138,7 +140,8 @@ class KernelClassifier(
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
             return X
         check_real(X)
-        return validated(self, X, reset, accept_sparse="csr" if kernel.vectors else False, order="C")
+        sparse = "csr" if kernel.vectors else False
+        return validated(self, X, reset, cure=OTHER_KERNELS, accept_sparse=sparse, order="C")
 
     # ------------------------------------------------------------ files
 
