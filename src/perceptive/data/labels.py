@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from perceptive.errors import Parameter, ParameterError
 
 NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
+CLASSES_ASKED = "name the column of the classes, or make classes of the numbers"
+FEW, FEW_EACH = 10, 3  # labels that may be those of any examples; examples that each of more has at least
 MOST_BROKEN = 100  # labels that are no whole numbers: more look like those of a regression
 _FIRST = np.zeros(1, dtype=np.int64)
 
@@ -104,8 +106,8 @@ def check_classes(labels: list[Any], complete: bool) -> None:
     broken = [label for label in labels if isinstance(label, float) and not label.is_integer()]
     if len(broken) > MOST_BROKEN:
         raise ValueError(
-            f"this looks like regression: there are {len(labels):,} different labels, such as {broken[0]!r}; name the "
-            "column of the classes, or make classes of the numbers"
+            f"this looks like regression: there are {len(labels):,} different labels, such as {broken[0]!r}; "
+            f"{CLASSES_ASKED}"
         )
     alike: dict[str, Any] = {}
     for label in labels:
@@ -113,6 +115,28 @@ def check_classes(labels: list[Any], complete: bool) -> None:
         if type(other) is not type(label):
             said = f"the labels {other!r} and {label!r} are written alike, as a number and as a text"
             raise ValueError(f"{said}; write all of them as one")
+
+
+def odd_labels(labels: list[Any], examples: int) -> str | None:
+    """What to say where labels are many, with hardly an example each; None of others.
+
+    Examples
+    --------
+    >>> odd_labels(list(range(200)), 10_000)
+    >>> print(odd_labels(list(range(200)), 400))  # doctest: +ELLIPSIS
+    this looks like regression: the labels of 400 examples are 200 different numbers; name the column of ...
+    >>> print(odd_labels([f"text {i}" for i in range(200)], 400))
+    400 examples have 200 different labels, such as 'text 0': hardly one is met twice; check which column is the label
+    """
+    if len(labels) <= FEW or examples >= FEW_EACH * len(labels):
+        return None
+    if all(isinstance(label, int | float) for label in labels):
+        said = f"this looks like regression: the labels of {examples:,} examples are {len(labels):,} different numbers"
+        return f"{said}; {CLASSES_ASKED}"
+    said = (
+        f"{examples:,} examples have {len(labels):,} different labels, such as {labels[0]!r}: hardly one is met twice"
+    )
+    return f"{said}; check which column is the label"
 
 
 def check_known(labels: Iterable[Any], index: dict[Any, int]) -> None:

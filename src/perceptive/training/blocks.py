@@ -115,10 +115,19 @@ def check_answers(stream: Stream, examples: int) -> None:
         if not columns or name is None or name in columns:
             continue
         there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
-        said = f"there is no column {name!r} for the {what} but {there}; say which with "
+        headless = " (the first line must name the columns)" if any(map(_is_number, columns)) else ""
+        said = f"there is no column {name!r} for the {what} but {there}{headless}; say which with "
         texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
         formats = [Parameter("format", "text")] * bool(texts)
         raise ParameterError(literal(said) + "{}" + texts, what, *formats)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 QUERIES = "there are queries (qid:), which a classifier does not heed; to rank their lines, learn a ranker"

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptive.declarations import not_negative
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, literal
 
 if TYPE_CHECKING:
     from perceptive.training.source import FileSource
+
+MOST_TOLD = 10  # labels
 
 
 def check_class_weight(asked: Any) -> None:
@@ -53,4 +55,16 @@ def weigh_classes(source: FileSource, asked: Mapping[Any, float] | str | None) -
             found = np.bincount(labels.which, minlength=len(labels.values)).tolist()
             counts.update(dict(zip(labels.values, found, strict=True)))
         asked = balanced(+counts)
+    elif source.complete:
+        _check_known(asked, source.labels or [])
     source.kind.class_weight = dict(asked)  # type: ignore[attr-defined]
+
+
+def _check_known(asked: Mapping[Any, float], labels: list[Any]) -> None:
+    """Raise where a weight is that of no class."""
+    strange = [label for label in asked if label not in labels]
+    if strange:
+        there = ", ".join(map(repr, labels[:MOST_TOLD])) + (", …" if len(labels) > MOST_TOLD else "")
+        raise ParameterError(
+            literal(f"no example has the label {strange[0]!r}, but {there}; check ") + "{}", "class_weight"
+        )

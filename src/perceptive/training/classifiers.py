@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from perceptive.data.labels import check_classes, in_order_of_labels
+from perceptive.data.labels import check_classes, in_order_of_labels, odd_labels
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
+from perceptive.streams.first_lines import oddity
 from perceptive.training.blocks import held_out_scores
 from perceptive.training.source import FileSource
 
@@ -24,12 +25,24 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
     format, guessed, known = source.stream.format, None, source.labels or []
     if classes is None:
         check_classes(known, source.complete)
+        _tell_oddities(source, known)
     if classes is None and len(known) == 2 and (source.complete or source.repeatable):
         guessed = in_order_of_labels(known)
     parameters["n_features"] = format.width
     learner = LinearLearner(classes or guessed, fixed=guessed is None, provisional=guessed is not None, **parameters)
     learner.space.reads(format, source.stream.idf)
     return learner
+
+
+def _tell_oddities(source: FileSource, labels: list[Any]) -> None:
+    """Note what makes it likely that files are misread."""
+    log, said = source.stream.log, odd_labels(labels, source.examples) if source.complete else None
+    if said is not None:
+        log.remark("labels", said)
+    for path in source.stream.files:
+        said = oddity(path, source.stream.format)
+        if said is not None:
+            log.remark("first lines", said)
 
 
 def calibrate(learner: LinearLearner, source: FileSource) -> None:

@@ -1,0 +1,50 @@
+"""What the first lines of files give away: a header among texts, numbers that are read as words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from contextlib import suppress
+
+from perceptive import _core
+from perceptive.streams.blocks import peek, repeatable, shown
+from perceptive.streams.file_format import FileFormat
+
+ROWS = 100  # of a table, that are looked at
+COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+HEADERS = (
+    {"label", "class", "category", "target", "sentiment", "y"},
+    {"text", "sentence", "review", "message", "document"},
+)
+
+
+def oddity(path: str, format: FileFormat) -> str | None:
+    """What to say of a file that is likely to be misread; None of others, and of what comes but once."""
+    if format.name not in ("text", "csv") or not repeatable(path):
+        return None
+    start = peek(path).decode(errors="replace")
+    said = _header(start) if format.name == "text" else _commas(start, format)
+    return None if said is None else f"{shown(path)}: {said}"
+
+
+def _header(start: str) -> str | None:
+    words = [word.strip().lower() for word in start.split("\n", 1)[0].split("\t")]
+    if len(words) != 2 or any(word not in known for word, known in zip(words, HEADERS, strict=True)):
+        return None
+    return "the first line looks like a header, and is learned from; take it out, or have the file read as a table"
+
+
+def _commas(start: str, format: FileFormat) -> str | None:
+    """Of columns whose numbers all have a comma for a point."""
+    delimiter = format.delimiter or _core.csv_delimiter(start.encode(), True) or ","
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # the parser says what is wrong
+        for row in csv.reader(io.StringIO(start), delimiter=delimiter):
+            rows += [row] if len(rows) <= ROWS else []
+    for name, *values in zip(*rows[:-1], strict=False):  # the last one may be cut off
+        there = [value for value in values if value.strip()]
+        if name != format.label and there and all(COMMA.fullmatch(value.strip()) for value in there):
+            said = f"the numbers of column {name!r} have a comma for a point, such as {there[0]}, and are read as words"
+            return f"{said}; write them with a point"
+    return None
