@@ -1,5 +1,11 @@
 """Files that are likely to be misread are told of."""
 
+import bz2
+import io
+import lzma
+import zipfile
+
+import pandas as pd
 import pytest
 
 from command_line import perceptive
@@ -51,3 +57,37 @@ def test_a_weight_of_no_class_is_refused(weights, tmp_path):
     done = perceptive("train", "a.csv", "--label", "y", "--class-weight", weights, "-o", "m", cwd=tmp_path, code=2)
     assert "no example has the label 'malign', but 'benign', 'malignant'; check --class-weight" in done.stderr
     assert not (tmp_path / "m").exists()
+
+
+def test_json_lines_without_the_label(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"x": 1, "kind": "a"}\n{"x": 2, "kind": "b"}\n')
+    done = perceptive("train", "a.jsonl", "-o", "m", cwd=tmp_path, code=2)
+    assert "there is no key 'label' for the label but 'x', 'kind'; say which with --label" in done.stderr
+
+
+def zipped(text):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.csv", text)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pack", "said"),
+    [
+        (zipped, "a zip archive, as Excel's files are"),
+        (bz2.compress, "packed by bzip2"),
+        (lzma.compress, "packed by xz"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_archives_are_told_by_their_first_bytes(pack, said, name, tmp_path):
+    (tmp_path / name).write_bytes(pack(b"x,y\n1,a\n2,b\n"))
+    done = perceptive("train", name, "--label", "y", "-o", "m", cwd=tmp_path, code=1)
+    assert f"{name}: is {said}; unpack it, or save it as text" in done.stderr
+
+
+def test_so_is_parquet_whatever_its_name_says(tmp_path):
+    pd.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]}).to_parquet(tmp_path / "a.csv")
+    perceptive("train", "a.csv", "--label", "y", "-o", "m", "--quiet", cwd=tmp_path)
+    assert perceptive("predict", "m", "a.csv", cwd=tmp_path).stdout == "a\nb\n"

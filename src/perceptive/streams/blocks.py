@@ -25,6 +25,11 @@ STDIN = "-"
 PARTS, PART = 32, 1 << 15  # how much of a large file its signature sees
 MARK = b"\xef\xbb\xbf"  # the byte order mark, in UTF-8
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # packed files begin so
+ARCHIVES = {
+    b"PK\x03\x04": "a zip archive, as Excel's files are",
+    b"BZh9": "packed by bzip2",
+    b"\xfd7zX": "packed by xz",
+}
 Cut = Callable[[bytearray, int], int]  # where the last whole record among the first so many bytes ends
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -261,6 +266,8 @@ def _plain(path: str) -> Iterator[Any]:
     """Open a file and unpack it, whatever its name says: compression is known by the first bytes."""
     with open_file(path) if repeatable(path) else nullcontext(_once(path)) as raw:
         start = raw.peek(4)[:4]
+        if start in ARCHIVES:
+            raise ValueError(f"{shown(path)}: is {ARCHIVES[start]}; unpack it, or save it as text")
         if start[:2] == GZIP:
             with gzip.GzipFile(fileobj=raw) as file, _sound(path, EOFError, gzip.BadGzipFile, zlib.error):
                 yield file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -31,6 +32,7 @@ ENTRY = rb"(?:qid:[0-9]+|[0-9]+:[^ \t:]+)"
 SVMLIGHT = re.compile(rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:[ \t]+%s)*[ \t]*(?:#.*)?" % ENTRY)
 ENTRIES = re.compile(rb"[ \t]%s" % ENTRY)
 MAGIC = (b"PAR1", b"ARROW1")
+LONGEST = max(map(len, MAGIC))
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
 
 
@@ -67,7 +69,7 @@ def by_name(path: str) -> str | None:
 
 def told_by(path: str) -> str | None:
     """The format of a file where its name or its first bytes leave no doubt; None where a model knows better."""
-    named = by_name(path)
+    named = _named(path)
     if named is not None:
         return named
     start = peek(path)
@@ -82,13 +84,21 @@ def told_by(path: str) -> str | None:
 
 def guess_one(path: str) -> str:
     """The format of a file: by the end of its name, else by its first bytes."""
-    named = by_name(path)
+    named = _named(path)
     if named is not None:
         return named
     try:
         return guess_text(peek(path))
     except UnknownFormat as error:
         raise ParameterError(literal(f"{shown(path)}: {error}") + "; give {}", "format") from None
+
+
+def _named(path: str) -> str | None:
+    """What its name tells, unless its first bytes are those of no text."""
+    named = by_name(path)
+    if named is not None and os.path.isfile(path) and peek(path, LONGEST).startswith(MAGIC):
+        return "arrow"
+    return named
 
 
 def guess_text(start: bytes) -> str:

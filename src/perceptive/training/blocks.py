@@ -16,9 +16,11 @@ from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.evaluation.metrics import top1_counts
 from perceptive.streams import Stream
+from perceptive.streams.blocks import repeatable
 from perceptive.streams.examples import UNLABELLED, Examples, join, size_of
 from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
+from perceptive.streams.tables import names_in
 from perceptive.training.holdout import HoldOut
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
@@ -110,13 +112,16 @@ def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
 def check_answers(stream: Stream, examples: int) -> None:
     """Raise where a table lacks the column of the weights, or of the labels and so had no examples."""
     format, columns = stream.format, stream.log.columns
+    if format.name == "json" and examples == 0:
+        columns = [name for path in filter(repeatable, stream.files) for name in names_in(path, format) or ()]
     asked = {"label": format.label if examples == 0 else None, "weight": format.weight}
     for what, name in asked.items():
         if not columns or name is None or name in columns:
             continue
         there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
         headless = " (the first line must name the columns)" if any(map(_is_number, columns)) else ""
-        said = f"there is no column {name!r} for the {what} but {there}{headless}; say which with "
+        kind = "key" if format.name == "json" else "column"
+        said = f"there is no {kind} {name!r} for the {what} but {there}{headless}; say which with "
         texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
         formats = [Parameter("format", "text")] * bool(texts)
         raise ParameterError(literal(said) + "{}" + texts, what, *formats)
