@@ -90,3 +90,13 @@ def test_what_would_be_passed_over_is_refused(chunks, data, model):
 def test_what_the_rule_does_not_heed_is_refused(data, options, told):
     assert told in perceptive("train", data / "train.svm", "-o", data / "x", *options, code=2).stderr
     assert not (data / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "needed"), [(["--patience", "3"], ["--holdout", "0.5"]), (["--mixing", "mistakes"], ["--shards", "2"])]
+)
+def test_what_has_nothing_to_do_is_refused(option, needed, tmp_path):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 2:1\n" * 4)
+    done = perceptive("train", "a.svm", *option, "-o", "m", cwd=tmp_path, code=2)
+    assert f"{option[0]} has no effect without {needed[0]}" in done.stderr
+    perceptive("train", "a.svm", *option, *needed, "-o", "m", "--quiet", cwd=tmp_path)

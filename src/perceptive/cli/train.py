@@ -46,6 +46,12 @@ FREE = {
 }  # fmt: skip
 
 
+NEEDED = {
+    "patience": ("validation_fraction", "dev", "tune"),
+    "mixing": ("shards",),
+}  # one of these, for that to do something
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = "Learn from files, however large, and write a model file."
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
@@ -82,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.tuning import tune
 
         trials = tune(options, entry)
+    _refuse_alone(options)
     fill(options, entry)
     if learner is None and not open_rule:
         _refuse_unheeded(options)
@@ -148,6 +155,13 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
             raise UsageError("--certify needs all examples of a run, and those of before are not given; leave it out")
     entry.refuse(options)
     return entry
+
+
+def _refuse_alone(options: argparse.Namespace) -> None:
+    """Raise where a parameter was given without those that give it something to do."""
+    for name, needed in NEEDED.items():
+        if getattr(options, name) is not None and not any(getattr(options, one) for one in needed):
+            raise UsageError(f"{option_of(name)} has no effect without {option_of(needed[0])}")
 
 
 def _refuse_unheeded(options: argparse.Namespace) -> None:
