@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from contextlib import suppress
 
 from perceptive import _core
-from perceptive.streams.blocks import peek, repeatable, shown
+from perceptive.streams.blocks import peek, shown
 from perceptive.streams.file_format import FileFormat
 
 ROWS = 100  # of a table, that are looked at
@@ -20,8 +21,8 @@ HEADERS = (
 
 
 def oddity(path: str, format: FileFormat) -> str | None:
-    """What to say of a file that is likely to be misread; None of others, and of what comes but once."""
-    if format.name not in ("text", "csv") or not repeatable(path):
+    """What to say of a file that is likely to be misread; None of others, of pipes and of what is elsewhere."""
+    if format.name not in ("text", "csv") or not os.path.isfile(path):
         return None
     start = peek(path).decode(errors="replace")
     said = _header(start) if format.name == "text" else _commas(start, format)

@@ -36,7 +36,7 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
 
 def _tell_oddities(source: FileSource, labels: list[Any]) -> None:
     """Note what makes it likely that files are misread."""
-    log, said = source.stream.log, odd_labels(labels, source.examples) if source.complete else None
+    log, said = source.stream.log, odd_labels(labels, source.split.examples) if source.complete else None
     if said is not None:
         log.remark("labels", said)
     for path in source.stream.files:
