@@ -69,7 +69,7 @@ void require_width(i64 width) {
 }
 
 template <class W>
-void bind(nb::module_& m, const char* name) {
+void bind_weights(nb::module_& m, const char* name) {
     nb::class_<SparseWeights<W>>(m, name,
                                  "The weights of many classes: of each feature only those of the classes that have "
                                  "erred on it.")
@@ -116,8 +116,8 @@ void bind(nb::module_& m, const char* name) {
 
 void bind_sparse_weights(nb::module_& m) {
     m.attr("WIDEST_VECTOR") = WIDEST_VECTOR;
-    bind<float>(m, "SparseWeights32");
-    bind<double>(m, "SparseWeights64");
+    bind_weights<float>(m, "SparseWeights32");
+    bind_weights<double>(m, "SparseWeights64");
 }
 
 }  // namespace perceptive
