@@ -147,6 +147,7 @@ docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with i
 
 # Tests of what reads bytes and strings run with an allocator that guards the smallest ones (PYTHONMALLOC), which takes twice the time.
 STRINGS := tests/streams/% tests/features/% tests/models/%
+RACES := tests/contracts/test_threads.py
 CORE_TESTS = $(sort $(shell grep -rl --include='test_*.py' mark.core tests))
 define SANITIZED
 $(call with,sanitize); \
@@ -160,7 +161,7 @@ sanitize: instrumented $(TEST) ## the tests marked core, against a core built wi
 	sanitized() { $$base -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -n auto --dist worksteal -m "core and not slow and not once" \
 	    -k "not scikit_learn" --hypothesis-profile=brief -q "$$@"; }; \
 	PYTHONMALLOC=malloc sanitized $(filter $(STRINGS),$(CORE_TESTS)); \
-	sanitized $(filter-out tests/golden/% $(STRINGS),$(CORE_TESTS))
+	sanitized $(filter-out tests/golden/% $(STRINGS) $(RACES),$(CORE_TESTS))
 
 # The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
 # randomised (setarch -R): the runtime wants some of them for itself.
@@ -171,7 +172,7 @@ races: instrumented $(TEST) ## SECONDS (5) of threads that predict, learn and sa
 	export TSAN_OPTIONS="halt_on_error=0 exitcode=66" PERCEPTIVE_STRESS=$(SECONDS); \
 	export LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so.6)"; \
 	setarch -R $$base -S -c 'import perceptive._core as c; assert "races" in c.__file__, c.__file__; print("instrumented core:", c.__file__)'; \
-	setarch -R $$base -S -m pytest -p no:cacheprovider --capture=sys -q tests/contracts/test_threads.py
+	setarch -R $$base -S -m pytest -p no:cacheprovider --capture=sys -q $(RACES)
 
 # libFuzzer comes with Debian's clang. Inputs that were found worth keeping are in fuzz/corpus; the tests replay them.
 FUZZERS := svmlight vw csv json text columns trees

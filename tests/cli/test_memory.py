@@ -22,15 +22,8 @@ FORMATS = {
     "words": ("words.txt", "", "", ["--text"]),
     "lists": ("lists.svm", "", "{label} qid:{q:05} {a}:0.{x} {b}:1\n", ["--task", "rank"]),
 }
-WIDE = "".join(
-    f" {2000 + i}:1" for i in range(45)
-)  # two hundred thousand such rows are twice what --memory, 32 MB, holds
-SMALL = [
-    "--memory",
-    "4M",
-    "--threads",
-    "1",
-]  # a window that four hundred thousand narrow rows fill, and what is held out of them
+WIDE = "".join(f" {2000 + i}:1" for i in range(45))  # 200,000 such rows are twice what --memory, 32 MB, holds
+SMALL = ["--memory", "2M", "--threads", "1"]  # a window that 200,000 narrow rows fill, and what is held out of them
 
 
 def write(path, head, line, n):
@@ -97,13 +90,13 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, format):
     ],
 )
 def test_memory_does_not_grow_behind_a_small_window(tmp_path, format, options):
-    hold_flat(tmp_path, format, [2 * FEW, 3 * FEW, 4 * FEW], MANY, *SMALL, "--epochs", "2", *options, slack=1.15)
+    hold_flat(tmp_path, format, [FEW, FEW * 3 // 2, 2 * FEW], MANY // 2, *SMALL, "--epochs", "2", *options, slack=1.15)
 
 
 @pytest.mark.slow
 def test_memory_does_not_grow_by_a_few_bytes_a_row(tmp_path):
     """Without a hold-out windows are of one size, and eight bytes a row would show."""
-    hold_flat(tmp_path, "svmlight", [2 * FEW], MANY, *SMALL, "--epochs", "2", slack=1.05)
+    hold_flat(tmp_path, "svmlight", [FEW], MANY, *SMALL, "--epochs", "2", slack=1.05)
 
 
 @pytest.mark.slow

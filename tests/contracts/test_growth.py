@@ -15,8 +15,6 @@ from perceptive.models import fields
 from perceptive.models.registry import from_state
 from perceptive.state import State
 
-pytestmark = pytest.mark.core
-
 
 @pytest.mark.parametrize("pairs", [lambda n: ("n1:n2",), lambda n: tuple(f"n{i}:n{i + 1}" for i in range(0, n, 2))])
 def test_namespaces_that_interact(pairs, tmp_path):

@@ -125,24 +125,24 @@ def ends(sentence, labels):
 @pytest.mark.slow
 def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
     X, y = sentences
-    reranker = Reranker(BASE, k=6, folds=2, kernel=kernel, structure=structure).fit(X[:80], y[:80])
+    reranker = Reranker(BASE, k=4, folds=2, kernel=kernel, structure=structure).fit(X[:50], y[:50])
     assert isinstance(reranker.ranker_, KernelRanker)
     base = evaluate(y[200:], reranker.tagger_.predict(X[200:])).f1 / 100
     assert reranker.score(X[200:], y[200:]) > base + 0.1  # the features alone do it here: the kernel must not harm
     path = tmp_path / "re.model"
     perceptive.save(reranker, path)
     again = perceptive.load(path, functions={"ends": ends})
-    assert again.predict(X[:50]) == reranker.predict(X[:50])
+    assert again.predict(X[:20]) == reranker.predict(X[:20])
     assert again.structure == structure
     assert again.kernel == as_kernel(kernel)
-    assert again.fit(X[:80], y[:80]).predict(X[:50]) == reranker.predict(X[:50])
+    assert again.fit(X[:50], y[:50]).predict(X[:20]) == reranker.predict(X[:20])
     if callable(structure):
         with pytest.raises(ValueError, match=r"structure is your function 'ends'.*functions="):
             load_learner(path)
         return
     learner = load_learner(path)
     assert isinstance(learner, RerankingLearner)
-    assert learner.predict_many(X[:50]) == reranker.predict(X[:50])
+    assert learner.predict_many(X[:20]) == reranker.predict(X[:20])
 
 
 def test_the_structure_alone_can_do_it(sentences):
@@ -150,7 +150,7 @@ def test_the_structure_alone_can_do_it(sentences):
     X, y = sentences
     found = {}
     for name, structure in (("tags", "tags"), ("ends", ends)):
-        reranker = Reranker(BASE, k=6, folds=2, kernel=Spectrum(1), structure=structure).fit(X[:80], y[:80])
+        reranker = Reranker(BASE, k=4, folds=2, kernel=Spectrum(1), structure=structure).fit(X[:50], y[:50])
         proposed = reranker.candidates(X[200:])
         view = structure_of(structure)
         lists = [[({}, view(x, labels)) for labels, _ in one] for x, one in zip(X[200:], proposed, strict=True)]

@@ -111,9 +111,11 @@ CASES = {
 
 @pytest.mark.once
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
-@pytest.mark.parametrize(("epochs", "stop"), [(1, 2), (3, 1), (3, 6), (3, 11)])
-def test_a_run_goes_on_between_two_chunks(case, weights, epochs, stop, tmp_path):
+@pytest.mark.parametrize(
+    ("epochs", "stop", "weights"), [(1, 2, None), (3, 1, WEIGHTS), (3, 6, None), (3, 11, WEIGHTS)],
+    ids=["once", "early", "half-way", "late"],
+)  # fmt: skip
+def test_a_run_goes_on_between_two_chunks(case, epochs, stop, weights, tmp_path):
     kernel, X, options = CASES[case]
 
     def dataset_of(learner):
@@ -156,7 +158,7 @@ def test_a_training_run_is_resumed_from_any_checkpoint(case, tmp_path):
 
     whole = KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
     history = train_on(Run.of(whole, training))
-    for n in range(1, 99, 2):
+    for n in range(1, 99, 4):
         path, learner = tmp_path / "checkpoint", KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
         try:
             train_on(Run.of(learner, training), Keeper(Checkpoint(path, {}), n))

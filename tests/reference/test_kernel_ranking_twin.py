@@ -169,7 +169,7 @@ def test_votes_for_items(game):
 
 @pytest.fixture(scope="module")
 def lists():
-    return lists_by_weights(150, noisy=True)
+    return lists_by_weights(60, noisy=True)
 
 
 @pytest.mark.once
@@ -230,7 +230,7 @@ def test_all_forms_of_input_are_one(lists):
 
 def test_many_are_one_by_one(lists):
     X, y = lists
-    many = KernelRanker(kernel="poly(2)").partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    many = KernelRanker(kernel="poly(2)").partial_fit(X[:25], y[:25]).partial_fit(X[25:], y[25:])
     single = KernelRanker(kernel="poly(2)")
     for i, (xs, best) in enumerate(zip(X, y, strict=True)):
         single.learn_one(xs.tolist() if i % 2 else xs, best)
@@ -321,7 +321,7 @@ def test_weights(lists):
     half = KernelRanker(shuffle=False).fit(X, y, sample_weight=weights)
     alone = KernelRanker(shuffle=False, kernel=half.kernel_).fit(X[1::2], y[1::2])
     assert half.mistakes_.tolist() == alone.mistakes_.tolist()
-    with pytest.raises(ValueError, match="each of the 150 lists"):
+    with pytest.raises(ValueError, match="each of the 60 lists"):
         KernelRanker().fit(X, y, sample_weight=[1.0])
     with pytest.raises(ValueError, match="do not go with rule='pa'"):
         KernelRanker(rule="pa").fit(X, y, sample_weight=weights + 0.5)
