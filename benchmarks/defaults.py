@@ -19,6 +19,7 @@ os.environ.update(dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 import numpy as np
 from sklearn import datasets
 from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import CountVectorizer
 
 import data
 from machine import machine
@@ -115,11 +116,18 @@ def vectors(folder: Path) -> Iterator[Set]:
     train, test = data.part("a9a/train.svm"), data.part("a9a/test.svm")
     if train is not None and test is not None:
         yield Set("svmlight", "a9a", train, test, "--format svmlight")
-    plain = {name: getattr(datasets, f"load_{name}")(return_X_y=True) for name in ("digits", "wine", "breast_cancer")}
+    known = ("iris", "digits", "wine", "breast_cancer")
+    plain = {name: getattr(datasets, f"load_{name}")(return_X_y=True) for name in known}
     pixels = data.part("mnist/mnist.npz")
     if pixels is not None:
         with np.load(pixels) as images:
             plain["mnist"] = images["x_train"][:6000].reshape(6000, -1), images["y_train"][:6000]
+    for name, path in (("subjectivity", "train.tsv"), ("trec", "train.tsv"), ("sms_spam", "SMSSpamCollection")):
+        file = data.part(f"{name}/{path}")
+        if file is not None:
+            labels, texts = zip(*(line.split("\t", 1) for line in file.open(encoding="utf-8")), strict=True)
+            _, y = np.unique([label.split(":")[0] for label in labels], return_inverse=True)  # TREC's coarse ones
+            plain[f"words of {name}"] = CountVectorizer().fit_transform(texts), y
     for name, (X, y) in plain.items():
         lines = io.BytesIO()
         dump_svmlight_file(X.astype(float), y.astype(int), lines, zero_based=False)
