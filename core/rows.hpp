@@ -11,7 +11,7 @@ using i64 = std::int64_t;
 
 // GCC takes a function that only prefetches for one without effect and drops the call, unless it is inlined first.
 #define PERCEPTIVE_PREFETCH __attribute__((always_inline)) inline
-// For the few functions that are slower as a call, and too large for GCC to inline them by itself.
+// For the few functions that are slower as a call, and too large for GCC to inline them by itself; or that may be none.
 #define PERCEPTIVE_INLINE __attribute__((always_inline)) inline
 
 // Passing entries are read once and make way at once, so that they do not push the weights out of the cache.

@@ -27,13 +27,14 @@ inline i64 padded(i64 n_labels) { return (n_labels + BLOCK - 1) / BLOCK * BLOCK;
 
 typedef float Eight __attribute__((vector_size(BLOCK * sizeof(float))));
 
-inline Eight load_eight(const float* from) {
+// Always inlined: with the wider instructions (below) such a vector is passed in another way than without them.
+PERCEPTIVE_INLINE Eight load_eight(const float* from) {
     Eight eight;
     std::memcpy(&eight, from, sizeof eight);
     return eight;
 }
-inline void store_eight(float* to, Eight eight) { std::memcpy(to, &eight, sizeof eight); }
-inline Eight all_eight(float x) { return Eight{x, x, x, x, x, x, x, x}; }
+PERCEPTIVE_INLINE void store_eight(float* to, Eight eight) { std::memcpy(to, &eight, sizeof eight); }
+PERCEPTIVE_INLINE Eight all_eight(float x) { return Eight{x, x, x, x, x, x, x, x}; }
 
 // One set of instructions for every machine, wider ones where the processor has them: the same bits, as only additions
 // and comparisons of single numbers are involved. Sanitizers do not go with the choice at load time.
