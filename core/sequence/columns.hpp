@@ -4,6 +4,7 @@
 // and is then a copy of a number. 0 is no value at all: a feature that would look at it does not fire.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
@@ -239,15 +240,14 @@ class Columns {
         }
     }
 
-    // The numbers of all columns, given those of the base columns.
-    void spread(const Id* given, Id* ids) {
-        for (int b = 0; b < n_base_; ++b) {
-            const auto base = static_cast<std::size_t>(b);
-            ids[b] = given[b];
-            const std::vector<int>& mine = of_base_[base];
-            for (std::size_t j = 0; j < mine.size(); ++j)
-                ids[n_base_ + mine[j]] = given[b] < FIRST_ID ? ABSENT : known(b, given[b] - FIRST_ID, j);
-        }
+    // The number that a token has in a column, given those of its base columns.
+    Id value_of(int column, const Id* given) {
+        if (column < n_base_) return given[column];
+        const int b = derived_[column - n_base_].base;
+        if (given[b] < FIRST_ID) return ABSENT;
+        const std::vector<int>& mine = of_base_[b];
+        const auto j = std::find(mine.begin(), mine.end(), column - n_base_) - mine.begin();
+        return known(b, given[b] - FIRST_ID, static_cast<std::size_t>(j));
     }
 
     std::string text(int column, Id id) const {

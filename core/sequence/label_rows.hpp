@@ -40,6 +40,12 @@ struct LabelWeights {
         const i64 offset = offset_of(place);
         return store.get(offset / store.width(), offset % store.width());
     }
+    // A weight that will be written to soon.
+    PERCEPTIVE_PREFETCH void expect(Place place) const {
+        const RowStore& store = rows(kind_of_place(place));
+        const i64 offset = offset_of(place);
+        store.expect(offset / store.width(), offset % store.width());
+    }
     PERCEPTIVE_INLINE void write(Place place, float step) {
         RowStore& store = rows(kind_of_place(place));
         const i64 offset = offset_of(place);
@@ -121,70 +127,6 @@ struct LabelWeights {
         v.set_packed(std::move(packed));
         return v;
     }
-};
-
-// δ = Φ(x, y*) − Φ(x, ŷ), a sparse vector: equal places are added up, in the order in which they first came.
-class FeatureDifference {
-  public:
-    struct Term {
-        Place place;
-        double value;
-    };
-
-    FeatureDifference() : slots_(1024, -1) {}
-
-    void clear() {
-        std::fill(slots_.begin(), slots_.end(), -1);
-        terms_.clear();
-    }
-
-    void add(Place place, double value) {
-        std::int32_t& slot = slots_[slot_of(place)];
-        if (slot >= 0) {
-            terms_[slot].value += value;
-            return;
-        }
-        slot = static_cast<std::int32_t>(terms_.size());
-        terms_.push_back({place, value});
-        if (terms_.size() * 2 > slots_.size()) grow();
-    }
-
-    const std::vector<Term>& terms() const { return terms_; }
-
-    double squared_norm() const {
-        double total = 0.0;
-        for (const Term& term : terms_) total += term.value * term.value;
-        return total;
-    }
-
-    double dot(const FeatureDifference& other) const {
-        if (other.terms_.size() < terms_.size()) return other.dot(*this);
-        double total = 0.0;
-        for (const Term& term : terms_) {
-            const std::int32_t i = other.slots_[other.slot_of(term.place)];
-            if (i >= 0) total += term.value * other.terms_[i].value;
-        }
-        return total;
-    }
-
-  private:
-    static std::size_t hash(Place place) {
-        place *= 0x9E3779B97F4A7C15ull;
-        return static_cast<std::size_t>(place >> 32);
-    }
-    // Where a place is, or the free slot where it would be.
-    std::size_t slot_of(Place place) const {
-        std::size_t slot = hash(place) & (slots_.size() - 1);
-        while (slots_[slot] >= 0 && terms_[slots_[slot]].place != place) slot = (slot + 1) & (slots_.size() - 1);
-        return slot;
-    }
-    void grow() {
-        slots_.assign(slots_.size() * 2, -1);
-        for (std::size_t i = 0; i < terms_.size(); ++i) slots_[slot_of(terms_[i].place)] = static_cast<std::int32_t>(i);
-    }
-
-    std::vector<Term> terms_;
-    std::vector<std::int32_t> slots_;
 };
 
 }  // namespace perceptive

@@ -174,17 +174,17 @@ class SequenceModel {
         for (const auto& words : phrases) segment_features.add_phrases(words);
     }
 
-    // Whether sentences fit: all labels are known, and no segment is longer than the model's.
-    void check(const Sentences& data) const {
+    // Whether a sentence fits: all labels are known, and no segment is longer than the model's.
+    void check(const Sentences& data, i64 i) const {
         require(data.longest == types.longest, "the sentences were prepared for segments of another length");
-        std::vector<char> continues(static_cast<std::size_t>(L), 0);
-        for (const int label : types.inside)
-            if (label >= 0) continues[label] = 1;
         i64 tokens = 0;
-        for (const std::int32_t label : data.label) {
+        for (i64 t = data.start[i]; t < data.start[i + 1]; ++t) {
+            const std::int32_t label = data.label[t];
             require(label < L, "the sentences have an unknown label");
-            tokens = label >= 0 && continues[label] ? tokens + 1 : 1;
-            require(!types.on() || tokens <= data.longest, "a segment is too long");
+            if (!types.on()) continue;
+            const bool goes_on = std::find(types.inside.begin(), types.inside.end(), label) != types.inside.end();
+            tokens = label >= 0 && goes_on ? tokens + 1 : 1;
+            require(tokens <= data.longest, "a segment is too long");
         }
     }
 

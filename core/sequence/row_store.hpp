@@ -74,17 +74,16 @@ class RowStore {
     float* row(i64 r) { return wide() ? sparse_.spread(r) : vector(r); }
     const float* row(i64 r) const { return wide() ? sparse_.spread(r) : vector(r); }
 
-    // A row of zeros.
+    // A row of zeros that will be written to soon. A page that is read before it is written to costs two faults, of
+    // which the second stops all threads: so its zeros are written.
     i64 add() {
-        if (!wide() && n_ == static_cast<i64>(chunks_.size()) << shift_) {
-            auto* fresh = static_cast<float*>(std::calloc(static_cast<std::size_t>(width_ << shift_), sizeof(float)));
-            if (!fresh) throw std::bad_alloc();
-            chunks_.emplace_back(fresh);
-        }
-        return n_++;
+        append();
+        if (!wide() && width_ > 0) vector(n_ - 1)[0] = vector(n_ - 1)[width_ - 1] = 0.0f;
+        return n_ - 1;
     }
+    // Have n rows at least: zeros, of whose memory no page is made.
     void resize(i64 n) {
-        while (n_ < n) add();
+        while (n_ < n) append();
     }
 
     // weight[r][column] += step
@@ -93,6 +92,10 @@ class RowStore {
             sparse_.write(r, column, step);
         else
             vector(r)[column] += step;
+    }
+    // A weight that will be written to soon.
+    PERCEPTIVE_PREFETCH void expect(i64 r, i64 column) const {
+        if (vectors()) __builtin_prefetch(vector(r) + column, 1);
     }
     void set(i64 r, i64 column, float weight) {
         write(r, column, -get(r, column));
@@ -141,6 +144,14 @@ class RowStore {
 
   private:
     bool wide() const { return width_ > WIDEST_VECTOR; }
+    void append() {
+        if (!wide() && n_ == static_cast<i64>(chunks_.size()) << shift_) {
+            auto* fresh = static_cast<float*>(std::calloc(static_cast<std::size_t>(width_ << shift_), sizeof(float)));
+            if (!fresh) throw std::bad_alloc();
+            chunks_.emplace_back(fresh);
+        }
+        ++n_;
+    }
     float* vector(i64 r) const { return all()[r]; }
 
     i64 width_, n_ = 0;

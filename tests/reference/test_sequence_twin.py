@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -331,6 +332,25 @@ def test_batches_equal_the_twins(data, batch, threads):
     assert certificate.holds
     if certificate.theorem and not certificate.vacuous:
         assert "Zhao" in certificate.theorem
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_features_that_templates_and_sentences_share_equal_the_twins(batch):
+    learner = SequenceLearner([0, 1], template="bag(word[-1:1])\n@label[-1]", batch=batch, constraints=None)
+    twin = SequencePerceptron(2)
+    X = [list(letters) for letters in ("cab", "abc", "bca", "acb", "bbc", "cca")]
+    y = [[int(before == "a") for before in [*x[:1], *x[:-1]]] for x in X]
+    seen = [["_B-1", *x, "_B+1"] for x in X]
+    bags = [[dict(Counter(x[t : t + 3])) for t in range(3)] for x in seen]
+    for _ in range(4):
+        learner.learn_many(X, y)
+        for begin in range(0, len(X), batch):
+            twin.learn_batch([*zip(bags, y, strict=True)][begin : begin + batch])
+    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
+    assert_close(weights_of(learner, "last"), twin.v)
+    loaded = SequenceLearner.from_state(learner.state())
+    assert weights_of(loaded, "averaged") == weights_of(learner, "averaged")
+    assert loaded.k_best(X, 3) == learner.k_best(X, 3)
 
 
 def test_batches_go_with_the_perceptron():

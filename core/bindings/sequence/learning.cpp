@@ -91,7 +91,7 @@ void Tagger::play(const Sentences& data, SentenceRows& rows, Vector<const i64> o
                 rows.segment.size() == data.segment.key.size(),
             "these are the rows of other sentences");
     edit([&](SequenceModel& model) {
-        model.check(data);
+        for (std::size_t i = 0; i < order.size(); ++i) model.check(data, order.data()[i]);
         model.unpack();
         training_.play(data, rows, order.data(), static_cast<i64>(order.size()), options);
     });
@@ -100,7 +100,7 @@ void Tagger::play(const Sentences& data, SentenceRows& rows, Vector<const i64> o
 nb::ndarray<nb::numpy, double> Tagger::leads(const Sentences& data, const LabelWeights* vector) {
     for (const std::int32_t label : data.label) require(label >= 0, "every token needs a label");
     return to_numpy(ask(vector, [&](const SequenceModel& model, const LabelWeights& v) {
-        model.check(data);
+        for (i64 i = 0; i < data.size(); ++i) model.check(data, i);
         const bool whole = v.state.size() == model.w.state.size() && v.edge.size() == model.w.edge.size();
         if (!whole) throw std::runtime_error(MODEL_CHANGED);
         return SequenceScores(model_).leads(data, v);
