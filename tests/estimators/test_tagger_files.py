@@ -90,6 +90,16 @@ def test_hostile_states_are_refused(tmp_path):
             fresh.core.restore({**good, name: good[name][:-1]} if good[name].size else {})
 
 
+@pytest.mark.parametrize("label", ["", 3])
+def test_a_label_that_no_scheme_has_does_not_fit(tmp_path, label):
+    learner = SequenceTagger(template="word\n@label[-1]", encoding="bioes").fit(X[:5], Y[:5]).learner_
+    assert learner.labelling.given == "bio"
+    learner.labels[1] = label
+    perceptive.save(learner, tmp_path / "a.model")
+    with pytest.raises(ModelFileError, match="the labels of a scheme must be texts that are not empty"):
+        perceptive.load(tmp_path / "a.model")
+
+
 def test_a_file_of_another_label_count_does_not_fit(tmp_path):
     tagger = SequenceTagger(template="word\n@label[-1]").fit(X[:5], Y[:5])
     tagger.learner_.labels.pop()

@@ -79,8 +79,8 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
     meta = state.meta
     learner.labelling.restore(meta)
     in_scheme = meta["scheme"] is not None or meta["given"] is not None
-    if in_scheme and not all(isinstance(label, str) for label in meta["labels"]):
-        raise ValueError("the labels of a scheme must be texts")
+    if in_scheme and not all(isinstance(label, str) and label for label in meta["labels"]):
+        raise ValueError("the labels of a scheme must be texts that are not empty")
     learner.columns = tuple(meta.get("columns", ()))
     learner.label_column, learner.n_columns = _columns_from(meta)
     learner.meet_labels(meta["labels"])
