@@ -15,7 +15,8 @@ from perceptive.learners.calibration import probabilities
 def _has_probabilities(self: ProbabilityMixin) -> bool:
     if self.probability or self.hypothesis == "voted":
         return True
-    raise AttributeError("predict_proba needs probability=True or hypothesis='voted'")
+    said = "predict_proba needs probability=True or hypothesis='voted'"
+    raise AttributeError(f"{said}; a model of the command line learns it by `perceptive train --holdout 0.1`")
 
 
 class ProbabilityMixin:
