@@ -77,6 +77,7 @@ def zipped(text):
     [
         (zipped, "a zip archive, as Excel's files are"),
         (bz2.compress, "packed by bzip2"),
+        (lambda data: bz2.compress(data, 1), "packed by bzip2"),
         (lzma.compress, "packed by xz"),
     ],
 )

@@ -307,6 +307,16 @@ def test_the_quadratic_program_is_solved(deltas, C):
     assert step == pytest.approx(np.array(twin) @ np.array(deltas), abs=1e-6)
 
 
+def learn_in_batches(learner, X, twin, features, y, batch):
+    """Both learn alike; the twin from the features of X."""
+    for _ in range(4):
+        learner.learn_many(X, y)
+        for begin in range(0, len(X), batch):
+            twin.learn_batch([*zip(features, y, strict=True)][begin : begin + batch])
+    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
+    assert_close(weights_of(learner, "last"), twin.v)
+
+
 @examples(40)
 @given(
     st.lists(
@@ -321,12 +331,7 @@ def test_batches_equal_the_twins(data, batch, threads):
     X = [[{"f" + word: 1.0, "bias": 1.0} for word, _ in sentence] for sentence in data]
     y = [[label for _, label in sentence] for sentence in data]
     learner.threads = threads
-    for _ in range(3):
-        learner.learn_many(X, y)
-        for begin in range(0, len(X), batch):
-            twin.learn_batch([*zip(X, y, strict=True)][begin : begin + batch])
-    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
-    assert_close(weights_of(learner, "last"), twin.v)
+    learn_in_batches(learner, X, twin, X, y, batch)
     assert_close(weights_of(learner, "averaged"), twin.average(open=True))
     certificate = certify(learner, X, y)
     assert certificate.holds
@@ -342,12 +347,7 @@ def test_features_that_templates_and_sentences_share_equal_the_twins(batch):
     y = [[int(before == "a") for before in [*x[:1], *x[:-1]]] for x in X]
     seen = [["_B-1", *x, "_B+1"] for x in X]
     bags = [[dict(Counter(x[t : t + 3])) for t in range(3)] for x in seen]
-    for _ in range(4):
-        learner.learn_many(X, y)
-        for begin in range(0, len(X), batch):
-            twin.learn_batch([*zip(bags, y, strict=True)][begin : begin + batch])
-    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
-    assert_close(weights_of(learner, "last"), twin.v)
+    learn_in_batches(learner, X, twin, bags, y, batch)
     loaded = SequenceLearner.from_state(learner.state())
     assert weights_of(loaded, "averaged") == weights_of(learner, "averaged")
     assert loaded.k_best(X, 3) == learner.k_best(X, 3)

@@ -27,8 +27,8 @@ MARK = b"\xef\xbb\xbf"  # the byte order mark, in UTF-8
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # packed files begin so
 ARCHIVES = {
     b"PK\x03\x04": "a zip archive, as Excel's files are",
-    b"BZh9": "packed by bzip2",
     b"\xfd7zX": "packed by xz",
+    **{b"BZh%d" % level: "packed by bzip2" for level in range(1, 10)},
 }
 Cut = Callable[[bytearray, int], int]  # where the last whole record among the first so many bytes ends
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
