@@ -59,9 +59,19 @@ def test_texts_are_learned_from_as_a_file_is(folder):
     assert bits(model) == bits(go_on(folder, "text", "b.tsv"))
 
 
+@pytest.mark.parametrize("data", ["a.csv", "a.tsv"])
+def test_so_does_a_kernel(folder, data):
+    reading = ["--label", "kind"] if data == "a.csv" else ["--text"]
+    run("train", data, *reading, "--kernel", "linear", "-o", "kernel", "--quiet", cwd=folder)
+    X, y = (MORE[["size", "colour"]], MORE["kind"]) if data == "a.csv" else (TEXTS[2:], KINDS[2:])
+    model = perceptive.load(folder / "kernel").partial_fit(X, y)
+    assert bits(model) == bits(go_on(folder, "kernel", data.replace("a.", "b.")))
+
+
 @pytest.mark.parametrize(
     ("name", "X", "message"),
     [
+        ("table", [{"nope": 1.0}], "there is none of the columns that the model has learned from, 'size', 'colour'"),
         ("table", np.ones((2, 3)), "has learned from the columns 'size', 'colour': give a data frame, dicts, or a"),
         ("text", np.ones((2, 3)), "it has learned from texts: give a list of them"),
         ("text", "red apple", "X is one text, 'red apple'; give a list of examples"),

@@ -240,9 +240,9 @@ class FeatureSpace:
             raise ValueError(
                 f"the model has learned from texts, and X has none called {text!r} but {_some(names)}; rename it"
             )
-        if is_frame(X):
+        if is_frame(X) or (names and self.format.name != "json"):  # keys of JSON may be within others
             lost = self.missing(names)
-            if lost:
+            if lost and is_frame(X):  # a dict may leave out what is 0
                 warnings.warn(f"X lacks columns that the model has learned from: {_some(lost)}", stacklevel=2)
         return read_raw(X, self.format, self.idf, self.header, dtype, index)
 

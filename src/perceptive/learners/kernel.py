@@ -115,7 +115,7 @@ class KernelLearner(DualLearner):
         ``alpha_init`` are signed coefficients to start from, one for each example (and class), of a learner that has
         learned nothing.
         """
-        X = self.as_rows(listed(X))
+        X = self.as_rows(self.read_raw(listed(X)))
         labels = Labels.of(y)
         with self.lock.learning() if grow else self.lock.shared():
             return self._dataset(X, labels, weights, epochs, grow, alpha_init)
