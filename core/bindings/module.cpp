@@ -7,7 +7,8 @@ namespace perceptive {
 using Bind = void(nb::module_&);
 Bind bind_lock, bind_memory, bind_rows, bind_places, bind_sparse_weights, bind_journal, bind_learning, bind_binary,
     bind_joint, bind_predict, bind_ranking, bind_stream, bind_vocabulary, bind_hashing, bind_dual, bind_dual_journal,
-    bind_dual_ranking, bind_structures, bind_sequence, bind_sequence_mixing, bind_mixing, bind_text, bind_formats;
+    bind_dual_ranking, bind_structures, bind_sequence, bind_sequence_mixing, bind_mixing, bind_text, bind_formats,
+    bind_pieces;
 
 }  // namespace perceptive
 
@@ -19,6 +20,6 @@ NB_MODULE(_core, m) {
          {bind_lock,       bind_memory,          bind_rows,   bind_places,       bind_sparse_weights, bind_journal,
           bind_learning,   bind_binary,          bind_joint,  bind_predict,      bind_ranking,        bind_stream,
           bind_vocabulary, bind_hashing,         bind_dual,   bind_dual_journal, bind_dual_ranking,   bind_structures,
-          bind_sequence,   bind_sequence_mixing, bind_mixing, bind_text,         bind_formats})
+          bind_sequence,   bind_sequence_mixing, bind_mixing, bind_text,         bind_formats,        bind_pieces})
         bind(m);
 }

@@ -20,13 +20,13 @@ def lines_of(found):
     return sorted(filter(None, (line for block in found for line in bytes(block.text).split(b"\n"))))
 
 
-@given(st.lists(texts, min_size=1, max_size=4), st.integers(16, 400), st.booleans())
-def test_every_line_comes_once(tmp_path_factory, files, size, ended):
+@given(st.lists(texts, min_size=1, max_size=4), st.integers(16, 400), st.booleans(), st.booleans())
+def test_every_line_comes_once(tmp_path_factory, files, size, ended, marked):
     folder = tmp_path_factory.mktemp("mixed")
     paths = [str(folder / str(number)) for number in range(len(files))]
     for path, lines in zip(paths, files, strict=True):
         with open(path, "wb") as file:
-            file.write(b"\n".join(lines) + (b"\n" if ended else b""))
+            file.write(blocks.MARK * marked + b"\n".join(lines) + b"\n" * ended)
     expected = sorted(line for path in paths for line in lines_of(blocks.blocks(path)))
     assert lines_of(mixed_lines(paths, size)) == expected
 
@@ -76,7 +76,7 @@ def test_only_some_files_are_open(tmp_path, monkeypatch):
 
         return call
 
-    monkeypatch.setattr(mixing.os, "pread", watched(os.pread))
+    monkeypatch.setattr(mixing._core, "read_lines", watched(mixing._core.read_lines))
     before = len(os.listdir("/proc/self/fd"))
     y = [label for part in streams.open(paths, threads=1).blocks(mixed=True, block=3000) for label in part.y()]
     assert sorted(y) == [0] * 2500 + [1] * 2500
@@ -125,6 +125,41 @@ def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):
     path.write_text("1 1:1\n" * 1000 + "1 " + "1:1 " * 40_000 + "\n")
     with pytest.raises(ValueError, match="is longer than 0 MiB; break it up"):
         list(mixed_lines([str(path)], 4000))
+
+
+def test_lines_longer_than_a_piece_come_whole_and_in_blocks_that_are_not_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "MAX_LINE", 1 << 16)
+    path = tmp_path / "long"
+    lines = sorted(b"%d %s" % (number, b"x" * 30_000) for number in range(40))
+    path.write_bytes(b"\n".join(lines))
+    found = list(mixed_lines([str(path)], 1 << 14))
+    assert lines_of(found) == lines
+    assert max(len(block.text) for block in found) < 2 << 16
+    [found] = mixed_lines([str(path)], 1 << 22)
+    assert lines_of([found]) == lines
+
+
+def test_the_core_reads_lines_that_begin_in_spans(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"\xef\xbb\xbfab\ncd\n\nefghij\nk")
+    room = bytearray(32)
+    with open(path, "rb") as file:
+        place = file.fileno()
+
+        def read(*spans, filled=0, slack=4):
+            return mixing._core.read_lines(room, filled, [(place, *span) for span in spans], slack)
+
+        # A mark is no text of the first line, a line belongs to where it begins, and the last one gets its end.
+        found = read((0, 1), (1, 6), (6, 7), (7, 10), (10, 18))
+        assert found == (5, 16, [(0, 0, 3), (2, 3, 6), (3, 6, 9), (4, 7, 10)])
+        assert room[:16] == b"ab\ncd\n\nefghij\nk\n"
+        assert read((6, 7), (10, 18), filled=20) == (1, 23, [(0, 20, 6)])  # the other does not fit
+        assert read((10, 18), (100, 200), filled=14) == (2, 23, [(0, 14, 10)])
+        for spans, filled, slack in (([(0, 1)], 33, 4), ([(0, 1)], -1, 4), ([(0, 1)], 0, 0), ([(2, 1)], 0, 4)):
+            with pytest.raises(ValueError, match=r"the room is|a span has"):
+                read(*spans, filled=filled, slack=slack)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        read((0, 1))
 
 
 def test_tables_with_line_breaks_in_quotes_are_not_cut(tmp_path):

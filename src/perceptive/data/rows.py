@@ -38,8 +38,7 @@ def squared_lengths(rows: _core.Rows, normalize: bool) -> NDArray[np.float64]:
 
 
 def as_witness(w: Any, rows: _core.Rows) -> Any:
-    """Weights to look at rows with, in float64; those of columns that the model has never met are 0."""
-    w = w.astype(np.float64, copy=False)
+    """Weights to look at rows with; those of columns that the model has never met are 0."""
     more = rows.d - len(w) if isinstance(w, np.ndarray) else 0
     return np.pad(w, ((0, more), (0, 0))) if more > 0 else w
 

@@ -60,10 +60,13 @@ def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **
 
 
 def _witness(v: WeightVector, vector: CompactVector) -> Witness:
-    length, along = _length(vector), 0.0
+    """A vector in float64: it looks at many blocks."""
+    w, b = vector
+    doubles = w.astype(np.float64, copy=False), b
+    length, along = _length(doubles), 0.0
     if v.initial is not None and length:
-        along = inner(v.initial, _in_doubles(vector)) / length
-    return Witness(vector, length, along)
+        along = inner(v.initial, doubles) / length
+    return Witness(doubles, length, along)
 
 
 def _given(v: WeightVector, u: NDArray[np.float64], space: FeatureSpace) -> CompactVector:
@@ -77,11 +80,6 @@ def _given(v: WeightVector, u: NDArray[np.float64], space: FeatureSpace) -> Comp
 
 def _length(vector: CompactVector) -> float:
     """‖(w, b)‖."""
-    doubles = _in_doubles(vector)
-    return math.sqrt(inner(doubles, doubles))
-
-
-def _in_doubles(vector: CompactVector) -> CompactVector:
-    """Arrays in float64; the others are multiplied so anyhow."""
     w, b = vector
-    return w.astype(np.float64, copy=False) if isinstance(w, np.ndarray) else w, b
+    doubles = w.astype(np.float64, copy=False) if isinstance(w, np.ndarray) else w, b  # others are multiplied so anyhow
+    return math.sqrt(inner(doubles, doubles))

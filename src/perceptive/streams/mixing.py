@@ -23,14 +23,14 @@ import numpy as np
 
 from perceptive import _core
 from perceptive.streams import blocks, tables
-from perceptive.streams.blocks import MARK, Block, Buffers, Piece, check_length, is_packed, repeatable
+from perceptive.streams.blocks import Block, Buffers, Piece, check_length, is_packed, repeatable
 from perceptive.streams.file_format import FileFormat, Header
 
 PIECES = 16  # of a block
 OPEN = 32  # files at most: of the plain ones, and of the others
 LEAST = 1 << 15  # bytes of a block where many files take turns
 RATIO = 4  # how much longer a packed file becomes, about
-SLACK = 512  # bytes that are read beyond the end of a piece, where its last line ends
+SLACK = 2048  # bytes that are read beyond the end of a piece at first, where its last line ends
 LINES = ("svmlight", "vw", "text", "json")  # formats whose records are lines
 
 T = TypeVar("T")
@@ -83,89 +83,62 @@ def take_turns(sources: Sequence[Source], length: Callable[[Any], int]) -> Itera
         yield item
 
 
+class _Span(NamedTuple):
+    """A stretch of a file; a piece of a block has the lines that begin in it."""
+
+    file: int
+    begin: int
+    stop: int
+
+
 class _Files:
     """Plain files, laid end to end; `OPEN` of them are open at a time."""
 
     def __init__(self, paths: Sequence[str], numbers: Sequence[int]) -> None:
         self.paths, self.numbers = paths, numbers
         self.starts = [0, *accumulate(map(os.path.getsize, paths))]
-        self._open: dict[int, int] = {}
+        self._open: dict[int, int] = {}  # the one that was used last is last
 
     def close(self) -> None:
         while self._open:
             os.close(self._open.popitem()[1])
 
     def _descriptor(self, file: int) -> int:
-        found = self._open.get(file)
+        found = self._open.pop(file, None)
         if found is None:
             if len(self._open) == OPEN:
                 os.close(self._open.pop(next(iter(self._open))))
-            found = self._open[file] = os.open(self.paths[file], os.O_RDONLY | os.O_CLOEXEC)
+            found = os.open(self.paths[file], os.O_RDONLY | os.O_CLOEXEC)
+        self._open[file] = found
         return found
 
-    def read(self, block: _Filling, begin: int, end: int) -> None:
-        """Add the lines that begin between two places."""
+    def spans(self, begin: int, end: int) -> Iterator[_Span]:
+        """What lies between two places."""
         file = bisect_right(self.starts, begin) - 1
         while begin < end:
             first, after = self.starts[file], self.starts[file + 1]
-            stop = min(end, after)
-            if begin < stop:
-                descriptor = self._descriptor(file)
-                offset = _line_start(descriptor, begin - first)
-                if offset < stop - first:
-                    piece = Piece(block.filled, self.numbers[file], offset)
-                    block.read(descriptor, piece, stop - first, self.paths[file])
+            if begin < after:
+                yield _Span(file, begin - first, min(end, after) - first)
             begin, file = max(begin, after), file + 1
 
-
-def _line_start(descriptor: int, offset: int) -> int:
-    """Where the first line begins that begins here or later."""
-    if offset == 0:
-        return len(MARK) if os.pread(descriptor, len(MARK), 0) == MARK else 0
-    while text := os.pread(descriptor, SLACK, offset - 1):
-        found = text.find(b"\n")
-        if found >= 0:
-            break
-        offset += len(text)
-    return offset + max(0, found) if text else offset
-
-
-class _Filling:
-    """A block that is being filled."""
-
-    def __init__(self, buffers: Buffers) -> None:
-        self.buffers, self.buffer = buffers, buffers.take(1)
-        self.filled, self.pieces = 0, list[Piece]()
-
-    def read(self, descriptor: int, piece: Piece, stop: int, path: str) -> None:
-        """Add the lines from a place in a file up to the line break at ``stop`` or behind."""
-        start, known, slack, found = self.filled, 0, SLACK, -1
-        last = stop - piece.offset - 1  # where the line break may be
-        while found < 0:
-            target = last + slack
-            if start + target + 1 > len(self.buffer):
-                self.buffer += bytes(max(target + 1, len(self.buffer) // 4))
-            with memoryview(self.buffer) as whole, whole[start + known : start + target] as room:
-                got = os.preadv(descriptor, [room], piece.offset + known)
-            known += got
-            if known > last:
-                found = self.buffer.find(b"\n", start + last, start + known)
-            if got == 0:
-                break
-            if known == target:
-                slack *= 4
-                check_length(path, piece.offset + last, slack)
-        read = known if found < 0 else found + 1 - start
-        if read == 0:  # the file has become shorter
-            return
-        self.pieces.append(piece)
-        self.filled = start + read
-        if self.buffer[self.filled - 1] != ord("\n"):  # the last line of a file may lack it
-            self.buffer[self.filled] = ord("\n")
-            self.filled += 1
-
-    def block(self) -> Block:
-        return Block(memoryview(self.buffer)[: self.filled], 0, self.buffers, tuple(self.pieces))
+    def read(self, spans: Sequence[_Span], buffers: Buffers) -> Iterator[Block]:
+        """The lines that begin in each span, as one block, or more where lines are long."""
+        buffer, filled, pieces, at = buffers.take(1), 0, list[Piece](), 0
+        while at < len(spans):
+            some = spans[at : at + OPEN]
+            opened = [(self._descriptor(span.file), span.begin, span.stop) for span in some]
+            taken, filled, found = _core.read_lines(buffer, filled, opened, SLACK)
+            pieces += [Piece(begin, self.numbers[some[which].file], offset) for which, begin, offset in found]
+            at += taken
+            if filled > blocks.MAX_LINE:
+                yield Block(memoryview(buffer)[:filled], 0, buffers, tuple(pieces))
+                buffer, filled, pieces = buffers.take(1), 0, []
+            elif taken < len(some):  # a line is long
+                file, begin, stop = some[taken]
+                check_length(self.paths[file], stop, len(buffer) - filled - (stop - begin))
+                buffer += bytes(len(buffer) // 4 + SLACK)
+        if filled:
+            yield Block(memoryview(buffer)[:filled], 0, buffers, tuple(pieces))
 
 
 def mixed(
@@ -221,14 +194,8 @@ def mixed_lines(paths: Sequence[str], size: int, numbers: Sequence[int] | None =
     buffers = Buffers(size + PIECES * SLACK)
     try:
         for number in range(count):
-            filling = _Filling(buffers)
-            for part in range(PIECES):
-                piece = part * count + (number + part) * step % count
-                files.read(filling, piece * total // (PIECES * count), (piece + 1) * total // (PIECES * count))
-                if filling.filled > blocks.MAX_LINE:
-                    yield filling.block()
-                    filling = _Filling(buffers)
-            if filling.filled:
-                yield filling.block()
+            pieces = [part * count + (number + part) * step % count for part in range(PIECES)]
+            bounds = [[place * total // (PIECES * count) for place in (piece, piece + 1)] for piece in pieces]
+            yield from files.read([span for begin, end in bounds for span in files.spans(begin, end)], buffers)
     finally:
         files.close()

@@ -188,7 +188,8 @@ class FileSource:
             if self.shuffle:
                 chosen = [*windows(sizes, self._window, seed)]
             units, first = self._windows(chosen[run.block :]), run.block
-        for number, unit in enumerate(one_ahead(units, self.stream.threads), first):
+        threads = 1 if run.streamed and self._as_parsed else self.stream.threads
+        for number, unit in enumerate(one_ahead(units, threads), first):
             if number < run.block:  # of a run that is resumed
                 continue
             if unit.ready is None:
@@ -328,6 +329,11 @@ class FileSource:
 
     # ------------------------------------------------------------ as the files are parsed
 
+    @property
+    def _as_parsed(self) -> bool:
+        """Whether blocks are played one by one as threads parse them, and not in windows."""
+        return not self.shuffle or (not self.fraction and self.kind.can_be_mixed(self.stream))
+
     def _streamed(self, looked_at: bool = False) -> Generator[Unit]:
         """Examples as they come: mixed blocks, or windows where files must be read from their start.
 
@@ -336,7 +342,7 @@ class FileSource:
         """
         self._begin()
         mixed = self.shuffle and not looked_at and not self.fraction
-        alone = looked_at or not self.shuffle or (mixed and self.kind.can_be_mixed(self.stream))
+        alone = looked_at or self._as_parsed
         width, runs, waiting, size, examples, units = self.stream.format.width, LongestRun(), list[Any](), 0, 0, 0
         turn = None if alone else self.memory // 3 // TURNS
         for read, ready in self._parsed(mixed, alone and not self.fraction, turn):

@@ -38,6 +38,7 @@ class FileJob:
         make: Callable[[FileSource], Any] | None = None,
     ) -> None:
         self.stream, self.files, self.log, self.learner, self._make = stream, stream.files, stream.log, learner, make
+        self._size = sum(map(size_of, self.files))
         self.cluster: Any = None
         self.source: FileSource
         self.player: Player | None = None
@@ -62,7 +63,7 @@ class FileJob:
 
     def done(self, run: Run, played: int) -> float:
         """What was read before this epoch, and what the source has read of this one."""
-        return (run.epoch + self.passes) * sum(map(size_of, self.files)) + self.source.done
+        return (run.epoch + self.passes) * self._size + self.source.done
 
     def finished(self, learner: Any) -> Any:
         """The learner, with the names of hashed features that were met; its examples leave memory to be saved with."""
