@@ -45,8 +45,8 @@ browser:
 	    && { echo "installing chromium, for the tests of the page …"; apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null; } \
 	    || echo "the tests of the page need Chromium, and skip without it: sudo apt-get install chromium"
 
-# All that is compiled comes first, while packages are fetched; then what takes both cores runs alone, and what takes one beside another.
-test: $(CORE) ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
+# All that is compiled comes first, side by side, while packages are fetched; then what takes both cores runs alone, and what takes one beside another.
+test: ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
 	@$(MAKE) --no-print-directory -j4 lint browser instrumented build/fuzz/mutate
 	$(BIN)/python -m pytest -n auto --dist worksteal
 	@$(MAKE) --no-print-directory sanitize
@@ -109,7 +109,7 @@ define site
 	@rm -f build/$(1)/site/perceptive/_core*.so && cp $(2)/_core*.so build/$(1)/site/perceptive/
 endef
 
-instrumented: $(CORE)
+instrumented: | $(READY)
 	$(call built,instrumented,INSTRUMENTED)
 	$(call site,sanitize,build/instrumented/sanitize)
 	$(call site,races,build/instrumented/races)

@@ -179,6 +179,8 @@ def main() -> None:
     parser.add_argument("--least", type=float, default=90, help="fail where fewer per cent are killed (default: 90)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="try every N-th mutant only")
     options = parser.parse_args()
+    if unknown := set(options.modules) - set(TESTS):
+        parser.error(f"{', '.join(sorted(unknown))}: no such module; choose from {', '.join(TESTS)}")
     os.chdir(ROOT)
     import pandas  # noqa: F401
     import pytest  # noqa: F401
