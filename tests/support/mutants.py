@@ -27,6 +27,7 @@ GOLDEN = "tests/golden/test_golden_models.py::test_a_golden_model_loads_and_says
 ROLES = [["tests/parameters/test_rules_and_hypotheses.py"], ["tests/parameters/test_roles.py"]]
 CERTIFICATES = [
     ["tests/certificates/test_certificate.py", "tests/certificates/test_choosing_theorems.py"],
+    ["tests/certificates/test_bins_by_hand.py"],
     ["tests/certificates/test_bins.py"],
     [f"{GOLDEN}[{path.stem}]" for path in sorted((ROOT / "tests/golden/models").glob("certificate-*.json"))],
     [f"tests/theorems/test_{name}.py" for name in ("certificate_claims", "mixing_bound", "certificates_by_hand")],
