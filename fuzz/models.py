@@ -58,7 +58,7 @@ class Fuzzer:
         self.seed, self.folder = seed, folder
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.specimens = [one for one in zoo.specimens(folder) if like in one.name]
+            self.specimens = zoo.specimens(folder, like)
         self.others: dict[str, list[dict[str, Any]]] = {}
         for one in self.specimens:
             self.others.setdefault(one.kind, []).append(one.meta)

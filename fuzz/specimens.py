@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,9 +71,10 @@ class Specimen:
     refusal: type[Exception] = ModelFileError
 
 
-def specimens(folder: str) -> list[Specimen]:
-    """All of them; the folder may be written to."""
-    return [*_golden(), *_commands(), *_learners(folder), *_checkpoints(folder), *_caches(folder)]
+def specimens(folder: str, like: str = "") -> list[Specimen]:
+    """Those whose name has ``like`` in it; the folder may be written to."""
+    made = (*_golden(), *_commands(), *_learners(folder, like), *_checkpoints(folder, like), *_caches(folder))
+    return [one for one in made if like in one.name]
 
 
 # ---------------------------------------------------------------- models
@@ -117,9 +118,14 @@ def _commander(model: str, steps: list[str]) -> Callable[[str], Any]:
     return use
 
 
-def _learners(folder: str) -> Iterator[Specimen]:
+def _cases(cases: Iterable[Case], group: str, like: str) -> list[Case]:
+    """Those that are wanted: it takes a second to make all."""
+    return [case for case in cases if like in f"{group} {case.name}"]
+
+
+def _learners(folder: str, like: str) -> Iterator[Specimen]:
     path = os.path.join(folder, "learner.model")
-    for case in CASES:
+    for case in _cases(CASES, "learner", like):
         learner = case.make()
         learner.learn_many(case.X, case.y)
         learner.finish()
@@ -142,9 +148,9 @@ def _predictor(case: Case) -> Callable[[Any], Any]:
 # ---------------------------------------------------------------- checkpoints
 
 
-def _checkpoints(folder: str) -> Iterator[Specimen]:
+def _checkpoints(folder: str, like: str) -> Iterator[Specimen]:
     path = os.path.join(folder, "checkpoint")
-    for case in IN_MEMORY:
+    for case in _cases(IN_MEMORY, "checkpoint", like):
         learner = case.make()
         try:
             train(Run.of(learner, TRAINING), _in_memory(case, learner), keeper=StopAfter(path, 6))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perceptive import certify
+from perceptive import LinearClassifier, certify
 from perceptive.certificates.certificate import Certificate, _add_up, _certify_problem, _count
 from perceptive.certificates.margins import Collected
 from perceptive.certificates.theorems import PA1, PERCEPTRON, TRIVIAL, theorem_for
@@ -199,3 +199,19 @@ def test_certifying_leaves_the_learner_as_it_was():
     assert math.isnan(certificate.first_epoch_error)  # nobody said where the first ended
     certify(learner, [{"a": 1.0, "b": 1.0}], [1])
     assert learner.n_features == 1
+
+
+def test_estimators_are_certified_as_their_learners_are():
+    X, y = np.array([[1.0, 0.0], [0.0, 4.0], [-1.0, 0.0], [0.0, -4.0]] * 50), [1, 1, 0, 0] * 50
+    clf = LinearClassifier(bias=0.0, epochs=5, shuffle=False).fit(X, y)
+    found = certify(clf, X, y)
+    assert found == clf.certificate(X, y)
+    assert found.holds
+    assert found.separable
+    assert not found.hypothetical
+    assert certify(clf, X[1:], y[1:]).hypothetical
+    given = certify(clf, X, y, witness=[[4.0, 1.0]])
+    assert given == clf.certificate(X, y, witness=[[4.0, 1.0]])
+    assert given.witness == "given"
+    assert given.bound < found.bound
+    assert given.bound <= 17 * (1 + 1e-9)  # R²‖u‖²/γ² = 16·17/16

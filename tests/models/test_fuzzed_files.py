@@ -30,6 +30,6 @@ def test_changed_files():
 
 @pytest.mark.once
 def test_an_input_can_be_had_again():
-    one, again = (fuzz("--seed", 1, "--like", "learner", "--only", 7).stdout for _ in range(2))
+    one, again = (fuzz("--seed", 1, "--like", "learner linear-pa", "--only", 7).stdout for _ in range(2))
     assert re.match(r"learner .*\[.+\]", one)
     assert one == again
