@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from perceptive import LinearClassifier, certify
-from perceptive.certificates.certificate import Certificate, _add_up, _certify_problem, _count
+from perceptive.certificates.certificate import (
+    ROUNDING,
+    Certificate,
+    _add_up,
+    _certify_problem,
+    _count,
+    certify_datasets,
+)
 from perceptive.certificates.margins import Collected
 from perceptive.certificates.theorems import PA1, PERCEPTRON, TRIVIAL, theorem_for
 from perceptive.data.dataset import Margins, Problem, Witness
@@ -215,3 +222,25 @@ def test_estimators_are_certified_as_their_learners_are():
     assert given.witness == "given"
     assert given.bound < found.bound
     assert given.bound <= 17 * (1 + 1e-9)  # R²‖u‖²/γ² = 16·17/16
+
+
+def test_data_in_parts_give_the_certificate_of_the_whole():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    learner = LinearLearner(classes=[0, 1])
+    for _ in range(2):
+        learner.learn_many(X, y)
+    parts = (learner.dataset(X[i : i + 25], y[i : i + 25], grow=False) for i in range(0, 60, 25))
+    whole = certify(learner, X, y)
+    assert certify_datasets(learner, parts) == whole
+    assert not whole.hypothetical
+    assert not whole.separable
+    assert certify_datasets(learner, [learner.dataset(X[:25], y[:25], grow=False)]).hypothetical
+    given = certify_datasets(learner, [learner.dataset(X, y, grow=False)], witness=[[1.0, 0.0, 0.0]])
+    assert given == certify(learner, X, y, witness=[[1.0, 0.0, 0.0]])
+
+
+def test_a_bound_of_all_rounds_says_nothing():
+    assert replace(SEPARABLE, bound=1200 * (1 - ROUNDING)).vacuous
+    assert not replace(SEPARABLE, bound=1199.0).vacuous
+    assert "problems" not in repr(SEPARABLE)
