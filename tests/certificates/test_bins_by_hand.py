@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from perceptive.certificates import margins as collecting
-from perceptive.certificates.bins import Bins, Shortfall
+from perceptive.certificates.bins import RATIO, Bins, Shortfall
 from perceptive.certificates.margins import Collection
 from perceptive.certificates.theorems import _largest_k
 from perceptive.data.dataset import Margins
@@ -28,6 +28,15 @@ def test_sums_are_of_what_lies_below():
     weighed = Bins.of(np.array([-1.0, 1.0, 2.0]), np.array([2.0, 3.0, 5.0])).shortfall(weighed=True)
     assert weighed.first(0.5) == pytest.approx(2 * 1.5 + 3 * 0.5)
     assert weighed.second(0.5) == pytest.approx(2 * 1.5**2 + 3 * 0.5**2)
+
+
+def test_bins_are_a_64th_wide():
+    assert RATIO == 1.015625
+    edge = 1 + 17 / 64
+    below = np.nextafter(edge, 0)
+    assert Bins.of(np.array([1.25, below, edge, 1.279])).coarse().lows.tolist() == [1.25, edge]
+    smallest = 2.0**-1022  # what is smaller counts as 0
+    assert Bins.of(np.array([-1.0, 0.0, smallest / 2, smallest])).coarse().lows.tolist() == [-1.0, smallest]
 
 
 def test_coarse_bins_are_never_exact():
@@ -126,6 +135,9 @@ def test_rows_that_can_err_with_no_difference_count_twice():
     [(_, bins)] = found.bins()
     assert bins.lows.tolist() == [1.0, 2.0, 2.0, 3.0, 3.0]
     assert found.zero_rows == 2
+    assert found.certified
+    collection.add([part([1.0], twins=np.array([True]), certified=False)])
+    assert not found.certified
 
 
 def test_many_bounds_from_a_start_equal_each_by_itself():
