@@ -266,8 +266,8 @@ class FileSource:
                 self._note_progress()
                 report()
             if self._cache is None:
-                log = self.stream.log
-                cache.left_out, cache.remarks = [self.split.unanswered, log.skipped], log.remarks
+                cache.left_out = [self.split.unanswered, self.stream.log.skipped]
+                cache.remarks = self.stream.log.remarks
                 with writing():
                     cache.finish()
                     self._unlock()
@@ -341,8 +341,7 @@ class FileSource:
         what is held out is decided in that order.
         """
         self._begin()
-        mixed = self.shuffle and not looked_at and not self.fraction
-        alone = looked_at or self._as_parsed
+        mixed, alone = self.shuffle and not looked_at and not self.fraction, looked_at or self._as_parsed
         width, runs, waiting, size, examples, units = self.stream.format.width, LongestRun(), list[Any](), 0, 0, 0
         turn = None if alone else self.memory // 3 // TURNS
         for read, ready in self._parsed(mixed, alone and not self.fraction, turn):
@@ -367,12 +366,9 @@ class FileSource:
 
     def _parsed(self, mixed: bool = False, ready: bool = False, size: int | None = None) -> Parsed:
         """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""
-        width = self.stream.format.width
 
         def then(read: Read) -> tuple[Read, Any]:
-            if read.block is None:
-                return read, None
-            return read, self.kind.ready(read.block, width) if ready and len(read.block) else None
+            return read, self.kind.ready(read.block, self.stream.format.width) if ready and read.block else None
 
         yield from self.kind.parse(self.stream, then, mixed, size)
 
