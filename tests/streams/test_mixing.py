@@ -12,6 +12,8 @@ from perceptive import streams
 from perceptive.streams import blocks, mixing
 from perceptive.streams.mixing import Source, mixed_lines, take_turns
 
+pytestmark = pytest.mark.core
+
 texts = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=60)
 
 
