@@ -110,14 +110,11 @@ inline Look look(const std::int32_t* j, const float* x, i64 count, std::int32_t 
 }
 #endif
 
-template <class V, class I>
-[[noreturn]] void reject_index(const CsrRows<V, I>& rows, i64 i) {
-    const auto x = rows[i];
-    i64 p = 0;
-    while (x.index(p) >= 0 && x.index(p) < rows.d) ++p;
-    const i64 j = x.index(p);
-    throw std::invalid_argument("row " + std::to_string(i) + ": feature index " + std::to_string(j) +
-                                (j < 0 ? " is negative" : " ≥ n_features " + std::to_string(rows.d)) +
+template <class I>
+[[noreturn]] void reject_index(const I* j, i64 i, i64 d) {
+    while (*j >= 0 && *j < d) ++j;
+    throw std::invalid_argument("row " + std::to_string(i) + ": feature index " + std::to_string(*j) +
+                                (*j < 0 ? " is negative" : " ≥ n_features " + std::to_string(d)) +
                                 "; the matrix is damaged or was made for another model");
 }
 
@@ -137,25 +134,28 @@ inline std::uint64_t example_hash(std::uint64_t row, std::uint64_t label) {
     return (h ^ (h >> 29)) * ODD;
 }
 
-// Also checks the structure. Returns whether every row's indices rise strictly (sorted, no duplicates).
+// Also checks the structure of n rows with d features. Returns whether every row's indices rise strictly (sorted, no
+// duplicates).
 template <class V, class I>
-bool inspect(const CsrRows<V, I>& rows, i64 n_indptr, i64 n_indices, i64 n_data, std::uint64_t* hashes) {
-    const I limit = static_cast<I>(rows.d);
+bool inspect(const I* indptr, const I* indices, const V* data, i64 n, i64 d, i64 n_indices, i64 n_data,
+             std::uint64_t* hashes) {
+    const I limit = static_cast<I>(d);
     const std::string cure = "; the sparse matrix is damaged, rebuild it";
-    if (n_indptr != rows.n + 1) throw std::invalid_argument("indptr has the wrong length" + cure);
     if (n_indices != n_data) throw std::invalid_argument("indices and data differ in length" + cure);
-    if (rows.indptr[0] != 0) throw std::invalid_argument("indptr does not start at 0" + cure);
-    for (i64 i = 0; i < rows.n; ++i)
-        if (rows.indptr[i + 1] < rows.indptr[i] || static_cast<i64>(rows.indptr[i + 1]) > n_data)
+    if (indptr[0] != 0) throw std::invalid_argument("indptr does not start at 0" + cure);
+    for (i64 i = 0; i < n; ++i)
+        if (indptr[i + 1] < indptr[i] || static_cast<i64>(indptr[i + 1]) > n_data)
             throw std::invalid_argument("indptr is wrong at row " + std::to_string(i) + cure);
     bool rising = true;
-    for (i64 i = 0; i < rows.n; ++i) {
-        const auto x = rows[i];
-        const auto [outside, falling, bad, h] = look(x.j, x.x, x.count, limit);
-        if (outside) reject_index(rows, i);
+    for (i64 i = 0; i < n; ++i) {
+        const I* j = indices + indptr[i];
+        const V* x = data + indptr[i];
+        const i64 count = static_cast<i64>(indptr[i + 1] - indptr[i]);
+        const auto [outside, falling, bad, h] = look(j, x, count, limit);
+        if (outside) reject_index(j, i, d);
         if (bad)
-            for (i64 p = 0; p < x.count; ++p)
-                if ((float_bits(x.x[p]) & EXPONENT) == EXPONENT) reject_value(i, x.index(p), x.x[p]);
+            for (i64 p = 0; p < count; ++p)
+                if ((float_bits(x[p]) & EXPONENT) == EXPONENT) reject_value(i, static_cast<i64>(j[p]), x[p]);
         rising &= !falling;
         if (hashes) hashes[i] = mix(h);
     }

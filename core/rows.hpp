@@ -1,4 +1,4 @@
-// Rows of examples, dense or CSR, seen where they lie: nothing is copied.
+// Rows of examples, dense or CSR, seen where they lie. Indices are int32: those of int64 are copied, once.
 //
 // A row offers size(), index(p), value(p) over its stored entries, and prefetch of what a dot product with it touches.
 #pragma once
@@ -50,37 +50,49 @@ struct DenseRows {
     i64 bytes() const { return n * d * static_cast<i64>(sizeof(V)); }
 };
 
-template <class V, class I>
+template <class V>
 struct SparseRow {
     using Value = V;
     static constexpr bool dense = false;
     const V* x;
-    const I* j;
+    const std::int32_t* j;
     i64 count;
     i64 size() const { return count; }
-    i64 index(i64 p) const { return static_cast<i64>(j[p]); }
+    i64 index(i64 p) const { return j[p]; }
     V value(i64 p) const { return x[p]; }
 };
 
-template <class V, class I>
+// Where each row begins among the stored entries (SciPy's indptr), in one width or the other.
+struct RowStarts {
+    const std::int32_t* narrow;
+    const i64* wide;
+    explicit RowStarts(const std::int32_t* starts) : narrow(starts), wide(nullptr) {}
+    explicit RowStarts(const i64* starts) : narrow(nullptr), wide(starts) {}
+    i64 operator[](i64 i) const { return wide ? wide[i] : narrow[i]; }
+    PERCEPTIVE_PREFETCH void prefetch(i64 i) const {
+        __builtin_prefetch(wide ? static_cast<const void*>(wide + i) : narrow + i);
+    }
+};
+
+template <class V>
 struct CsrRows {
-    using Row = SparseRow<V, I>;
-    const I* indptr;
-    const I* indices;
+    using Row = SparseRow<V>;
+    RowStarts starts;
+    const std::int32_t* indices;
     const V* data;
     i64 n, d;
     Row operator[](i64 i) const {
-        const i64 begin = static_cast<i64>(indptr[i]);
-        return {data + begin, indices + begin, static_cast<i64>(indptr[i + 1]) - begin};
+        const i64 begin = starts[i];
+        return {data + begin, indices + begin, starts[i + 1] - begin};
     }
-    PERCEPTIVE_PREFETCH void prefetch_bounds(i64 i) const { __builtin_prefetch(indptr + i); }
+    PERCEPTIVE_PREFETCH void prefetch_bounds(i64 i) const { starts.prefetch(i); }
     template <bool passing>
     PERCEPTIVE_PREFETCH void prefetch_row(i64 i) const {
         const Row row = (*this)[i];
         prefetch_span<passing>(row.j, row.count);
         prefetch_span<passing>(row.x, row.count);
     }
-    i64 bytes() const { return static_cast<i64>(indptr[n]) * static_cast<i64>(sizeof(V) + sizeof(I)); }
+    i64 bytes() const { return starts[n] * static_cast<i64>(sizeof(V) + sizeof(std::int32_t)); }
 };
 
 }  // namespace perceptive

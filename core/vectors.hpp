@@ -54,8 +54,8 @@ inline double lane_sum(i64 count, Term term) {
     return sum_lanes(s);
 }
 
-template <class W, class V, class I>
-inline double dot(const W* w, const SparseRow<V, I>& x) {
+template <class W, class V>
+inline double dot(const W* w, const SparseRow<V>& x) {
     using A = decltype(W{} * V{});
     return lane_sum<A>(x.size(), [&](i64 p) { return static_cast<A>(w[x.index(p)]) * static_cast<A>(x.value(p)); });
 }

@@ -36,8 +36,7 @@ using Matrix = MatrixOf<double>;
 // The name of an argument that is an array, which must not be converted: what is written to it would be lost.
 inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
 
-using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
-                             CsrRows<double, std::int32_t>, CsrRows<float, i64>, CsrRows<double, i64>>;
+using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float>, CsrRows<double>>;
 
 // Rows that have passed inspect(); holds on to the arrays they lie in.
 struct CheckedRows {
@@ -60,6 +59,14 @@ T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
     if (array->dtype() != nb::dtype<T>()) throw std::invalid_argument(std::string(name) + " has the wrong dtype");
     if (static_cast<i64>(array->size()) < size) throw std::invalid_argument(std::string(name) + " is too small");
     return static_cast<T*>(array->data());
+}
+
+// An array around numbers that live as long as it does.
+template <class T>
+ReadOnly kept(std::vector<T> values) {
+    auto* mine = new std::vector<T>(std::move(values));
+    nb::capsule owner(mine, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return ReadOnly(mine->data(), {mine->size()}, owner, {}, nb::dtype<T>());
 }
 
 // The number of a dict's plain value: a float, int or bool, or 1 for a str. None for anything else, perhaps with a

@@ -10,13 +10,6 @@ namespace perceptive {
 
 namespace {
 
-template <class T>
-ReadOnly kept(std::vector<T> values) {
-    auto* mine = new std::vector<T>(std::move(values));
-    nb::capsule owner(mine, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return ReadOnly(mine->data(), {mine->size()}, owner, {}, nb::dtype<T>());
-}
-
 // The same rows with place(feature) for each feature. Values, and where rows start, are shared where they can be.
 template <class Place>
 CheckedRows placed(const CheckedRows& data, Place place) {
@@ -26,7 +19,8 @@ CheckedRows placed(const CheckedRows& data, Place place) {
             CheckedRows out{rows, data.arrays, data.hashes, data.n, 0, data.stored};
             if constexpr (Row::dense) {
                 using V = std::decay_t<decltype(rows[0].value(0))>;
-                std::vector<i64> starts{0}, index;
+                std::vector<i64> starts{0};
+                std::vector<std::int32_t> index;
                 std::vector<V> values;
                 {
                     nb::gil_scoped_release release;
@@ -39,19 +33,18 @@ CheckedRows placed(const CheckedRows& data, Place place) {
                 }
                 out.stored = static_cast<i64>(index.size());
                 out.arrays = {kept(std::move(starts)), kept(std::move(index)), kept(std::move(values))};
-                out.rows = CsrRows<V, i64>{static_cast<const i64*>(out.arrays[0].data()),
-                                           static_cast<const i64*>(out.arrays[1].data()),
-                                           static_cast<const V*>(out.arrays[2].data()), rows.n, 0};
+                out.rows = CsrRows<V>{RowStarts(static_cast<const i64*>(out.arrays[0].data())),
+                                      static_cast<const std::int32_t*>(out.arrays[1].data()),
+                                      static_cast<const V*>(out.arrays[2].data()), rows.n, 0};
             } else {
-                using I = std::decay_t<decltype(*rows.indices)>;
-                std::vector<I> index(static_cast<size_t>(data.stored));
+                std::vector<std::int32_t> index(static_cast<size_t>(data.stored));
                 {
                     nb::gil_scoped_release release;
-                    for (i64 p = 0; p < data.stored; ++p) index[p] = static_cast<I>(place(rows.indices[p]));
+                    for (i64 p = 0; p < data.stored; ++p) index[p] = place(rows.indices[p]);
                 }
                 out.arrays.push_back(kept(std::move(index)));
                 auto moved = rows;
-                moved.indices = static_cast<const I*>(out.arrays.back().data());
+                moved.indices = static_cast<const std::int32_t*>(out.arrays.back().data());
                 out.rows = moved;
             }
             return out;

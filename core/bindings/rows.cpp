@@ -21,20 +21,27 @@ std::optional<CheckedRows> csr(const ReadOnly& indptr, const ReadOnly& indices, 
                                bool fingerprint) {
     const i64 n = static_cast<i64>(indptr.size()) - 1, stored = static_cast<i64>(data.size());
     require(n >= 0, "indptr is empty; the sparse matrix is damaged, rebuild it");
-    const CsrRows<V, I> rows{static_cast<const I*>(indptr.data()), static_cast<const I*>(indices.data()),
-                             static_cast<const V*>(data.data()), n, d};
-    CheckedRows checked{rows, {indptr, indices, data}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, stored};
-    nb::gil_scoped_release release;
-    const bool rising = inspect(rows, static_cast<i64>(indptr.size()), static_cast<i64>(indices.size()), stored,
-                                fingerprint ? checked.hashes.data() : nullptr);
-    if (!rising) return std::nullopt;
-    return checked;
+    const I *const starts = static_cast<const I*>(indptr.data()), *const j = static_cast<const I*>(indices.data());
+    const V* const x = static_cast<const V*>(data.data());
+    std::vector<std::uint64_t> hashes(fingerprint ? n : 0);
+    std::vector<std::int32_t> narrow;  // of indices that are wider than they need be
+    {
+        nb::gil_scoped_release release;
+        if (!inspect(starts, j, x, n, d, static_cast<i64>(indices.size()), stored,
+                     fingerprint ? hashes.data() : nullptr))
+            return std::nullopt;
+        if constexpr (sizeof(I) > sizeof(std::int32_t)) narrow.assign(j, j + stored);
+    }
+    const ReadOnly index = sizeof(I) > sizeof(std::int32_t) ? kept(std::move(narrow)) : indices;
+    const CsrRows<V> rows{RowStarts(starts), static_cast<const std::int32_t*>(index.data()), x, n, d};
+    return CheckedRows{rows, {indptr, index, data}, std::move(hashes), n, d, stored};
 }
 
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    nb::class_<CheckedRows>(m, "Rows", "Rows of examples that have been checked; the arrays are not copied.")
+    nb::class_<CheckedRows>(m, "Rows",
+                            "Rows of examples that have been checked; arrays are not copied, but for indices of int64.")
         .def_ro("n", &CheckedRows::n)
         .def_ro("d", &CheckedRows::d)
         .def_ro("stored", &CheckedRows::stored, "Number of stored entries.")

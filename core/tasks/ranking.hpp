@@ -142,7 +142,7 @@ template <class Rows>
 class RowCombination {
   public:
     static constexpr bool dense = Rows::Row::dense;
-    using Row = std::conditional_t<dense, DenseRow<double>, SparseRow<double, i64>>;
+    using Row = std::conditional_t<dense, DenseRow<double>, SparseRow<double>>;
 
     explicit RowCombination(const Rows& rows) : rows_(rows) {}
 
@@ -165,7 +165,7 @@ class RowCombination {
                 while (at < index_.size() && index_[at] < j) keep(at++);
                 const double change = share * static_cast<double>(x.value(p));
                 const bool shared = at < index_.size() && index_[at] == j;
-                merged_index_.push_back(j);
+                merged_index_.push_back(static_cast<std::int32_t>(j));
                 merged_value_.push_back(shared ? value_[at++] + change : change);
             }
             while (at < index_.size()) keep(at++);
@@ -188,7 +188,7 @@ class RowCombination {
     }
 
     const Rows& rows_;
-    std::vector<i64> index_, merged_index_;
+    std::vector<std::int32_t> index_, merged_index_;
     std::vector<double> value_, merged_value_;
 };
 

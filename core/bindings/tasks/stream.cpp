@@ -42,9 +42,7 @@ class NamedRow {
         }
     }
     i64 width() const { return index_.empty() ? 0 : index_.back() + 1; }
-    SparseRow<double, std::int32_t> row() const {
-        return {value_.data(), index_.data(), static_cast<i64>(index_.size())};
-    }
+    SparseRow<double> row() const { return {value_.data(), index_.data(), static_cast<i64>(index_.size())}; }
 
   private:
     bool read(const nb::dict& x, Unknown unknown) {
@@ -137,8 +135,7 @@ nb::object learn_named(const Lock& lock, LinearModel& model, Tally& tally, i64 n
 }
 
 template <class W>
-std::vector<double> scores_of(const LinearModel& model, const SparseRow<double, std::int32_t>& row, double clock,
-                              double total) {
+std::vector<double> scores_of(const LinearModel& model, const SparseRow<double>& row, double clock, double total) {
     const Weights<W> w = weights_of<W>(model, 0);
     const auto dots = [&](const W* first, const SparseRows<W>* sparse, const double* bias) {
         std::vector<double> scores(static_cast<size_t>(w.padded()));
