@@ -146,8 +146,9 @@ coverage: $(CORE) $(TEST) ## lines of src and core that the tests run, and branc
 	$(BIN)/gcovr --root core --object-directory build/counted --merge-lines --print-summary >> $(COVERAGE).txt
 	@grep '^TOTAL\|^lines' $(COVERAGE).txt
 
-docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with its pictures
+docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with its pictures, and open it from disk
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
+	PERCEPTIVE_SITE=$(abspath build/docs) $(BIN)/python -m pytest -q tests/docs/test_site.py
 
 # Tests of what reads bytes and strings run with an allocator that guards the smallest ones (PYTHONMALLOC), which takes twice the time.
 STRINGS := tests/streams/% tests/features/% tests/models/%

@@ -1,14 +1,11 @@
 """The page in Debian's Chromium, driven by Playwright. Console errors and requests to elsewhere fail a test."""
 
-import os
-import shutil
 import threading
 
 import pytest
 
+from chromium import chromium
 from perceptive.playground import Server
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="session")
@@ -21,14 +18,8 @@ def server():
 
 @pytest.fixture(scope="session")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    sandbox = [] if os.getuid() else ["--no-sandbox"]  # Chromium's own does not go with root
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
