@@ -18,11 +18,11 @@ from perceptive.training.loop import Run
 
 @pytest.fixture
 def short_header(monkeypatch):
-    monkeypatch.setattr(model_file, "MAX_HEADER", 1 << 19)
+    monkeypatch.setattr(model_file, "MAX_HEADER", 1 << 16)
 
 
 def test_more_labels_than_a_header_holds(short_header, tmp_path):
-    labels = [f"label {i}" for i in range(50_000)]
+    labels = [f"label {i}" for i in range(10_000)]
     learner = LinearLearner(classes=labels)
     learner.learn_many([[1.0, 2.0], [2.0, 1.0]], labels[:2])
     perceptive.save(learner, tmp_path / "model")
@@ -33,7 +33,7 @@ def test_more_labels_than_a_header_holds(short_header, tmp_path):
 
 
 def test_more_problems_than_a_header_holds(short_header, tmp_path):
-    n = 50
+    n = 20
     learner = LinearLearner(classes=list(range(n)), multiclass="ovo")
     X = np.random.default_rng(0).normal(size=(n, 3))
     learner.learn_many(X, list(range(n)))
