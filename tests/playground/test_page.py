@@ -71,7 +71,7 @@ class TestGame:
         assert "moves=0.0325,0.52,1" in address(page, "moves")
 
     def test_be_a_with_a_finger(self, opened):
-        page = opened(viewport=PHONE, has_touch=True)
+        page = opened(viewport=PHONE, touch=True)
         page.touchscreen.tap(*at(page, 0.5 * self.u[0], 0.5 * self.u[1], 1.3))
         assert score(page).startswith("1 mistake of B")
 
@@ -287,7 +287,7 @@ class TestAppearance:
     )
     def test_axe_finds_nothing_serious(self, opened, scheme, size, tmp_path):
         axe = pytest.importorskip("axe_playwright_python.base", reason="needs axe-playwright-python")
-        options = {"viewport": size, "has_touch": True} if size else {}
+        options = {"viewport": size, "touch": True} if size else {}
         page = opened(color_scheme=scheme, **options)
         page.evaluate(axe.AXE_FILE_PATH.read_text(encoding="utf-8"))
         for tab in TABS:
