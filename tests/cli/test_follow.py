@@ -1,5 +1,6 @@
 """``perceptive train --follow``: learning from what arrives."""
 
+import contextlib
 import json
 import os
 import signal
@@ -9,7 +10,7 @@ import time
 
 import pytest
 
-from command_line import PERCEPTIVE, perceptive, start, write_lists, write_sentences
+from command_line import perceptive, start, write_lists, write_sentences
 from perceptive import load_learner
 from perceptive.cli.follow import Stopped, stoppable
 from perceptive.learners import RankingLearner, SequenceLearner
@@ -42,8 +43,10 @@ ARRIVING = {
 }
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("task", ["classify", "tag"])
+@pytest.mark.parametrize(
+    ("task", "sent"),
+    [("classify", signal.SIGINT), ("tag", signal.SIGINT), ("classify", signal.SIGTERM), ("tag", signal.SIGHUP)],
+)
 def test_signals_save_what_was_learned(tmp_path, task, sent):
     text, options, rounds = ARRIVING[task]
     command = ["train", "--follow", "-", "--task", task, *options, "-o", tmp_path / "live.model"]
@@ -111,10 +114,17 @@ def test_what_was_learned_before_a_broken_line_is_saved(tmp_path):
 
 
 def test_follow_saves_when_its_reader_has_gone(data):
-    source = f"(cat {data}/train.svm; sleep 1.2; cat {data}/train.svm; sleep 1.2; cat {data}/train.svm)"
-    command = f"{source} | {' '.join(PERCEPTIVE)} train --follow - -o {data}/live --json | head -1"
-    subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert load_learner(data / "live").rounds >= 300
+    text, pipes = (data / "train.svm").read_text(), {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = start("train", "--follow", "-", "-o", data / "live", "--json", **pipes, text=True)
+    process.stdin.write(text)
+    process.stdin.flush()
+    first = json.loads(process.stdout.readline())
+    process.stdout.close()
+    process.stdin.write(2 * text)
+    with contextlib.suppress(BrokenPipeError):  # it ends as soon as nobody listens
+        process.stdin.close()
+    process.wait()
+    assert load_learner(data / "live").rounds > first["examples"]
 
 
 def test_options_of_many_epochs_are_refused(data):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from command_line import PERCEPTIVE, perceptive, process
+from command_line import PERCEPTIVE, perceptive
 from perceptive.cli import COMMANDS
 from perceptive.cli.options import option_of
 from perceptive.parameters import LinearParameters, TrainingParameters
@@ -47,17 +47,19 @@ def test_help_imports_next_to_nothing(arguments):
     assert done.stderr.strip() == "set()"
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "explain", "eval", "inspect", "certify"])
-def test_commands_import_neither_scipy_nor_scikit_learn(data, model, command):
-    arguments = {
-        "train": ["train", str(data / "train.svm"), "-o", str(data / "b.model")],
-        "inspect": ["inspect", str(model)],
-        "explain": ["explain", str(model), str(data / "test.svm"), "-o", str(data / "why.txt")],
-    }.get(command, [command, str(model), str(data / "test.svm")])
-    program = f"import sys, perceptive.cli\nperceptive.cli.main({arguments})\n" \
-        "print({'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stderr.strip() == "set()", done.stderr
+def test_commands_import_neither_scipy_nor_scikit_learn(data, model):
+    commands = [
+        ["train", "train.svm", "-o", "b.model"],
+        ["predict", "a.model", "test.svm"],
+        ["explain", "a.model", "test.svm", "-o", "why.txt"],
+        ["eval", "a.model", "test.svm"],
+        ["inspect", "a.model"],
+        ["certify", "a.model", "test.svm"],
+    ]
+    program = f"import sys, perceptive.cli\nfor command in {commands}: perceptive.cli.main(command); " \
+        "print(command[0], {'scipy', 'sklearn', 'rich'} & set(sys.modules), file=sys.stderr)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=data)
+    assert done.stderr.splitlines() == [f"{command[0]} set()" for command in commands], done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -73,8 +75,9 @@ def test_completion(shell):
         assert done.stdout.splitlines() == ["--rule", "pa pa1 pa2"]
 
 
-def test_demo():
-    done = process("demo", env={**os.environ, "COLUMNS": "100"})
+def test_demo(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    done = perceptive("demo")
     assert "certificate:" in done.stdout
     for name in ("last", "best", "averaged", "voted"):
         assert name in done.stdout
@@ -94,9 +97,11 @@ def test_special_files(data, model):
     for wrong in (["-o", "pipe"], ["-o", "m", "--cache", "pipe"], ["-o", "m", "--checkpoint", "pipe"]):
         done = perceptive("train", "train.svm", *wrong, code=1, cwd=data)
         assert "pipe: is not a file that can be replaced; give another path" in done.stderr
-    for arguments in (["predict", str(model), str(data / "test.svm")], ["eval", str(model), str(data / "test.svm")]):
+    for command in ("predict", "eval"):
         done = subprocess.run(
-            ["bash", "-c", f"{' '.join(PERCEPTIVE)} {' '.join(arguments)} >&-"], capture_output=True, text=True
+            ["bash", "-c", f"{' '.join(PERCEPTIVE)} {command} {model} {data}/test.svm >&-"],
+            capture_output=True,
+            text=True,
         )
         assert "Traceback" not in done.stderr
     done = subprocess.run(

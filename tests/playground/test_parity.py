@@ -64,6 +64,11 @@ def play_here(seed):
     return game, rows, y, lists, sentences, (n, bool(fair), [random.below(2) for _ in range(10)])
 
 
+def check_that_all_are_close(pairs):
+    ours, theirs = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
 def check_perceptron_games_bit_for_bit(told, played):
     for theirs, (game, *_) in zip(told["perceptron"], played, strict=True):
         assert theirs["x"] == [one.x for one in game.rounds]
@@ -72,29 +77,31 @@ def check_perceptron_games_bit_for_bit(told, played):
 
 
 def check_perceptron_games_are_the_core_learners(told, played):
+    pairs = []
     for theirs, (game, *_) in zip(told["perceptron"], played, strict=True):
         learner = LinearLearner(classes=[-1, 1], bias=0.0, dtype="float64")
         learner.learn_many(np.array(theirs["x"]), [one.y for one in game.rounds])
         assert learner.mistakes == sum(theirs["mistakes"])
-        axes = learner.scores(np.eye(len(game.u)), "last")
-        np.testing.assert_allclose(axes, theirs["v"][-1], rtol=1e-12, atol=1e-12)
+        pairs.append((learner.scores(np.eye(len(game.u)), "last"), theirs["v"][-1]))
+    check_that_all_are_close(pairs)
 
 
 def check_after_the_stream(told, played):
+    pairs = []
     for theirs, (_, rows, y, *_) in zip(told["stream"], played, strict=True):
         learner = LinearLearner(classes=[-1, 1], bias=0.0, dtype="float64", keep="all", hypothesis="averaged")
         learner.learn_many(np.array(rows), y)
         learner.open = False
         assert learner.mistakes == theirs["mistakes"]
         probes = [[b, -a, 1.0] for a, b, _ in rows[:5]]
-        for hypothesis in ("last", "averaged", "best"):
-            np.testing.assert_allclose(learner.scores(probes, hypothesis), theirs[hypothesis], rtol=1e-12, atol=1e-12)
+        pairs += [(learner.scores(probes, name), theirs[name]) for name in ("last", "averaged", "best")]
         assert np.sign(learner.scores(probes, "voted")).tolist() == theirs["voted"]
+    check_that_all_are_close(pairs)
 
 
 def check_kernels(told, played):
     a, b = Gaussian(sigma=0.5), Polynomial(2, c=1)
-    kernels = [a, b, a + b, a * b]
+    kernels, pairs = [a, b, a + b, a * b], []
     for seed, (theirs, (_, rows, y, *_)) in enumerate(zip(told["kernel"], played, strict=True)):
         X = np.array(rows)[:, :2]
         learner = KernelLearner(classes=[-1, 1], kernel=kernels[seed % 4], dtype="float64")
@@ -109,7 +116,8 @@ def check_kernels(told, played):
         ours = sorted([number, alpha] for number, alpha in zip(dual.ids, dual.alpha[:, 0].tolist(), strict=True))
         assert ours == sorted(theirs["alpha"])
         probes = np.array([[b, -a] for a, b, _ in rows[:5]])
-        np.testing.assert_allclose(learner.scores(probes, "last"), theirs["scores"], rtol=1e-12, atol=1e-12)
+        pairs.append((learner.scores(probes, "last"), theirs["scores"]))
+    check_that_all_are_close(pairs)
 
 
 def check_ranking(told, played):
