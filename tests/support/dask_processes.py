@@ -1,6 +1,8 @@
-"""A Dask cluster of real processes, to be killed."""
+"""A Dask cluster of real processes, to be killed. They are forked from one that has imported everything."""
 
 import contextlib
+import functools
+import json
 import os
 import signal
 import socket
@@ -8,6 +10,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
+
+MODULES = ["distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "dask.array", "dask.bag", "dask.dataframe"]
+OURS = ["perceptive.estimators", "perceptive.training.dask", "perceptive.training.cluster_source", "sklearn.base"]
+
+
+class Forked:
+    """A scheduler or a worker."""
+
+    def __init__(self, module, arguments, folder):
+        self.pid = _ask({"module": module, "arguments": arguments, "folder": folder})
+
+    def kill(self):
+        """End it at once."""
+        os.kill(self.pid, signal.SIGKILL)  # it is there, at least as a zombie, until somebody waits for it
+        _ask({"wait": self.pid})
 
 
 class Processes:
@@ -23,10 +41,7 @@ class Processes:
         self.workers = []
 
     def _start(self, module, *arguments):
-        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{module}", *arguments], cwd=self.folder, **silent
-        )
+        return Forked(f"distributed.cli.{module}", arguments, self.folder)
 
     def start_scheduler(self):
         where = ["--host", "127.0.0.1", "--port", str(self.port)]
@@ -45,13 +60,11 @@ class Processes:
         return worker
 
     def kill_worker(self, number=0):
-        worker = self.workers.pop(number)
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
+        self.workers.pop(number).kill()
 
     def kill_scheduler(self):
-        self.scheduler.send_signal(signal.SIGKILL)
-        self.scheduler.wait()
+        self.scheduler.kill()
+        self.scheduler = None
 
     def pause_worker(self, seconds, number=0):
         os.kill(self.workers[number].pid, signal.SIGSTOP)
@@ -59,7 +72,51 @@ class Processes:
         os.kill(self.workers[number].pid, signal.SIGCONT)
 
     def close(self):
-        for process in [*self.workers, self.scheduler]:
-            if process is not None and process.poll() is None:
-                process.kill()
-                process.wait()
+        while self.workers:
+            self.kill_worker()
+        if self.scheduler is not None:
+            self.kill_scheduler()
+
+
+@functools.cache
+def _server():
+    return subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _ask(question):
+    server = _server()
+    server.stdin.write(json.dumps(question) + "\n")
+    server.stdin.flush()
+    return json.loads(server.stdout.readline())
+
+
+# ---------------------------------------------------------------- the process that the others are forked from
+
+
+def _serve():
+    for module in MODULES + OURS:
+        import_module(module)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "wait" in asked:
+            answer, _ = os.waitpid(asked["wait"], 0)
+        else:
+            answer = os.fork()
+            if answer == 0:
+                _run(**asked)
+        print(json.dumps(answer), flush=True)
+
+
+def _run(module, arguments, folder):
+    try:
+        os.chdir(folder)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nothing, descriptor)
+        import_module(module).main(arguments)
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,4 +1,4 @@
-"""A Dask cluster of real processes, for all tests of a file; and a file that is read in several blocks."""
+"""A Dask cluster of real processes, for all tests; and a file that is read in several blocks."""
 
 import logging
 
@@ -11,7 +11,7 @@ from perceptive.streams import blocks
 logging.getLogger("distributed").setLevel(logging.CRITICAL)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def processes():
     made = Processes()
     try:

@@ -129,8 +129,8 @@ def test_all_workers_gone(processes, files):
                 processes.kill_worker()
 
     began = time.monotonic()
-    with pytest.raises(ClusterError, match=r"has not answered within 2 s, and no worker is there; start workers, or"):
-        on_cluster(processes, files, limit=2.0, after_epoch=after_epoch)
+    with pytest.raises(ClusterError, match=r"has not answered within 1 s, and no worker is there; start workers, or"):
+        on_cluster(processes, files, limit=1.0, after_epoch=after_epoch)
     assert time.monotonic() - began < 20
     processes.start_worker()
     processes.start_worker()

@@ -243,7 +243,7 @@ def test_a_reranker_of_files(processes, files, tmp_path):
 def test_a_reranker_of_bags(client):
     X, y = sentences(60)
     tagger = SequenceTagger(template="word", rule="perceptron", epochs=2, shards=2)
-    reranker = Reranker(tagger, ranker=LinearRanker(bits=12, shards=2, epochs=3), folds=3, k=5)
+    reranker = Reranker(tagger, ranker=LinearRanker(bits=12, shards=2, epochs=3), folds=2, k=5)
     expected = clone(reranker).fit(X, y)
     found = clone(reranker).fit(bag(list(zip(X, y, strict=True))))
     assert bits(found.tagger_) == bits(expected.tagger_)
