@@ -68,7 +68,7 @@ def test_every_task_is_resumed_bit_for_bit(files, monkeypatch, task, often):
         perceptive("train", "rows.svm", "-o", "names.model", "--quiet", *names, cwd=files)
     if task == "rerank":
         perceptive("train", "sentences.conll", "--task", "tag", "-o", "tagger.model", "--quiet", cwd=files)
-    command = ["train", *TASKS[task], "--epochs", "4", "--json"]
+    command = ["train", *TASKS[task], "--epochs", "3", "--json"]
     whole = json.loads(perceptive(*command, "-o", "whole.model", cwd=files).stdout)
     (files / "kept.cache").unlink(missing_ok=True)
     seen = 0

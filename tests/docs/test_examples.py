@@ -1,7 +1,6 @@
 """The examples run, and the picture of a trellis can be drawn."""
 
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.slow
-def test_records():
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "records.py", "--test", "200"], check=True, capture_output=True, text=True
-    )
-    rows = [line.split() for line in done.stdout.splitlines() if " records " in line]
+def test_records(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["records.py", "--test", "100"])
+    runpy.run_path(str(EXAMPLES / "records.py"), run_name="__main__")
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if " records " in line]
     assert len(rows) == 5
     assert all(float(score) > 97 for score in rows[-1][2:])
 
