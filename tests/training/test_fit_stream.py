@@ -97,7 +97,7 @@ def test_labels_of_a_stream_are_plain(file):
 
 @pytest.mark.skipif("sanitize" in _core.__file__, reason="speed means nothing there")
 def test_the_cache_is_faster_than_parsing(tmp_path):
-    path = made(tmp_path / "big.svm", n=20000, d=300)
+    path = made(tmp_path / "big.svm", n=5000, d=300)
     stream = streams.open(path, dtype="float32", threads=1)
     with FileSource(stream, RowBlocks(), epochs=2, memory=1 << 20) as source:
         began = time.process_time()

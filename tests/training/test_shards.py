@@ -127,7 +127,7 @@ def model_of(path, *arguments):
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("how", [[], ["--holdout", "0.2"], ["--memory", "8000"], ["--rule", "arow"], ["--no-shuffle"]])
+@pytest.mark.parametrize("how", [[], ["--holdout", "0.2"], ["--memory", "24000"], ["--rule", "arow"], ["--no-shuffle"]])
 def test_files_on_any_number_of_threads(file, tmp_path, how):
     made = [model_of(tmp_path / f"{n}", file, "--shards", 4, "--epochs", 3, "--threads", n, *how) for n in (1, 2, 5)]
     assert len(set(made)) == 1
@@ -141,7 +141,7 @@ def test_a_run_over_windows_is_resumed(file, tmp_path):
     files = [tmp_path / f"{i}.svm" for i in range(4)]
     for i, part in enumerate(files):  # several windows
         part.write_text("".join(lines[i::4]))
-    arguments = [*files, "--shards", 3, "--epochs", 3, "--memory", 8000]
+    arguments = [*files, "--shards", 3, "--epochs", 3, "--memory", 24000]
     whole = model_of(tmp_path / "whole", *arguments)
     saved = []
 
