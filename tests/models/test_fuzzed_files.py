@@ -1,5 +1,6 @@
 """Files with changed fields and arrays, and a sound checksum, are refused or give what can be used (fuzz/models.py)."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -13,27 +14,40 @@ INPUTS = int(os.environ.get("PERCEPTIVE_INPUTS", "200"))  # 2,000 in `make sanit
 pytestmark = pytest.mark.core
 
 
-def fuzz(*options):
-    return subprocess.run(
-        [sys.executable, *(["-S"] if sys.flags.no_site else []), str(FUZZER), *map(str, options)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+PROGRAM = """
+import sys, tempfile
+sys.path.insert(0, sys.argv[1])
+import models
+code = models.main(["--runs", sys.argv[2], "--seed", "2026"])
+with tempfile.TemporaryDirectory() as folder:
+    print(models.Fuzzer(1, folder, "learner linear-pa").recipe(7))
+sys.exit(code)
+"""
 
 
-def test_changed_files():
-    done = fuzz("--runs", INPUTS, "--seed", 2026)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(rf"^{INPUTS} inputs of \d{{3}} files, seed 2026: 0 failures", done.stdout)
+@pytest.fixture(scope="module")
+def fuzzed():
+    """What a process says that fuzzes, and then makes an input of another seed."""
+    flags = ["-S"] if sys.flags.no_site else []
+    command = [sys.executable, *flags, "-c", PROGRAM, str(FUZZER.parent), str(INPUTS)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_changed_files(fuzzed):
+    assert fuzzed.returncode == 0, fuzzed.stdout + fuzzed.stderr
+    assert re.search(rf"^{INPUTS} inputs of \d{{3}} files, seed 2026: 0 failures", fuzzed.stdout)
 
 
 @pytest.mark.once
-def test_an_input_can_be_had_again(tmp_path, monkeypatch):
+def test_an_input_can_be_had_again(fuzzed, tmp_path, monkeypatch, capsys):
     """In another process, whose sets have another order."""
     monkeypatch.syspath_prepend(FUZZER.parent)
-    from models import Fuzzer
+    monkeypatch.chdir(tmp_path)
+    from models import main
+    from perceptive.model_file import ModelFileError
 
-    one = Fuzzer(1, str(tmp_path), "learner linear-pa").recipe(7)
+    with contextlib.suppress(ModelFileError):
+        main(["--seed", "1", "--like", "learner linear-pa", "--only", "7"])
+    one = capsys.readouterr().out
     assert re.match(r"learner .*\[.+\]", one)
-    assert fuzz("--seed", 1, "--like", "learner linear-pa", "--only", 7).stdout == f"{one}\n"
+    assert fuzzed.stdout.endswith(f"\n{one}")
