@@ -83,11 +83,16 @@ class WholeFile(io.RawIOBase):
     def _create(self, mode: int) -> None:
         while True:
             path = os.path.join(self._folder, f"{START}{os.urandom(8).hex()}{END}")
-            descriptor = os.open(path, FLAGS | os.O_CREAT | os.O_EXCL, mode)
-            if try_lock(descriptor) is not False and is_at(path, descriptor):
-                self._temporary, self._descriptor = path, descriptor
+            self._temporary = path  # from here on: Ctrl-C may break in as soon as the file is there
+            try:
+                self._descriptor = os.open(path, FLAGS | os.O_CREAT | os.O_EXCL, mode)
+            except OSError:
+                self._temporary = ""  # it is not ours
+                raise
+            if try_lock(self._descriptor) is not False and is_at(path, self._descriptor):
                 return
-            os.close(descriptor)  # another process removed it before it was locked
+            os.close(self._descriptor)  # another process removed it before it was locked
+            self._descriptor = -1
             with suppress(OSError):
                 os.unlink(path)
 

@@ -183,3 +183,16 @@ def test_a_full_folder_of_temporary_files_is_named(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=elsewhere) as raised:
         UnnamedFile()
     assert raised.value.filename == str(tmp_path / "full")
+
+
+def test_ctrl_c_right_after_the_file_was_made_leaves_none(tmp_path, monkeypatch):
+    opened = os.open
+
+    def interrupted(path, *how):
+        opened(path, *how)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("perceptive.whole_file.os.open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        WholeFile(tmp_path / "a.model")
+    assert os.listdir(tmp_path) == []
