@@ -40,7 +40,7 @@ def test_block_features_equal_joint_multiclass():
 def test_the_block_kernel_equals_kernel_multiclass(rule):
     """K((x, t), (x', t')) = k(x, x')·[t = t']: the same mistakes, coefficients and answers, exactly on integers."""
     rng = np.random.default_rng(0)
-    X = rng.integers(-3, 4, size=(80, 4)).astype(float)
+    X = rng.integers(-3, 4, size=(30, 4)).astype(float)
     y = (np.abs(X).sum(axis=1) + X[:, 0]).astype(int) % 3  # all three classes, or two would be one binary problem
     options = {"rule": rule, "epochs": 4, "dtype": "float64", "random_state": 3}
     block = Polynomial(2).on(0) * Custom(lambda t, u: t == u, name="same").on(1)

@@ -17,14 +17,14 @@ from test_reranker import BASE, run, write_conll
 
 @pytest.fixture(scope="module")
 def sentences():
-    return ambiguous_names(240)
+    return ambiguous_names(120)
 
 
 @pytest.fixture
 def files(sentences, tmp_path, capsys):
     X, y = sentences
-    write_conll(tmp_path / "train.conll", X[:200], y[:200])
-    write_conll(tmp_path / "test.conll", X[200:], y[200:])
+    write_conll(tmp_path / "train.conll", X[:90], y[:90])
+    write_conll(tmp_path / "test.conll", X[90:], y[90:])
     (tmp_path / "template").write_text("word\n@label[-1]\n")
     code, _, err = run(
         capsys, "train", tmp_path / "train.conll", "--task", "tag", "--template", tmp_path / "template", "--epochs", 5,
@@ -41,18 +41,18 @@ def test_train_tag_and_eval(files, sentences, capsys):
     code, out, err = run(capsys, "train", files / "train.conll", *options, "--json")
     assert code == 0, err
     told = json.loads(out)
-    assert told["data"]["examples"] == 200
-    in_python = Reranker(BASE, k=10, folds=3).fit(X[:200], y[:200])
+    assert told["data"]["examples"] == 90
+    in_python = Reranker(BASE, k=10, folds=3).fit(X[:90], y[:90])
     assert told["learner"]["oracle"] == in_python.oracle_
     assert told["training"]["mistakes"] == in_python.ranker_.mistakes_.tolist()
-    expected = in_python.predict(X[200:])
+    expected = in_python.predict(X[90:])
     code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1)
     assert code == 0, err
     tagged = [[line.split()[-1] for line in block.splitlines()] for block in out.strip().split("\n\n")]
     assert tagged == expected
     code, out, err = run(capsys, "eval", model, files / "test.conll", "--json")
     assert code == 0, err
-    assert json.loads(out)["metrics"]["f1"] == pytest.approx(evaluate(y[200:], expected).f1)
+    assert json.loads(out)["metrics"]["f1"] == pytest.approx(evaluate(y[90:], expected).f1)
     better = json.loads(out)["metrics"]["f1"]
     assert better > json.loads(run(capsys, "eval", base, files / "test.conll", "--json")[1])["metrics"]["f1"] + 10
     code, out, err = run(capsys, "tag", model, files / "test.conll", "--label-column", -1, "--kbest", 2, "--json")

@@ -289,7 +289,7 @@ def test_functions_that_give_no_number(value):
 @pytest.mark.once
 def test_trees_with_too_many_parts():
     tree = "(S (A a) (A a))"
-    for _ in range(11):
+    for _ in range(9):
         tree = f"(S {tree} {tree})"
     for kernel in (SubsetTree(), SubsetTree().normalized()):
         with pytest.raises(ValueError, match="too many common parts"):

@@ -36,8 +36,8 @@ checked = examples(60, suppress_health_check=[HealthCheck.too_slow])
 symbols = st.lists(st.sampled_from("abc"), max_size=9).map("".join)
 
 
-@checked
-@given(st.lists(symbols, min_size=1, max_size=12), st.integers(1, 5), st.sampled_from([1.0, 0.5, 0.9]))
+@examples(40)
+@given(st.lists(symbols, min_size=1, max_size=9), st.integers(1, 5), st.sampled_from([1.0, 0.5, 0.9]))
 def test_strings_equal_brute_force(texts, n, decay):
     lists = [list(text) for text in texts]
     for k, brute in (
@@ -151,7 +151,7 @@ def nltk(depth):
     return tree
 
 
-@pytest.mark.parametrize("depth", [600, 50_000])
+@pytest.mark.parametrize("depth", [600, 20_000])
 @pytest.mark.parametrize("form", ["brackets", "tuples", "nltk"])
 @pytest.mark.slow
 def test_models_of_deep_trees(form, depth, tmp_path):
@@ -189,7 +189,7 @@ def test_models_of_deep_trees(form, depth, tmp_path):
 
 def test_what_is_deep_and_no_tree():
     deep = []
-    for _ in range(100_000):
+    for _ in range(30_000):
         deep = [deep]
     with pytest.raises(TypeError, match="is not a tree"):
         SubsetTree().prepare([("A", deep)])
@@ -204,9 +204,9 @@ def test_what_is_deep_and_no_tree():
 @pytest.mark.slow
 def test_trees_whose_nodes_all_look_alike_are_refused():
     """Their pairs would fill the memory."""
-    deep = "(A " * 12_000 + "x" + ")" * 12_000
+    wide = "(S" + " (A x)" * 11_600 + ")"
     with pytest.raises(ValueError, match="too many nodes that look alike"):
-        Subtree().gram([deep, deep])
+        Subtree().gram([wide])
 
 
 def test_productions_are_told_apart():

@@ -154,7 +154,7 @@ def test_candidates_of_a_ranker():
 
 
 def test_command(tmp_path):
-    write_rows(tmp_path / "t.svm", classes=3)
+    write_rows(tmp_path / "t.svm", n=40, classes=3)
     run("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--quiet")
     clf = perceptive.load(tmp_path / "m")
     rows, y = perceptive.streams.load(tmp_path / "t.svm")
@@ -179,7 +179,7 @@ def test_command(tmp_path):
     (tmp_path / "o.jsonl").write_text('{"text": "abab", "label": 0}\n{"text": "cdcd", "label": 1}\n' * 3)
     run("train", tmp_path / "o.jsonl", "--kernel", "spectrum(2)@text", "-o", tmp_path / "m", "--quiet")
     assert "support 1" in run("explain", tmp_path / "m", tmp_path / "o.jsonl").stdout
-    write_sentences(tmp_path / "s.conll")
+    write_sentences(tmp_path / "s.conll", n=20)
     run("train", tmp_path / "s.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet", "--epochs", 3)
     first = json.loads(run("explain", tmp_path / "m", tmp_path / "s.conll", "--json").stdout.splitlines()[0])
     assert first.keys() == {"tokens", "labels", "explanations"}
@@ -233,7 +233,7 @@ def test_command_of_rankers_of_strings(tmp_path):
 
 
 def test_command_of_rerankers(tmp_path):
-    write_sentences(tmp_path / "s.conll")
+    write_sentences(tmp_path / "s.conll", n=20)
     run("train", tmp_path / "s.conll", "--task", "tag", "-o", tmp_path / "t", "--quiet", "--epochs", 2)
     how = ("--task", "rerank", "--base", tmp_path / "t", "--folds", 2, "--candidates", 3)
     run("train", tmp_path / "s.conll", *how, "-o", tmp_path / "m", "--quiet")
@@ -248,12 +248,13 @@ def test_command_of_rerankers(tmp_path):
     assert text.startswith(" ".join(tagged[0]["labels"]) + "  score ")
 
 
-def test_command_draws_bars(tmp_path):
+def test_command_draws_bars(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.setattr("perceptive.cli.tasks.explained.MOST_BARS", 3)
     write_rows(tmp_path / "t.svm", n=30)
     run("train", tmp_path / "t.svm", "-o", tmp_path / "m", "--quiet")
     told = run("explain", tmp_path / "m", tmp_path / "t.svm", "--plot", tmp_path / "why.svg", "--top", 2)
-    assert "shows the first 20 explanations" in told.stderr
+    assert "shows the first 3 explanations" in told.stderr
     assert told.stdout == ""
     assert (tmp_path / "why.svg").read_text().startswith("<?xml")
     wrong = run("explain", tmp_path / "m", tmp_path / "t.svm", "--plot", tmp_path / "why.svg", "--json", code=2)

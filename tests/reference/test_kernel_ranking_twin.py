@@ -169,7 +169,7 @@ def test_votes_for_items(game):
 
 @pytest.fixture(scope="module")
 def lists():
-    return lists_by_weights(60, noisy=True)
+    return lists_by_weights(34, noisy=True)
 
 
 @pytest.mark.once
@@ -187,8 +187,8 @@ def test_linear_kernel_is_the_linear_ranker(lists, rule, pairs, delta):
     assert dual.loss_ == pytest.approx(primal.loss_)
     for hypothesis in ("last", "averaged", "best", "voted", "random"):
         mine, theirs = (r.decision_function(X, hypothesis=hypothesis) for r in (dual, primal))
-        for a, b in zip(mine, theirs, strict=True):
-            assert a == pytest.approx(b, rel=1e-7, abs=1e-7)
+        assert list(map(len, mine)) == list(map(len, theirs))
+        np.testing.assert_allclose(np.concatenate(mine), np.concatenate(theirs), rtol=1e-7, atol=1e-7)
         assert dual.predict(X, hypothesis=hypothesis).tolist() == primal.predict(X, hypothesis=hypothesis).tolist()
     for xs in X[:10]:
         assert [j for j, _ in dual.rank(xs)] == [j for j, _ in primal.rank(xs)]
@@ -264,11 +264,11 @@ def test_kept_kernel_values_change_nothing(lists):
 def test_what_no_line_ranks():
     """The best is the candidate nearest to a circle: a Gaussian sees it, a line cannot."""
     rng = np.random.default_rng(1)
-    X = [rng.normal(size=(5, 2)) for _ in range(300)]
+    X = [rng.normal(size=(5, 2)) for _ in range(180)]
     y = [int(np.argmin(np.abs(np.linalg.norm(xs, axis=1) - 1.0))) for xs in X]
-    kernel = KernelRanker(kernel="gaussian(gamma=2)", epochs=5).fit(X[:200], y[:200])
-    line = LinearRanker(epochs=5).fit(X[:200], y[:200])
-    assert kernel.score(X[200:], y[200:]) > line.score(X[200:], y[200:]) + 0.3
+    kernel = KernelRanker(kernel="gaussian(gamma=2)", epochs=5).fit(X[:120], y[:120])
+    line = LinearRanker(epochs=5).fit(X[:120], y[:120])
+    assert kernel.score(X[120:], y[120:]) > line.score(X[120:], y[120:]) + 0.3
 
 
 def test_trees():
@@ -287,7 +287,7 @@ def test_trees():
 @examples(8)
 def test_no_run_exceeds_its_certificate(rule, pairs, seed, noise, delta):
     rng = np.random.default_rng(seed)
-    lists, bests, _ = separable_game(rng, 25, 5)
+    lists, bests, _ = separable_game(rng, 14, 5)
     lists.append(np.repeat(lists[0][:1], 2, axis=0))  # two that are the same: a mistake each time
     bests.append(1)
     bests = [int(rng.integers(len(xs))) if rng.random() < noise else b for xs, b in zip(lists, bests, strict=True)]
@@ -295,7 +295,7 @@ def test_no_run_exceeds_its_certificate(rule, pairs, seed, noise, delta):
     certificate = ranker.fit(lists, bests).certificate_
     assert certificate.holds
     assert not certificate.hypothetical
-    assert certificate.rounds == 26 * ranker.n_iter_
+    assert certificate.rounds == 15 * ranker.n_iter_
     assert ranker.certificate(lists[:-2], bests[:-2]).hypothetical
 
 
@@ -321,7 +321,7 @@ def test_weights(lists):
     half = KernelRanker(shuffle=False).fit(X, y, sample_weight=weights)
     alone = KernelRanker(shuffle=False, kernel=half.kernel_).fit(X[1::2], y[1::2])
     assert half.mistakes_.tolist() == alone.mistakes_.tolist()
-    with pytest.raises(ValueError, match="each of the 60 lists"):
+    with pytest.raises(ValueError, match="each of the 34 lists"):
         KernelRanker().fit(X, y, sample_weight=[1.0])
     with pytest.raises(ValueError, match="do not go with rule='pa'"):
         KernelRanker(rule="pa").fit(X, y, sample_weight=weights + 0.5)

@@ -31,13 +31,16 @@ def games(draw, integers=False, classes=2, max_features=11, generic=False):
     """
     d = draw(st.integers(3 if generic else 1, max_features))
     n = draw(st.integers(1, 14))
-    number = st.integers(-4, 4) if integers else st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.3, -2.7, 5.1, 1e-3])
-    X = draw(st.lists(st.lists(number, min_size=d, max_size=d), min_size=n, max_size=n))
-    y = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     if generic:
-        X = np.random.default_rng(draw(st.integers(0, 1000))).normal(size=(n, d))
-    weights = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.7]), min_size=n, max_size=n))
-    return np.array(X, dtype=float), y, weights
+        X = rng.normal(size=(n, d))
+    else:
+        X = rng.choice(range(-4, 5) if integers else [0.0, 0.0, 1.0, -1.0, 0.3, -2.7, 5.1, 1e-3], size=(n, d))
+        X[rng.random(n) < 0.1] = 0
+        X[n // 2 :] = X[: n - n // 2] if draw(st.booleans()) else X[n // 2 :]
+    y = rng.integers(classes, size=n).tolist()
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0, 3.7], size=n).tolist()
+    return X.astype(float), y, weights
 
 
 def sparse_rows(X):

@@ -101,7 +101,7 @@ def check_by_hand(clf, X, y, weight=None):
             if np.any(problem.vector(name)[0]) or np.any(problem.vector(name)[1]):
                 s, _ = margins(name)
                 smallest = max(smallest, s.min())
-                for gamma in [*np.geomspace(1e-3, 1e3, 40), *np.abs(s[s != 0])]:
+                for gamma in [*np.geomspace(1e-3, 1e3, 20), *np.abs(s[s != 0])[::2]]:
                     other = naive_bound(p, 1 / gamma, s, length2, weight[present], epochs, c.radius)
                     assert c.bound <= other * (1 + 1e-5)
         assert smallest > -1e-6 if c.separable else smallest < 1e-6
@@ -165,7 +165,7 @@ def runs(draw):
     return X, y, weight, start, p
 
 
-@examples(250)
+@examples(160)
 @given(runs())
 def test_every_certificate_holds_and_does_not_lie(run):
     X, y, weight, start, p = run
