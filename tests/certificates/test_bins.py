@@ -123,7 +123,7 @@ def shortfall(s, q, power, weights=1.0):
     return (weights * np.maximum(0, 1 - q * s) ** power).sum()
 
 
-@examples(400)
+@examples(200)
 @given(games())
 def test_bounds_of_bins_are_sound_and_lose_no_more_than_is_said(game):
     exact, coarse = both(game)
@@ -140,7 +140,7 @@ def test_bounds_of_bins_are_sound_and_lose_no_more_than_is_said(game):
         assert coarse.bound <= _largest_k(RATIO * exact.q, RATIO * D, *start) * (1 + 1e-6) + 1e-9
 
 
-@examples(400)
+@examples(200)
 @given(games())
 def test_at_the_gamma_that_is_chosen_bins_lose_nothing(game):
     problem, part, facts = game

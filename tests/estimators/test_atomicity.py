@@ -149,11 +149,11 @@ def file_of(tmp_path, lines, name="a.svm"):
 
 def test_held_out_lists_that_tell_nothing_on_the_command_line(tmp_path, capsys):
     told = [f"{g} qid:{q} {g + 1}:1" for q in range(1, 8) for g in (0, 1)]
-    mute = [f"1 qid:{q} 1:{q}" for q in range(8, 400) for _ in range(2)]
+    mute = [f"1 qid:{q} 1:{q}" for q in range(8, 150) for _ in range(2)]
     data, out = file_of(tmp_path, [*told, *mute]), str(tmp_path / "m")
     for more in ([], ["--kernel", "linear"]):
-        found = [main(["train", data, "--task", "rank", "-o", out, "--holdout", "0.01", "--seed", str(seed),
-                       *more]) for seed in range(12)]  # fmt: skip
+        found = [main(["train", data, "--task", "rank", "-o", out, "--holdout", "0.02", "--seed", str(seed),
+                       *more]) for seed in range(6)]  # fmt: skip
         said = capsys.readouterr().err
         assert "in no held-out list is a candidate better" in said
         assert found.count(1) == said.count("in no held-out list is a candidate better")

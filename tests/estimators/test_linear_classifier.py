@@ -16,11 +16,11 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from perceptive import LinearClassifier
 from perceptive.learners import LinearLearner
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
+from scikit_checks import every_check
 
 X, y = load_digits(return_X_y=True)
 X2, y2 = load_breast_cancer(return_X_y=True)
@@ -41,7 +41,7 @@ INSTANCES = [
 ]
 
 
-@parametrize_with_checks(INSTANCES, expected_failed_checks=lambda clf: EXPECTED)
+@every_check(INSTANCES, EXPECTED)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

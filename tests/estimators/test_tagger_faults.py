@@ -56,7 +56,7 @@ def test_new_features_may_come_while_others_predict(parameters):
     """The averaged vector that predicts may be older than the model: it has no rows for what came since."""
     tagger = SequenceTagger(epochs=2, **parameters).fit(X, Y)
     learner, letters = tagger.learner_, str.maketrans("0123456789", "abcdefghij")  # digits are all alike to segments
-    more = [[f"n{i}".translate(letters) for i in range(j * 40, j * 40 + 40)] for j in range(250)]
+    more = [[f"n{i}".translate(letters) for i in range(j * 40, j * 40 + 40)] for j in range(80)]
     labels = ["O", "B-P", "I-P", "B-P"] * 10
 
     def by(vector):

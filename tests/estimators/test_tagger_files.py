@@ -69,7 +69,7 @@ def test_hostile_states_are_refused(tmp_path):
     good = learner.snapshot()[0]
     rng = np.random.default_rng(0)
     refused = 0
-    for _ in range(300):
+    for _ in range(150):
         bad = {name: array.copy() for name, array in good.items()}
         name = str(rng.choice([name for name in bad if bad[name].size and bad[name].dtype.kind in "iu"]))
         at = rng.integers(bad[name].size)
@@ -83,7 +83,7 @@ def test_hostile_states_are_refused(tmp_path):
             continue
         fresh.predict_many(X_TEST)
         fresh.predict_many(X_TEST[:3], "voted")
-    assert refused > 100
+    assert refused > 50
     for name in good:
         fresh = SequenceLearner(learner.labels, template="word & @label[-1]\nword\n@label[-1]", keep="all")
         with pytest.raises((ValueError, RuntimeError)):

@@ -73,6 +73,7 @@ def test_one_token_of_a_megabyte():
     assert tagger.predict([[word, "b"]])[0][1] in ("O", "B-X")
 
 
+@pytest.mark.once
 def test_a_sentence_of_100_000_tokens():
     x, y = X * 70, Y * 70
     x, y = [word for one in x for word in one][:100_000], [label for one in y for label in one][:100_000]

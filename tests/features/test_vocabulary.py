@@ -106,12 +106,12 @@ def test_things_that_are_not_there():
 
 
 def test_many_names_load_without_being_touched():
-    n = 300_000
+    n = 100_000
     arrays = Vocabulary(map(str, range(n))).to_arrays()
     vocabulary = Vocabulary.from_arrays(**arrays)
     assert len(vocabulary) == n
     assert len(vocabulary._indices) == 0
-    assert [vocabulary.index(name) for name in ("0", "77777", "299999", "300000")] == [0, 77777, 299999, -1]
+    assert [vocabulary.index(name) for name in ("0", "77777", "99999", "100000")] == [0, 77777, 99999, -1]
     assert len(vocabulary._indices) == 3
 
 
@@ -171,7 +171,7 @@ def test_a_name_that_is_not_utf8_is_found_out_when_asked_for():
     st.sampled_from([1, 2, 4, 8]).flatmap(lambda n: st.lists(st.integers(-2, 6), min_size=n, max_size=n)),
     st.lists(st.sampled_from(["", "a", "b", "ab", "bb"]), max_size=4),
 )
-@examples(500)
+@examples(250)
 def test_arrays_changed_after_the_check_do_no_harm(offsets, table, wanted):
     """As a mapped file may be: any answer or ValueError will do, only no crash and no endless search."""
     names = [str(i) for i in range(len(offsets) - 1)]

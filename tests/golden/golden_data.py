@@ -3,6 +3,7 @@
 ``X, y`` are learned from, ``X_TEST`` and so on are asked about.
 """
 
+import functools
 import json
 import random
 
@@ -204,6 +205,7 @@ def conll(found, tags):
     )
 
 
+@functools.cache
 def files():
     """Every file that a command reads, by name."""
     y_test, two_test = labels(ROWS_TEST, ["ash", "beech", "cedar", "oak"], 13), labels(ROWS_TEST, [-1, 1], 14)

@@ -163,7 +163,7 @@ def test_strings_trees_and_tuples_are_learned():
     for kernel in (Spectrum(2).normalized(), Subsequence(2, 0.5), "spectrum(3) + 0.5*subsequence(2)"):
         clf = KernelClassifier(kernel=kernel, epochs=5)
         assert cross_val_score(clf, texts, y, cv=3).mean() > 0.9
-        assert cross_val_score(clf, np.array(texts, dtype=object), y, cv=3).mean() > 0.9
+    assert cross_val_score(clf, np.array(texts, dtype=object), y, cv=3).mean() > 0.9
     forest = [f"(S (A {t[:2]}) (B {t[-1]}))" for t in texts]
     clf = KernelClassifier(kernel=SubsetTree(0.5), epochs=5).fit(forest, y)
     assert clf.score(forest, y) == 1.0

@@ -16,7 +16,7 @@ from perceptive.training.loop import InMemory, Run, train
 pytestmark = pytest.mark.core
 
 rng = np.random.default_rng(3)
-N = 130
+N = 100
 VECTORS = rng.normal(size=(N, 4))
 LABELS = ((VECTORS**2).sum(axis=1) > 3).astype(int) + (VECTORS[:, 0] > 0.5)
 TEXTS = ["".join(rng.choice(list("abcd"), size=7)) for _ in range(N)]
@@ -158,7 +158,7 @@ def test_a_training_run_is_resumed_from_any_checkpoint(case, tmp_path):
 
     whole = KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
     history = train_on(Run.of(whole, training))
-    for n in range(1, 99, 4):
+    for n in range(1, 99, 7):
         path, learner = tmp_path / "checkpoint", KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
         try:
             train_on(Run.of(learner, training), Keeper(Checkpoint(path, {}), n))
@@ -237,17 +237,18 @@ def test_any_order_is_played_one_after_the_other(case):
     kernel, X, options = CASES[case]
     options = {**options, "delta": 0.0, "dtype": "float64"}
     learner, one = (KernelLearner(classes=[0, 1, 2], kernel=kernel, **options) for _ in range(2))
-    dataset = learner.dataset(X, LABELS, epochs=9)
+    n = 60
+    dataset = learner.dataset(X[:n], LABELS[:n], epochs=9)
     parts = [dataset.shard(i, 3) for i in range(3)]
-    assert sorted(np.concatenate([part.members for part in parts]).tolist()) == list(range(N))
+    assert sorted(np.concatenate([part.members for part in parts]).tolist()) == list(range(n))
     assert sum(part.fingerprint() for part in parts) % 2**64 == dataset.fingerprint()
     played = []
     for part in (parts[0], parts[1], dataset, parts[0], parts[2], dataset):
         sum(part.epoch())
-        played += getattr(part, "members", np.arange(N)).tolist()
+        played += getattr(part, "members", np.arange(n)).tolist()
     for _ in range(2):
-        dataset.play(np.arange(5, 60))
-        played += range(5, 60)
+        dataset.play(np.arange(5, n))
+        played += range(5, n)
     for i in played:
         one.learn(X[i], LABELS[i])
     assert (learner.mistakes, learner.updates, learner.rounds) == (one.mistakes, one.updates, one.rounds)

@@ -105,9 +105,8 @@ def test_an_exception_of_any_kind_leaves_the_average_right():
     survival = problem.survivals()
     steps = problem.journal.to_arrays()
     entry = steps["first_entry"][: len(survival) - 1]
-    added = sp.csr_array((steps["value"], steps["index"], steps["vector_start"]))[
-        steps["entry_vector"][entry]
-    ].toarray()
+    vectors = sp.csr_array((steps["value"], steps["index"], steps["vector_start"]))
+    added = vectors[steps["entry_vector"][entry]].toarray()
     v = np.cumsum(steps["entry_coefficient"][entry][:, None] * added, axis=0, dtype=float)  # v_k, step by step; v_0 = 0
     total = survival[1:] @ v
     np.testing.assert_allclose(averaged, total / survival.sum(), rtol=1e-2, atol=1e-2 * np.abs(averaged).max())

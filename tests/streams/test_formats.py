@@ -176,7 +176,7 @@ def test_vw_examples():
     assert dict(one.entries) == dict(_core_row(named))
     assert [e.label for e in core_vw(b"1 | a\n| a\n1| a\n2 'x| a\n\n  \n0 1 0.5 tag| a")] == [1.0, None, None, 2.0, 0.0]
     assert core_vw(b"1 0 | a\n2 -0 |\n")[0].weight == 0.0
-    wide = b"1 | " + b" ".join(b"%d:%d" % (i % 1000, i) for i in range(1, 3000))
+    wide = b"1 | " + b" ".join(b"%d:%d" % (i % 400, i) for i in range(1, 1200))
     agree(core_vw, vw.parse, wide, bits=10)
     agree(core_vw, vw.parse, wide, bits=1)
 

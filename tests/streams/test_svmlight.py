@@ -64,7 +64,7 @@ DECIMALS = st.one_of(
 )
 
 
-@examples(500)
+@examples(240)
 @given(DECIMALS)
 def test_decimals_are_those_of_python(text):
     if abs(float(text)) == float("inf"):
@@ -132,7 +132,7 @@ def lines(draw):
     return draw(st.sampled_from([text, text.strip(), " " + text, text + "# 1:2 c\r", "", "#", " \t"]))
 
 
-FILES = st.builds(lambda lines, ends: ends.join(lines).encode(), st.lists(lines()), st.sampled_from(["\n", "\r\n"]))
+FILES = st.builds(lambda lines, ends: ends.join(lines).encode(), st.lists(lines(), max_size=5), st.sampled_from(["\n", "\r\n"]))
 OPTIONS = st.fixed_dictionaries(
     {
         "zero_based": st.booleans(),

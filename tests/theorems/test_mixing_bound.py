@@ -16,7 +16,7 @@ from perceptive.reference.binary import Binary
 from perceptive.reference.mixing import Played, iterate, mix, mix_by_precision, shares
 from perceptive.reference.rules import Rule
 
-PROBLEMS = int(os.environ.get("PERCEPTIVE_MIXING_PROBLEMS", "200"))
+PROBLEMS = int(os.environ.get("PERCEPTIVE_MIXING_PROBLEMS", "80"))
 HOW = st.sampled_from(["uniform", "mistakes"])
 ROUNDING = 1 + 1e-9
 
