@@ -27,7 +27,7 @@ from perceptive.games import (
 from perceptive.learners import LinearLearner, RankingLearner
 from perceptive.reference import perceptron
 
-GAMES = int(os.environ.get("PERCEPTIVE_GAMES", 1000))
+GAMES = int(os.environ.get("PERCEPTIVE_GAMES", 2000))
 
 
 def random_game(random, deviation=0.0):
