@@ -16,7 +16,7 @@ from perceptive import _core, learners, load, load_learner, save
 from zoo import CASES, DICTS, LISTS, ROWS, SENTENCES, TAGS, TWO, WORD_LISTS, WORDS, Case, N
 
 pytestmark = pytest.mark.core
-SECONDS = float(os.environ.get("PERCEPTIVE_STRESS", "1"))  # 5 in `make races`; 60 as a long target
+SECONDS = float(os.environ.get("PERCEPTIVE_STRESS", "0.4"))  # 5 in `make races`; 60 as a long target
 THREADS = 8
 
 # Ten models, each of another form; those that meet names, classes and supports as they go first.
@@ -169,7 +169,7 @@ def test_estimators_in_many_threads(tmp_path):
 
 
 def test_two_threads_begin_an_estimator():
-    for _ in range(20):
+    for _ in range(8):
         model = perceptive.LinearClassifier()
         in_threads(*[lambda model=model: [model.learn_one(DICTS[i], TWO[i]) for i in range(N)]] * 3)
         assert model.learner_.rounds == 3 * N
@@ -334,7 +334,7 @@ def test_forks_while_threads_learn():
         thread.start()
     children = []
     try:
-        for _ in range(20):
+        for _ in range(10):
             child = os.fork()
             if child == 0:
                 signal.alarm(60)  # ends it where it waits for ever
@@ -352,7 +352,7 @@ def test_forks_while_threads_learn():
         stop.set()
         for thread in threads:
             thread.join()
-    assert ends == [7] * 20
+    assert ends == [7] * 10
 
 
 def test_nothing_is_cached_behind_a_lock():

@@ -86,7 +86,7 @@ import numpy as np
 import scipy.sparse as sp
 from perceptive import LinearClassifier
 from perceptive.datasets import zipf_text
-X, y = zipf_text(20000, 2**16)
+X, y = zipf_text(8000, 2**16)
 X, y = sp.vstack([X, X[:200]], format="csr"), np.append(y, 1 - y[:200])  # contradictions: training never ends by itself
 waits = []
 def press(clf):
@@ -94,7 +94,7 @@ def press(clf):
         time.sleep(0.01)
     waits.append(-time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
-for _ in range(5):
+for _ in range(3):
     clf = LinearClassifier(epochs=100000)
     threading.Thread(target=press, args=(clf,)).start()
     try:
@@ -112,7 +112,7 @@ def test_ctrl_c_is_answered_at_once_and_leaves_a_usable_estimator():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     answered, score = map(float, done.stdout.split())
-    assert answered < 0.1  # once in five; a loaded machine may be late, not the loop
+    assert answered < 0.1  # once in three; a loaded machine may be late, not the loop
     assert score > 0.6
 
 

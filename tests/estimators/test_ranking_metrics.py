@@ -19,7 +19,7 @@ pytestmark = pytest.mark.core
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 3]), st.booleans())
-@examples(60)
+@examples(40)
 def test_ndcg_and_map_are_scikit_learns(seed, k, ties):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 9, size=6)

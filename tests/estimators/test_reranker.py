@@ -20,7 +20,7 @@ from tagger_data import ambiguous_names
 
 @pytest.fixture(scope="module")
 def sentences():
-    return ambiguous_names(240)
+    return ambiguous_names(120)
 
 
 BASE = SequenceTagger(template=["word", "@label[-1]"], epochs=5)
@@ -28,12 +28,12 @@ BASE = SequenceTagger(template=["word", "@label[-1]"], epochs=5)
 
 def test_features_of_segments_mend_what_the_tagger_cannot_see(sentences):
     X, y = sentences
-    reranker = Reranker(BASE, k=10, folds=3).fit(X[:200], y[:200])
-    base = evaluate(y[200:], reranker.tagger_.predict(X[200:])).f1 / 100
-    assert reranker.score(X[200:], y[200:]) > base + 0.1
-    assert reranker.score(X[200:], y[200:]) <= reranker.oracle(X[200:], y[200:]) + 1e-9
+    reranker = Reranker(BASE, k=10, folds=3).fit(X[:90], y[:90])
+    base = evaluate(y[90:], reranker.tagger_.predict(X[90:])).f1 / 100
+    assert reranker.score(X[90:], y[90:]) > base + 0.1
+    assert reranker.score(X[90:], y[90:]) <= reranker.oracle(X[90:], y[90:]) + 1e-9
     assert 0 < reranker.oracle_ <= 1
-    for x, labels in zip(X[200:], reranker.predict(X[200:]), strict=True):
+    for x, labels in zip(X[90:], reranker.predict(X[90:]), strict=True):
         assert labels in [candidate for candidate, _ in reranker.candidates([x])[0]]
 
 
@@ -72,7 +72,7 @@ def test_options(sentences):
 
     reranker = Reranker(
         BASE, k=4, folds=2, target="exact", features=length, ranker=LinearRanker(keep="all", bits=16)
-    ).fit(X[:60], y[:60])
+    ).fit(X[:40], y[:40])
     assert seen
     assert clone(reranker).get_params()["k"] == 4
     for hypothesis in ("last", "voted", "averaged"):
@@ -98,14 +98,14 @@ def test_bad_options(sentences, options, n, message):
 
 def test_save_and_load(sentences, tmp_path):
     X, y = sentences
-    reranker = Reranker(BASE, k=4, folds=2).fit(X[:60], y[:60])
+    reranker = Reranker(BASE, k=4, folds=2).fit(X[:40], y[:40])
     path = tmp_path / "re.model"
     perceptive.save(reranker, path)
     again = perceptive.load(path)
     assert isinstance(again, Reranker)
     assert again.predict(X) == reranker.predict(X)
     assert (again.k, again.folds, again.oracle_) == (4, 2, reranker.oracle_)
-    assert again.fit(X[:60], y[:60]).predict(X) == reranker.predict(X)
+    assert again.fit(X[:40], y[:40]).predict(X) == reranker.predict(X)
     with pytest.raises(ValueError, match="not learned"):
         perceptive.save(Reranker(BASE), path)
 
@@ -127,8 +127,8 @@ def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
     X, y = sentences
     reranker = Reranker(BASE, k=4, folds=2, kernel=kernel, structure=structure).fit(X[:50], y[:50])
     assert isinstance(reranker.ranker_, KernelRanker)
-    base = evaluate(y[200:], reranker.tagger_.predict(X[200:])).f1 / 100
-    assert reranker.score(X[200:], y[200:]) > base + 0.1  # the features alone do it here: the kernel must not harm
+    base = evaluate(y[90:], reranker.tagger_.predict(X[90:])).f1 / 100
+    assert reranker.score(X[90:], y[90:]) > base + 0.1  # the features alone do it here: the kernel must not harm
     path = tmp_path / "re.model"
     perceptive.save(reranker, path)
     again = perceptive.load(path, functions={"ends": ends})
@@ -151,11 +151,11 @@ def test_the_structure_alone_can_do_it(sentences):
     found = {}
     for name, structure in (("tags", "tags"), ("ends", ends)):
         reranker = Reranker(BASE, k=4, folds=2, kernel=Spectrum(1), structure=structure).fit(X[:50], y[:50])
-        proposed = reranker.candidates(X[200:])
+        proposed = reranker.candidates(X[90:])
         view = structure_of(structure)
-        lists = [[({}, view(x, labels)) for labels, _ in one] for x, one in zip(X[200:], proposed, strict=True)]
+        lists = [[({}, view(x, labels)) for labels, _ in one] for x, one in zip(X[90:], proposed, strict=True)]
         chosen = reranker.ranker_.predict(lists)
-        found[name] = evaluate(y[200:], [one[j][0] for one, j in zip(proposed, chosen, strict=True)]).f1
+        found[name] = evaluate(y[90:], [one[j][0] for one, j in zip(proposed, chosen, strict=True)]).f1
     assert found["ends"] > found["tags"] + 10
 
 
@@ -171,10 +171,10 @@ def test_kernel_options(sentences):
 
 def test_a_fitted_tagger_is_kept(sentences):
     X, y = sentences
-    tagger = clone(BASE).fit(X[:60], y[:60])
-    given = Reranker(BASE, k=4, folds=2).fit(X[:60], y[:60], fitted=tagger)
+    tagger = clone(BASE).fit(X[:40], y[:40])
+    given = Reranker(BASE, k=4, folds=2).fit(X[:40], y[:40], fitted=tagger)
     assert given.tagger_ is tagger
-    assert given.predict(X[60:]) == Reranker(BASE, k=4, folds=2).fit(X[:60], y[:60]).predict(X[60:])
+    assert given.predict(X[40:]) == Reranker(BASE, k=4, folds=2).fit(X[:40], y[:40]).predict(X[40:])
 
 
 def test_trees_of_sentences():
@@ -203,8 +203,8 @@ def write_conll(path, X, y):
 @pytest.fixture
 def files(sentences, tmp_path, capsys):
     X, y = sentences
-    write_conll(tmp_path / "train.conll", X[:200], y[:200])
-    write_conll(tmp_path / "test.conll", X[200:], y[200:])
+    write_conll(tmp_path / "train.conll", X[:90], y[:90])
+    write_conll(tmp_path / "test.conll", X[90:], y[90:])
     (tmp_path / "template").write_text("word\n@label[-1]\n")
     code, _, err = run(
         capsys, "train", tmp_path / "train.conll", "--task", "tag", "--template", tmp_path / "template", "--epochs", 5,
@@ -236,7 +236,7 @@ def test_hashed_candidates_are_what_dicts_would_be(sentences):
     from perceptive.features.hashing import HashKernel
     from perceptive.learners.candidates import graded_lists
 
-    X, y = sentences[0][:150], sentences[1][:150]
+    X, y = sentences[0][:80], sentences[1][:80]
     proposed = SequenceTagger(template=["word", "@label[-1]"], epochs=1).fit(X, y).predict_kbest(X, 4)
     dicts, grades, sizes, *_ = graded_lists(X, y, proposed, "f1", None, None)
     rows, same_grades, same_sizes, *_ = graded_lists(X, y, proposed, "f1", None, None, hashing=HashKernel(12))
@@ -273,7 +273,7 @@ def length(sentence, labels):
 def test_functions_are_saved_by_name(sentences, tmp_path):
     X, y = sentences
     path = tmp_path / "re.model"
-    reranker = Reranker(BASE, k=4, folds=2, features=length).fit(X[:60], y[:60])
+    reranker = Reranker(BASE, k=4, folds=2, features=length).fit(X[:40], y[:40])
     perceptive.save(reranker, path)
     with pytest.raises(ValueError, match=r"features is your function 'length'.*functions="):
         perceptive.load(path)

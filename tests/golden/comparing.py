@@ -3,8 +3,6 @@
 import math
 import re
 
-import numpy as np
-
 RTOL = 1e-6
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
@@ -41,7 +39,7 @@ def same(expected, found, exact):
     if isinstance(expected, float) and isinstance(found, int | float) and not isinstance(found, bool):
         if exact:
             return float(found).hex() == expected.hex()
-        return bool(np.isclose(found, expected, rtol=RTOL, atol=RTOL, equal_nan=True))
+        return math.isclose(found, expected, rel_tol=RTOL, abs_tol=RTOL) or (math.isnan(found) and math.isnan(expected))
     return type(expected) is type(found) and expected == found
 
 

@@ -1,5 +1,6 @@
 """Models of an earlier build load and say the same, and training today gives them again."""
 
+import functools
 import json
 import lzma
 
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.core
 FROM_COMMANDS = sorted(path.stem.removeprefix("cli-") for path in g.FOLDER.glob("cli-*.json"))
 
 
+@functools.cache
 def recorded(name):
     return json.loads((g.FOLDER / f"{name}.json").read_text("utf-8"))
 

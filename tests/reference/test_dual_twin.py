@@ -25,9 +25,8 @@ def quadratic(x, z):
 @st.composite
 def games(draw, classes=2):
     n, d = draw(st.integers(2, 24)), draw(st.integers(1, 4))
-    X = draw(st.lists(st.lists(st.integers(-2, 2), min_size=d, max_size=d), min_size=n, max_size=n))
-    y = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
-    return np.array(X, dtype=float), y
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    return rng.integers(-2, 3, size=(n, d)).astype(float), rng.integers(classes, size=n).tolist()
 
 
 def twin_of(learner, bias=0.0, delta=0.0, rule=None, ties="mistake"):

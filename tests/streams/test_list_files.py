@@ -22,7 +22,7 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(scope="module")
 def lists():
-    return lists_by_weights(300)
+    return lists_by_weights(150)
 
 
 def write_svmlight(path, X, y):
@@ -90,8 +90,8 @@ def run(capsys, *arguments):
 
 def test_train_rank_eval(tmp_path, lists, capsys):
     X, y = lists
-    write_svmlight(tmp_path / "train.svm", X[:200], y[:200])
-    write_svmlight(tmp_path / "test.svm", X[200:], y[200:])
+    write_svmlight(tmp_path / "train.svm", X[:100], y[:100])
+    write_svmlight(tmp_path / "test.svm", X[100:], y[100:])
     model = tmp_path / "rank.model"
     code, out, err = run(
         capsys, "train", tmp_path / "train.svm", "--task", "rank", "-o", model, "--dtype", "float64", "--certify",
@@ -99,25 +99,25 @@ def test_train_rank_eval(tmp_path, lists, capsys):
     )  # fmt: skip
     assert code == 0, err
     told = json.loads(out)
-    assert told["data"]["examples"] == 200
-    assert told["data"]["candidates"] == sum(map(len, X[:200]))
+    assert told["data"]["examples"] == 100
+    assert told["data"]["candidates"] == sum(map(len, X[:100]))
     assert told["certificate"]["holds"]
     assert not told["certificate"]["hypothetical"]
-    in_memory = LinearRanker(dtype="float64").fit(X[:200], y[:200])
+    in_memory = LinearRanker(dtype="float64").fit(X[:100], y[:100])
     assert in_memory.n_iter_ == len(told["training"]["mistakes"])
     code, out, err = run(capsys, "eval", model, tmp_path / "test.svm", "--json")
     assert code == 0, err
-    scores = np.concatenate([xs @ load_learner(model).vector.vector("averaged")[0][:, 0] for xs in X[200:]])
-    starts = np.cumsum([0, *map(len, X[200:])])
-    grades = flat(X[200:], y[200:])[1]
+    scores = np.concatenate([xs @ load_learner(model).vector.vector("averaged")[0][:, 0] for xs in X[100:]])
+    starts = np.cumsum([0, *map(len, X[100:])])
+    grades = flat(X[100:], y[100:])[1]
     # the command line reads float32
     assert json.loads(out)["metrics"]["top1"] == pytest.approx(metrics.top1(grades, scores, starts), abs=0.02)
     assert json.loads(out)["metrics"]["ndcg"] == pytest.approx(metrics.ndcg(grades, scores, starts), abs=0.02)
     code, out, err = run(capsys, "rank", model, tmp_path / "test.svm")
     assert code == 0, err
     orders = [list(map(int, line.split())) for line in out.splitlines()]
-    assert [sorted(order) for order in orders] == [list(range(len(xs))) for xs in X[200:]]
-    right = np.mean([order[0] == best for order, best in zip(orders, y[200:], strict=True)])
+    assert [sorted(order) for order in orders] == [list(range(len(xs))) for xs in X[100:]]
+    right = np.mean([order[0] == best for order, best in zip(orders, y[100:], strict=True)])
     assert right > 0.9
     code, out, _ = run(capsys, "rank", model, tmp_path / "test.svm", "--json")
     assert json.loads(out.splitlines()[3])["qid"] == 3
@@ -153,7 +153,7 @@ def test_lists_are_parsed_once(tmp_path, lists, capsys, monkeypatch, format):
     assert code == 0, err
     assert len(readings) == 1
     told = json.loads(out)
-    assert (told["data"]["examples"], told["data"]["unanswered"]) == (300, int(format == "jsonl"))
+    assert (told["data"]["examples"], told["data"]["unanswered"]) == (150, int(format == "jsonl"))
     assert told["certificate"]["holds"]
     assert not told["certificate"]["hypothetical"]
     assert len(told["training"]["held_out"]) == len(told["training"]["mistakes"]) > 1

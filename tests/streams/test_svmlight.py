@@ -132,7 +132,9 @@ def lines(draw):
     return draw(st.sampled_from([text, text.strip(), " " + text, text + "# 1:2 c\r", "", "#", " \t"]))
 
 
-FILES = st.builds(lambda lines, ends: ends.join(lines).encode(), st.lists(lines(), max_size=5), st.sampled_from(["\n", "\r\n"]))
+FILES = st.builds(
+    lambda lines, ends: ends.join(lines).encode(), st.lists(lines(), max_size=5), st.sampled_from(["\n", "\r\n"])
+)
 OPTIONS = st.fixed_dictionaries(
     {
         "zero_based": st.booleans(),
