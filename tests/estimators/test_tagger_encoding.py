@@ -1,5 +1,6 @@
 """Taggers whose labels are BIOES within."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -80,11 +81,18 @@ def obeys(labels, wanted):
     return all(want in (None, got) for want, got in zip(wanted, labels, strict=True))
 
 
+@functools.cache
+def written_in(scheme, n):
+    """All sequences of BIOES, and each as it is written in another scheme."""
+    valid = [path for path in itertools.product(BIOES, repeat=n) if schemes.violation("bioes", path) is None]
+    return {path: schemes.convert(path, "bioes", scheme) for path in valid}
+
+
 @given(st.data(), st.integers(1, 4), st.sampled_from(["bio", "iob1"]))
 def test_choices_are_what_a_label_may_be_within(data, n, scheme):
     """Of all sequences of BIOES those that have a label of each choice are those that are as given when written."""
-    valid = [path for path in itertools.product(BIOES, repeat=n) if schemes.violation("bioes", path) is None]
-    written = {path: schemes.convert(path, "bioes", scheme) for path in valid}
+    written = written_in(scheme, n)
+    valid = list(written)
     one = data.draw(st.sampled_from(valid))
     wanted = [label if data.draw(st.booleans()) else None for label in written[one]]
     chosen = schemes.choices(wanted, scheme, BIOES)

@@ -92,7 +92,7 @@ WHOLE = st.integers(1, 4).flatmap(
 )
 
 
-@examples(150)
+@examples(90)
 @given(WHOLE)
 def test_two_proofs_agree(examples):
     """The linear program and the perceptron, which know nothing of each other."""

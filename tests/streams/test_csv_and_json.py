@@ -176,7 +176,7 @@ def test_json_and_its_twin_agree_on_any_bytes(text):
     agree(core_json, json_lines.parse, text)
 
 
-@examples(300)
+@examples(160)
 @given(VALUES, st.data())
 def test_json_is_what_python_takes_for_it(value, data):
     text = mutated(data.draw, json.dumps({"a": value}).encode(), JUNK.replace(b"\n", b""))
