@@ -31,7 +31,7 @@ ESTIMATORS = {
     "kernel-strings": (KernelClassifier(kernel=Spectrum(2), rule="pa"), WORDS, THREE),
     "ranker": (LinearRanker(), LISTS, BEST),
     "kernel-ranker": (KernelRanker(kernel="poly(2)"), LISTS, BEST),
-    "kernel-ranker-strings": (KernelRanker(kernel=Spectrum(1), epochs=3), WORD_LISTS, [i % 3 for i in range(len(LISTS))]),
+    "kernel-ranker-strings": (KernelRanker(kernel=Spectrum(1), epochs=3), WORD_LISTS, [0, 1, 2] * (len(LISTS) // 3)),
     "tagger": (SequenceTagger(template=TEMPLATE), SENTENCES, TAGS),
     "tagger-mira": (SequenceTagger(template=TEMPLATE, rule="mira"), SENTENCES, TAGS),
     "reranker": (

@@ -159,13 +159,13 @@ def test_the_core_checks_what_it_is_given():
 
 @pytest.mark.parametrize("kind", ["estimator", "learner", "trees", "pairs"])
 def test_save_and_load(tmp_path, lists, kind):
-    X, y = lists
+    X, y = lists[0][:60], lists[1][:60]
     kernel = {"trees": SubsetTree(0.5), "pairs": Linear().on(0) + Spectrum(1).on(1)}.get(kind, "gaussian")
     if kind == "trees":
         X = [[f"(S {' '.join('(A b)' if v > 0 else '(B c)' for v in x)})" for x in xs] for xs in X]
     if kind == "pairs":
         X = [[(x.tolist(), "ab"[int(x[0] > 0)]) for x in xs] for xs in X]
-    ranker = KernelRanker(kernel=kernel, epochs=3, pairs="worst").fit(X[:100], y[:100])
+    ranker = KernelRanker(kernel=kernel, epochs=3, pairs="worst").fit(X[:30], y[:30])
     path = tmp_path / "rank.model"
     perceptive.save(ranker.learner_ if kind == "learner" else ranker, path)
     again = (perceptive.load_learner if kind == "learner" else perceptive.load)(path)
@@ -177,10 +177,10 @@ def test_save_and_load(tmp_path, lists, kind):
         assert again.predict(X, hypothesis=hypothesis).tolist() == ranker.predict(X, hypothesis=hypothesis).tolist()
     assert again.get_params() == ranker.get_params()
     assert again.mistakes_.tolist() == ranker.mistakes_.tolist()
-    assert str(again.certificate(X[:100], y[:100])) == str(ranker.certificate(X[:100], y[:100]))
-    assert not again.certificate(X[:100], y[:100]).hypothetical
+    assert str(again.certificate(X[:30], y[:30])) == str(ranker.certificate(X[:30], y[:30]))
+    assert not again.certificate(X[:30], y[:30]).hypothetical
     for one in (ranker, again):
-        one.partial_fit(X[100:], y[100:])
+        one.partial_fit(X[30:50], y[30:50])
     assert again.predict(X).tolist() == ranker.predict(X).tolist()
     assert again.learner_.fingerprint == ranker.learner_.fingerprint
 

@@ -243,6 +243,7 @@ def test_overflow_is_told():
         learner.scores(X)
 
 
+@pytest.mark.once
 def test_memory_grows_with_the_weights_that_there_are():
     """A thousand classes over 2¹⁸ columns would be a gigabyte in each array."""
     n, d, rng = 1000, 2**18, np.random.default_rng(4)
