@@ -68,6 +68,7 @@ def test_it_learns():
     assert tagger.n_iter_ == len(tagger.mistakes_) == len(tagger.updates_)
 
 
+@pytest.mark.once
 def test_fit_forgets_and_is_the_same_each_time():
     tagger = SequenceTagger(template="ner", rule="pa1")
     first = tagger.fit(X, Y).predict_kbest(X_TEST, 3)
@@ -126,6 +127,7 @@ def test_weights_of_sentences():
         tagger.set_params(rule="mira").fit(X, y, [2.0, 1.0, 1.0])
 
 
+@pytest.mark.once
 def test_cross_validation_and_grid_search():
     assert cross_val_score(SequenceTagger(template="ner"), X, Y, cv=KFold(3)).min() > 0.9
     grid = GridSearchCV(SequenceTagger(template="ner"), {"rule": ["perceptron", "pa1"]}, cv=KFold(2)).fit(X, Y)
