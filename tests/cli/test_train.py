@@ -90,6 +90,12 @@ def test_pipes_as_paths(data):
         with subprocess.Popen(["bash", "-c", f"{program} more.svm > {name}"], cwd=data):
             perceptive("train", data / name, "-o", data / "b", "--epochs", 2, "--quiet", "--classes", "0,1")
         assert (data / "a").read_bytes() == (data / "b").read_bytes()
+    for name in ("first", "second"):  # bash gives each the same path
+        with subprocess.Popen(["cat", data / "more.svm"], stdout=subprocess.PIPE) as writer:
+            os.dup2(writer.stdout.fileno(), 60)
+            perceptive("train", "/dev/fd/60", "-o", data / name, "--epochs", 2, "--quiet", "--classes", "0,1")
+            os.close(60)
+        assert (data / "a").read_bytes() == (data / name).read_bytes()
     slow = "printf '1 1'; sleep .2; printf ':1\\n0 2:1\\n'"
     with subprocess.Popen(["bash", "-c", slow], stdout=subprocess.PIPE, text=True) as writer:
         perceptive("train", "-", "-o", data / "c", "--quiet", stdin=writer.stdout)

@@ -359,13 +359,22 @@ _opened: dict[str, _Once] = {}
 
 
 def _once(path: str) -> _Once:
-    """The one reader of standard input or of a pipe."""
+    """The one reader of standard input or of a pipe, as long as the path stands for the same one."""
     known = _opened.get(path)
-    if known is None or (path == STDIN and sys.stdin is not None and known._raw is not sys.stdin.buffer):
+    if known is None or _is_another(path, known):
         if path == STDIN and sys.stdin is None:
             raise ValueError("standard input is closed; name a file")
         _opened[path] = _Once(sys.stdin.buffer if path == STDIN else Path(path).open("rb"))  # noqa: SIM115
     return _opened[path]
+
+
+def _is_another(path: str, known: _Once) -> bool:
+    if path == STDIN:
+        return sys.stdin is not None and known._raw is not sys.stdin.buffer
+    try:
+        return not os.path.samestat(os.stat(path), os.fstat(known._raw.fileno()))
+    except FileNotFoundError:  # one may remove a pipe that is being read
+        return False
 
 
 @contextmanager
