@@ -32,7 +32,7 @@ ROWS ?= 10000000
 # Processes start sooner where modules are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
+.PHONY: help demo test tests browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize sanitize-strings sanitize-rest races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -46,12 +46,14 @@ browser:
 	    && { echo "installing chromium, for the tests of the page …"; apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null; } \
 	    || echo "the tests of the page need Chromium, and skip without it: sudo apt-get install chromium"
 
-# All that is compiled comes first, side by side, while packages are fetched; then what takes both cores runs alone, and what takes one beside another.
+# No core is to be idle: what is compiled for the sanitizers is compiled while packages are fetched and the tests run, and gives way to both.
 test: ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
-	@$(MAKE) --no-print-directory -j4 lint browser instrumented build/fuzz/mutate
-	$(BIN)/python -m pytest -n auto --dist worksteal
-	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory -j4 tests instrumented build/fuzz/mutate
+	@$(MAKE) --no-print-directory -j2 sanitize-strings sanitize-rest
 	@$(MAKE) --no-print-directory -j2 races fuzz-brief
+
+tests: lint browser
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 memory: $(CORE) $(TEST) ## the memory of training on ten million rows (ROWS=), beside that on two hundred thousand
 	PERCEPTIVE_ROWS=$(ROWS) $(BIN)/python -m pytest -q -s tests/cli/test_memory.py
@@ -161,12 +163,16 @@ $(call with,sanitize); \
 	$$base -S -c 'import perceptive._core as c; assert "sanitize" in c.__file__, c.__file__; print("sanitized core:", c.__file__)'
 endef
 
-sanitize: instrumented $(TEST) ## the tests marked core, against a core built with ASan and UBSan
-	@$(SANITIZED); export PERCEPTIVE_INPUTS=2000; \
-	sanitized() { $$base -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -n auto --dist worksteal -m "core and not slow and not once" \
-	    -k "not scikit_learn" --hypothesis-profile=brief -q "$$@"; }; \
-	PYTHONMALLOC=malloc sanitized $(filter $(STRINGS),$(CORE_TESTS)); \
-	sanitized $(filter-out tests/golden/% $(STRINGS) $(RACES),$(CORE_TESTS))
+SANITIZED_TESTS := -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -m "core and not slow and not once" \
+    -k "not scikit_learn" --hypothesis-profile=brief -q
+
+sanitize: sanitize-strings sanitize-rest ## the tests marked core, against a core built with ASan and UBSan
+
+sanitize-strings: instrumented $(TEST)
+	@$(SANITIZED); PYTHONMALLOC=malloc PERCEPTIVE_INPUTS=2000 $$base $(SANITIZED_TESTS) $(filter $(STRINGS),$(CORE_TESTS))
+
+sanitize-rest: instrumented $(TEST)
+	@$(SANITIZED); $$base $(SANITIZED_TESTS) -n auto --dist worksteal $(filter-out tests/golden/% $(STRINGS) $(RACES),$(CORE_TESTS))
 
 # The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
 # randomised (setarch -R): the runtime wants some of them for itself.

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import os
 import signal
 
 from hypothesis import settings
@@ -9,6 +10,9 @@ from hypothesis import settings
 # the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Waiting for the disk takes two milliseconds a file, and shows nothing here. Processes that are killed wait for it.
+os.fsync = lambda descriptor: None
 
 # The same examples in every run, and no clock: a loaded machine is no failure. New examples are looked for by
 # `pytest --hypothesis-profile=search`.
