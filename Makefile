@@ -32,7 +32,7 @@ ROWS ?= 10000000
 # Processes start sooner where modules are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize sanitize-strings sanitize-rest races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
+.PHONY: help demo test tests browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize sanitize-strings sanitize-contracts sanitize-rest races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -49,7 +49,7 @@ browser:
 # No core is to be idle: what is compiled for the sanitizers is compiled while packages are fetched and the tests run, and gives way to both.
 test: ## everything that must pass: lint, tests and doctests, the core under sanitizers, threads, the parsers on mutated input
 	@$(MAKE) --no-print-directory -j4 tests instrumented build/fuzz/mutate
-	@$(MAKE) --no-print-directory -j2 sanitize-strings sanitize-rest
+	@$(MAKE) --no-print-directory -j3 --output-sync sanitize
 	@$(MAKE) --no-print-directory -j2 races fuzz-brief
 
 tests: lint browser
@@ -154,6 +154,7 @@ docs: $(CORE) $(DOCS) $(TEST) ## build the documentation into build/docs, with i
 
 # Tests of what reads bytes and strings run with an allocator that guards the smallest ones (PYTHONMALLOC), which takes twice the time.
 STRINGS := tests/streams/% tests/features/% tests/models/%
+CONTRACTS := tests/contracts/% tests/learners/% tests/training/% tests/theorems/%
 RACES := tests/contracts/test_threads.py
 CORE_TESTS = $(sort $(shell grep -rl --include='test_*.py' mark.core tests))
 define SANITIZED
@@ -166,13 +167,17 @@ endef
 SANITIZED_TESTS := -S -m pytest -o addopts=--strict-markers -p no:cacheprovider --capture=sys -m "core and not slow and not once" \
     -k "not scikit_learn" --hypothesis-profile=brief -q
 
-sanitize: sanitize-strings sanitize-rest ## the tests marked core, against a core built with ASan and UBSan
+sanitize: sanitize-strings sanitize-contracts sanitize-rest ## the tests marked core, against a core built with ASan and UBSan
 
+# In three processes: workers of xdist would each collect all tests, which takes as long as a third of them.
 sanitize-strings: instrumented $(TEST)
 	@$(SANITIZED); PYTHONMALLOC=malloc PERCEPTIVE_INPUTS=2000 $$base $(SANITIZED_TESTS) $(filter $(STRINGS),$(CORE_TESTS))
 
+sanitize-contracts: instrumented $(TEST)
+	@$(SANITIZED); $$base $(SANITIZED_TESTS) $(filter-out $(RACES),$(filter $(CONTRACTS),$(CORE_TESTS)))
+
 sanitize-rest: instrumented $(TEST)
-	@$(SANITIZED); $$base $(SANITIZED_TESTS) -n auto --dist worksteal $(filter-out tests/golden/% $(STRINGS) $(RACES),$(CORE_TESTS))
+	@$(SANITIZED); $$base $(SANITIZED_TESTS) $(filter-out tests/golden/% $(STRINGS) $(CONTRACTS),$(CORE_TESTS))
 
 # The interpreter is not instrumented, and nothing need be suppressed: its GIL is a mutex, which TSan sees. Addresses are not
 # randomised (setarch -R): the runtime wants some of them for itself.
