@@ -94,10 +94,10 @@ class Fuzzer:
             missing = type(error).__name__ == "MissingFunction"
             wrong = None if stage == "used" or missing else _told(error)
             wrong = wrong or _memory(error, contents)
-        except AttributeError as error:
-            # scikit-learn's way to say that an estimator with these parameters has no such method.
-            by_contract = stage == "used" and "_available_if" in _told(error)
-            wrong = None if by_contract else _told(error)
+        except (AttributeError, TypeError) as error:
+            # scikit-learn's way to say that an estimator with these parameters has no such method or other examples.
+            by_contract = ("_available_if", "X must hold numbers")
+            wrong = None if stage == "used" and any(said in _told(error) for said in by_contract) else _told(error)
         except BaseException as error:
             wrong = _told(error)
         else:
