@@ -13,6 +13,7 @@ import pytest
 from command_line import PERCEPTIVE
 
 FEW, MANY = 2 * 10**5, int(os.environ.get("PERCEPTIVE_ROWS", 10**6))
+SOME = [FEW, FEW * 3 // 2, 2 * FEW]  # windows are fuller with some numbers of rows than with others
 MOST = 100e6  # bytes, with any number of rows
 PART = 10**4  # rows, which are written again and again
 FORMATS = {
@@ -78,7 +79,7 @@ def hold_flat(folder, format, few, many, *options, wide="", slack=1.1):
 @pytest.mark.parametrize("format", ["svmlight", "lists"])
 def test_memory_does_not_grow_with_the_rows(tmp_path, format):
     """With all defaults but the epochs; the rows are so wide that few of them, too, are more than a window holds."""
-    hold_flat(tmp_path, format, 3 * [FEW], MANY, "--epochs", "3", wide=WIDE)
+    hold_flat(tmp_path, format, SOME, MANY, "--epochs", "3", wide=WIDE)
 
 
 @pytest.mark.slow
@@ -92,7 +93,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, format):
     ],
 )
 def test_memory_does_not_grow_behind_a_small_window(tmp_path, format, options, part):
-    few, many = [n // part for n in (FEW, FEW * 3 // 2, 2 * FEW)], MANY // 2 // part
+    few, many = [n // part for n in SOME], MANY // 2 // part
     hold_flat(tmp_path, format, few, many, *SMALL, "--epochs", "2", *options, slack=1.15)
 
 

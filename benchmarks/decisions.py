@@ -1,0 +1,180 @@
+"""The figures of decisions that no other benchmark makes; each part names its page in docs/decisions.
+
+    python benchmarks/decisions.py            # all
+    python benchmarks/decisions.py bias scale # some
+
+Texts and Adult need PERCEPTIVE_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+os.environ.update(dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1"))
+
+import numpy as np
+import pandas as pd
+from sklearn import datasets
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import data
+from defaults import accuracy, tables
+from perceptive import LinearClassifier, load
+from perceptive.cli import main as perceptive
+from processes import run
+from report import Table, show
+
+KNOWN = ("iris", "wine", "breast_cancer", "digits")
+COMMAND = ["perceptive", "train", "--quiet", "--text"]
+
+
+def probabilities() -> Table:
+    """0032: the worst and the mean log loss over ten splits."""
+    table = Table("Log loss over 10 splits: worst (mean)", ["", "perceptive", "logistic regression"])
+    for name in KNOWN[:3]:
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+        for scaled in (False, True):
+            models = LinearClassifier(probability=True), LogisticRegression(max_iter=10_000)
+            cells = []
+            for model in models:
+                chosen = make_pipeline(StandardScaler(), model) if scaled else model
+                losses = []
+                for seed in range(10):
+                    one, two, of_one, of_two = train_test_split(X, y, test_size=0.3, random_state=seed)
+                    losses.append(log_loss(of_two, chosen.fit(one, of_one).predict_proba(two)))
+                cells.append(f"{max(losses):.2f} ({np.mean(losses):.2f})")
+            table.rows.append([name + ", standardised" * scaled, *cells])
+    return table
+
+
+def arrays() -> Iterator[tuple[str, Any, Any]]:
+    """Rows that were not scaled, and the same standardised."""
+    for name in KNOWN:
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+        yield name, X, y
+        yield f"{name}, standardised", StandardScaler().fit_transform(X), y
+    for one in data.a9a():
+        yield "a9a, 10,000 rows", one.X[:10_000], one.y[:10_000]
+    mnist = data.digits()
+    X, y = mnist.X[:5000].astype(float), mnist.y[:5000]
+    yield f"{mnist.name}, {len(y):,} rows, of 0 … 1", X / X.max(), y
+    yield f"{mnist.name}, {len(y):,} rows, of 0 … {X.max():.0f}", X, y
+    centers = [[20, 20], [21, 24], [22, 22]]
+    yield "three blobs around (21, 22)", *datasets.make_blobs(300, random_state=0, centers=centers)
+    yield "make_classification, 20 columns", *datasets.make_classification(2000, random_state=0)
+
+
+def bias() -> Table:
+    """0033: a constant feature of 1, and one as large as rows are long."""
+    rules = {"perceptron": {}, "pa1": {"rule": "pa1", "C": 0.1}}
+    header = [f"{rule}, {b}" for rule in rules for b in (1, "auto")]
+    table = Table("Accuracy in per cent, five splits", ["", "rms length", *header])
+    for name, X, y in arrays():
+        length = (X.multiply(X) if hasattr(X, "multiply") else X**2).sum(axis=1).mean() ** 0.5
+        cells = []
+        for options in rules.values():
+            for b in (1.0, "auto"):
+                right = []
+                for seed in range(5):
+                    one, two, of_one, of_two = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+                    right.append(LinearClassifier(bias=b, **options).fit(one, of_one).score(two, of_two))
+                cells.append(f"{100 * np.mean(right):.1f}")
+        table.rows.append([name, f"{length:.1f}", *cells])
+    return table
+
+
+def scale() -> Table:
+    """0036: tables as they are, standardised, and divided by the largest value."""
+    ways = ("none", "standard", "max")
+    table = Table("Accuracy in per cent of `perceptive train`", ["", *ways])
+    with tempfile.TemporaryDirectory() as name:
+        for one in tables(Path(name)):
+            scores = (accuracy(one, f"--scale {way}", 1, Path(name)) for way in ways)
+            table.rows.append([one.name, *(f"{score:.1f}" for score in scores)])
+    return table
+
+
+def raw_input() -> Table:
+    """0034: rows of a model of the command line, from Python and from a file."""
+    rng, n = np.random.default_rng(0), 100_000
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=n), "b": rng.integers(9, size=n), "c": rng.choice(["x", "y", "z"], size=n)}
+    )
+    frame["label"] = np.where(frame["a"] + frame["b"] > 4, "yes", "no")
+    table = Table("Rows predicted a second of CPU", ["", "rows/s"])
+    with tempfile.TemporaryDirectory() as name:
+        file, model, out = (str(Path(name, part)) for part in ("rows.csv", "rows.model", "out"))
+        frame.to_csv(file, index=False)
+        perceptive(["train", file, "--label", "label", "-o", model, "--quiet"])
+        loaded, rows = load(model), frame.drop(columns="label")
+        dicts = rows.to_dict("records")
+        ways: dict[str, Callable[[], Any]] = {
+            "a data frame": lambda: loaded.predict(rows),
+            "dicts": lambda: loaded.predict(dicts),
+            "the CSV file, on the command line": lambda: perceptive(["predict", model, file, "-o", out]),
+        }
+        for title, way in ways.items():
+            table.rows.append([title, f"{n / _cpu(way):,.0f}"])
+    return table
+
+
+def sizes() -> Table:
+    """0030: time and size of models of many classes, whole commands."""
+    table = Table("`perceptive train FILE --text`", ["", "CPU, s", "model, MB"])
+    with tempfile.TemporaryDirectory() as name:
+        model = str(Path(name, "model"))
+        for which in ("trec", "languages"):
+            file = data.part(f"{which}/train.tsv")
+            if file is not None:
+                _, cpu, _ = run([*COMMAND, str(file), "-o", model])
+                table.rows.append([which, f"{cpu:.2f}", f"{os.path.getsize(model) / 1e6:.2f}"])
+        iris = next(one for one in tables(Path(name)) if one.name == "iris")
+        accuracy(iris, "", 1, Path(name))
+        table.rows.append(["iris, a table", "", f"{os.path.getsize(model) / 1e6:.3f}"])
+    return table
+
+
+def checksum() -> Table:
+    """0021: how fast the checksum of a model file is."""
+    content = np.random.default_rng(0).bytes(10**8)
+    return Table("CRC-32", ["", "GB/s"], [["zlib.crc32", f"{0.1 / _cpu(lambda: zlib.crc32(content)):.1f}"]])
+
+
+def _cpu(work: Callable[[], Any]) -> float:
+    """The median CPU time of five runs."""
+    found = []
+    for _ in range(5):
+        began = time.process_time()
+        work()
+        found.append(time.process_time() - began)
+    return median(found)
+
+
+PARTS = {part.__name__: part for part in (checksum, sizes, probabilities, bias, raw_input, scale)}
+
+
+def main() -> None:
+    """Print a table for each part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
+    chosen = parser.parse_args()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns that are not scaled are what this is about
+        show([PARTS[name]() for name in chosen.parts or PARTS], [])
+
+
+if __name__ == "__main__":
+    main()
