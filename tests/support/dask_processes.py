@@ -1,16 +1,14 @@
-"""A Dask cluster of real processes, to be killed. They are forked from one that has imported everything."""
+"""A Dask cluster of real processes, to be killed."""
 
 import contextlib
-import functools
-import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from importlib import import_module
+
+from forked import ask, serve, wait
 
 MODULES = ["distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "dask.array", "dask.bag", "dask.dataframe"]
 OURS = ["perceptive.estimators", "perceptive.training.dask", "perceptive.training.cluster_source", "sklearn.base"]
@@ -20,12 +18,12 @@ class Forked:
     """A scheduler or a worker."""
 
     def __init__(self, module, arguments, folder):
-        self.pid = _ask({"module": module, "arguments": arguments, "folder": folder})
+        self.pid = ask(__file__, module=module, arguments=arguments, folder=folder)
 
     def kill(self):
         """End it at once."""
         os.kill(self.pid, signal.SIGKILL)  # it is there, at least as a zombie, until somebody waits for it
-        _ask({"wait": self.pid})
+        wait(__file__, self.pid)
 
 
 class Processes:
@@ -78,35 +76,6 @@ class Processes:
             self.kill_scheduler()
 
 
-@functools.cache
-def _server():
-    return subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def _ask(question):
-    server = _server()
-    server.stdin.write(json.dumps(question) + "\n")
-    server.stdin.flush()
-    return json.loads(server.stdout.readline())
-
-
-# ---------------------------------------------------------------- the process that the others are forked from
-
-
-def _serve():
-    for module in MODULES + OURS:
-        import_module(module)
-    for line in sys.stdin:
-        asked = json.loads(line)
-        if "wait" in asked:
-            answer, _ = os.waitpid(asked["wait"], 0)
-        else:
-            answer = os.fork()
-            if answer == 0:
-                _run(**asked)
-        print(json.dumps(answer), flush=True)
-
-
 def _run(module, arguments, folder):
     try:
         os.chdir(folder)
@@ -119,4 +88,4 @@ def _run(module, arguments, folder):
 
 
 if __name__ == "__main__":
-    _serve()
+    serve(MODULES + OURS, _run)

@@ -1,13 +1,11 @@
-"""Commands in processes of their own that start in no time: they are forked from one that has imported everything."""
+"""Commands in processes of their own that start in no time."""
 
-import functools
-import json
 import os
 import resource
 import signal
-import subprocess
 import sys
-from importlib import import_module
+
+from forked import ask, serve, wait
 
 TASKS = ("classify", "kernel_classify", "kernel_rank", "rank", "rerank", "tag", "files")
 MODULES = [
@@ -35,12 +33,12 @@ class Process:
         self.said = folder / said
         self.code = None
         command = {"arguments": list(map(str, arguments)), "folder": str(folder), "said": said, "limit": limit}
-        self.pid = _ask(command)
+        self.pid = ask(__file__, **command)
 
     def poll(self):
         """The exit code, as that of subprocess; None as long as it runs."""
         if self.code is None:
-            self.code = _ask({"wait": self.pid, "options": os.WNOHANG})
+            self.code = wait(__file__, self.pid, os.WNOHANG)
         return self.code
 
     def kill(self):
@@ -52,7 +50,7 @@ class Process:
     def wait(self):
         """The exit code, when it has ended."""
         if self.code is None:
-            self.code = _ask({"wait": self.pid, "options": 0})
+            self.code = wait(__file__, self.pid)
         text = self.said.read_text() if self.said.exists() else ""
         assert "Traceback" not in text, text
         return self.code
@@ -62,36 +60,6 @@ def finished(arguments, folder, **options):
     """Run a command to its end: the exit code, and what it said."""
     process = Process(arguments, folder, **options)
     return process.wait(), process.said.read_text()
-
-
-@functools.cache
-def _server():
-    return subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def _ask(question):
-    server = _server()
-    server.stdin.write(json.dumps(question) + "\n")
-    server.stdin.flush()
-    return json.loads(server.stdout.readline())
-
-
-# ---------------------------------------------------------------- the process that the others are forked from
-
-
-def _serve():
-    for module in [*MODULES, *(f"perceptive.cli.tasks.{name}" for name in TASKS)]:
-        import_module(module)
-    for line in sys.stdin:
-        asked = json.loads(line)
-        if "wait" in asked:
-            pid, status = os.waitpid(asked["wait"], asked["options"])
-            answer = os.waitstatus_to_exitcode(status) if pid else None
-        else:
-            answer = os.fork()
-            if answer == 0:
-                _run(**asked)
-        print(json.dumps(answer), flush=True)
 
 
 def _run(arguments, folder, said, limit):
@@ -115,4 +83,4 @@ def _run(arguments, folder, said, limit):
 
 
 if __name__ == "__main__":
-    _serve()
+    serve([*MODULES, *(f"perceptive.cli.tasks.{name}" for name in TASKS)], _run)
