@@ -79,6 +79,29 @@ class Readings {
     std::string lower_, norm_;
 };
 
+// Words, and the value of each: what stands behind a tab in its line, else "yes". The first line of a word counts.
+class Dictionary {
+  public:
+    explicit Dictionary(const std::vector<std::string>& lines) {
+        for (const std::string& line : lines) {
+            const std::size_t tab = line.find('\t');
+            const std::int32_t known = words_.size();
+            if (words_.add(std::string_view(line).substr(0, tab)) < known) continue;
+            values_.push_back(tab == std::string::npos ? "yes" : line.substr(tab + 1));
+        }
+    }
+
+    // Empty where the word is not there.
+    std::string operator[](std::string_view word) const {
+        const std::int32_t i = words_.find(word);
+        return i < 0 ? std::string() : values_[static_cast<std::size_t>(i)];
+    }
+
+  private:
+    Symbols words_;
+    std::vector<std::string> values_;
+};
+
 // How often each shape comes in a word, and which comes first.
 struct ShapeCounts {
     Shape first = Shape::other;
@@ -144,7 +167,7 @@ inline std::string shape_of(std::string_view word, bool runs_once) {
 }
 
 // The value of a derived column; empty for none.
-inline std::string derive(const Derived& column, Readings& readings, const std::vector<Symbols>& dictionaries) {
+inline std::string derive(const Derived& column, Readings& readings, const std::vector<Dictionary>& dictionaries) {
     const std::string_view word = readings(column.of);
     const auto yes = [](bool condition) { return std::string(condition ? "yes" : ""); };
     std::size_t at = 0;
@@ -175,14 +198,14 @@ inline std::string derive(const Derived& column, Readings& readings, const std::
             for (; at < word.size() && length < 20; ++length) next_character(word, at);
             return std::to_string(length);
         }
-        case Derive::in: return yes(dictionaries.at(static_cast<std::size_t>(column.n)).find(word) >= 0);
+        case Derive::in: return dictionaries.at(static_cast<std::size_t>(column.n))[word];
     }
     return {};
 }
 
 class Columns {
   public:
-    Columns(int n_base, std::vector<Derived> derived, std::vector<Symbols> dictionaries)
+    Columns(int n_base, std::vector<Derived> derived, std::vector<Dictionary> dictionaries)
         : n_base_(n_base), derived_(std::move(derived)), dictionaries_(std::move(dictionaries)) {
         require(n_base >= 1, "a token needs at least one column");
         of_base_.resize(static_cast<std::size_t>(n_base));
@@ -283,7 +306,7 @@ class Columns {
 
     int n_base_;
     std::vector<Derived> derived_;
-    std::vector<Symbols> dictionaries_;
+    std::vector<Dictionary> dictionaries_;
     std::vector<Symbols> symbols_;           // of every column
     std::vector<std::vector<int>> of_base_;  // base column → its derived ones
     std::vector<std::vector<Id>> known_;     // base column → for each of its strings the derived values

@@ -130,6 +130,8 @@ CASES = [
             "last": {"hypothesis": "last"},
         }.items()
     ),
+    Case("sequence-clusters", lambda: SequenceLearner(template="cluster(3)[-1:1]\nword\n@label[-1]"),
+         [[*word] for word in WORDS], TAGS, BAD_SENTENCES),
     Case("sequence-many-labels",
          lambda: SequenceLearner(template="word[-1:1]\n@label[-1]\nword & @label[-1]"),
          [14 * SENTENCES[0], *SENTENCES[1:]],

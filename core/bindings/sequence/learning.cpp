@@ -10,12 +10,7 @@ Columns columns_of(int n_base, const std::vector<ColumnSpec>& derived,
     std::vector<Derived> columns;
     for (const auto& [what, n, base, of] : derived)
         columns.push_back({derive_by_name(what), n, base, derive_by_name(of)});
-    std::vector<Symbols> sets;
-    for (const auto& words : dictionaries) {
-        sets.emplace_back();
-        for (const std::string& word : words) sets.back().add(word);
-    }
-    return Columns(n_base, std::move(columns), std::move(sets));
+    return Columns(n_base, std::move(columns), {dictionaries.begin(), dictionaries.end()});
 }
 
 std::vector<Template> templates_of(const std::vector<TemplateSpec>& specs) {

@@ -207,6 +207,9 @@ void bind_sequence(nb::module_& m) {
         .def("heaviest", &heaviest_of, "vector"_a.none(), "n"_a,
              "The n largest weights of features: (kind, template, values, label or pair, weight).");
     m.def(
+        "norm", [](const std::string& word) { return std::string(Readings(word)(Derive::norm)); }, "word"_a,
+        "A word in lower case, its digits as 0.");
+    m.def(
         "solve_mira",
         [](const std::vector<double>& gram, const std::vector<double>& loss, double C) {
             require(gram.size() == loss.size() * loss.size(), "gram must be k × k");

@@ -306,7 +306,8 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             return parameters
         if learner.features is not None:
             return {**parameters, "template": learner.features}
-        text, dictionaries = learner.templates.text, state.meta["dictionaries"]  # what was trained, without any file
+        text, learned = learner.templates.text, learner.templates.clusters  # what was trained, without any file
+        dictionaries = {*state.meta["dictionaries"]} - {*learned}
         return {**parameters, "template": text if "\n" in text and not dictionaries else learner.templates}
 
 

@@ -66,6 +66,10 @@ suffix(2..3)[1]
 shape[-1:1]
 has(digit|hyphen|dot)
 is(capitalised|upper|number)
+cluster(100)[-1:1]
+cluster(100)[-1..0]
+cluster(100)[0..1]
+cluster(100)[-1..1]
 @label[-1]
 """
 

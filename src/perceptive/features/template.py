@@ -12,6 +12,7 @@ from typing import Any
 MAX_OFFSET = 15  # of core/sequence/columns.hpp
 LONGEST_AFFIX = 15
 LAST_COLUMN = 9_999
+MOST_CLUSTERS = 10_000
 PLAIN = ("lower", "norm", "shape", "pattern", "length")  # functions of a column alone
 AFFIXES = ("prefix", "suffix")
 READINGS = ("lower", "norm")  # what affixes may be of, beside columns
@@ -26,7 +27,7 @@ class Term:
     """One thing that a template reads: a function of a column, at one place or more."""
 
     function: str  # "": the column itself
-    argument: tuple[Any, ...]  # (1, 4) of affixes, kinds of has and is, (name,) of a dictionary
+    argument: tuple[Any, ...]  # (1, 4) of affixes, kinds of has and is, (name,) of a dictionary, (100,) of clusters
     of: str | int | None  # a column's name or number; None: the first; of affixes also lower or norm
     first: int = 0
     last: int = 0
@@ -49,6 +50,11 @@ class Term:
             for kind in self.argument:
                 if kind not in KINDS[self.function]:
                     raise ValueError(f"{self.function}({kind}): choose from {', '.join(KINDS[self.function])}")
+        if self.function == "cluster":
+            (n,) = map(whole, self.argument)
+            if n is None or not 2 <= n <= MOST_CLUSTERS:
+                raise ValueError(f"cluster({self.argument[0]}): give a number of clusters, from 2 to {MOST_CLUSTERS:,}")
+            object.__setattr__(self, "argument", (n,))
         if self.function in AFFIXES:
             low, high = map(whole, self.argument)
             if low is None or high is None:
@@ -65,7 +71,7 @@ class Term:
             return f"col({self.of})" if isinstance(self.of, int) else str(self.of)
         if argument is None and self.argument:
             affix = self.function in AFFIXES
-            argument = _range(*self.argument) if affix else "|".join(self.argument)
+            argument = _range(*self.argument) if affix else "|".join(map(str, self.argument))
         said = ", ".join(part for part in (argument, of) if part is not None)
         return f"{self.function}({said})" if said else self.function
 

@@ -25,7 +25,7 @@ from perceptive.features.template import (
 
 COLUMNS = ("word", "pos")
 LONGEST_LINE = 4096
-FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in", "col")
+FUNCTIONS = ("lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in", "cluster", "col")
 SHORT = {"capitalised": "is(capitalised)", "hyphenated": "has(hyphen)", "token": "word"}
 WRITTEN = {
     "bag": "bag(word[-2:2])",
@@ -151,6 +151,8 @@ def _function_of(
         if not low.isdecimal() or (high and not high.isdecimal()):
             raise ValueError(wrong_affix(name, given[0]))
         return name, (int(low), int(high or low)), of
+    if name == "cluster":
+        return name, (int(given[0]) if given[0].isdecimal() else given[0],), of
     return name, tuple(map(str.strip, given[0].split("|"))) if name in KINDS else (given[0],), of
 
 

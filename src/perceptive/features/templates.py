@@ -11,7 +11,8 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     is(capitalised|upper|number)      one template each; also title, punctuation
     lower(pos)  suffix(2, pos)        of another column; col(3) is the fourth one
     prefix(3, lower) suffix(2, norm)  affixes in lower case; with norm, digits are 0
-    in(cities.txt)                    whether the word stands in a file, one to a line
+    in(cities.txt)                    whether the word stands in a file, one to a line; a tab and a value may follow it
+    cluster(100)                      which of 100 clusters the word is in: see `features.clusters`
     pos[-2..2] * 0.5                  features of value 0.5: their weights grow more slowly
     bag(word[-3:3])                   the words around, wherever they stand
     @label[-1]                        pairs of labels; joined with others: pairs of labels seen with these
@@ -34,11 +35,12 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from perceptive.features.clusters import Contexts, clusters, contexts_of
 from perceptive.features.presets import PRESETS
 from perceptive.features.template import (
     AFFIXES,
@@ -113,6 +115,7 @@ class Templates:
         self.n_base = 1
         self.derived: list[Column] = []
         self.dictionaries: dict[str, list[str]] = {}
+        self.clusters: dict[str, tuple[int, int]] = {}  # dictionaries that are learned: how many, of which column
         self.phrases: dict[str, list[str]] = {}  # dictionaries of whole segments
         self.values: list[Values] = []
         self.state: list[tuple[int, list[Part]]] = []
@@ -144,6 +147,23 @@ class Templates:
     def empty(self) -> bool:
         """Whether nothing is read, and no label is looked at beside another."""
         return not (self._read or self.bigrams or self.phrases or self.values)
+
+    @property
+    def unlearned(self) -> list[str]:
+        """The clusters that are still to be learned, from the first sentences."""
+        return [name for name in self.clusters if name not in self.words]
+
+    def contexts(self, X: Iterable[Sequence[Any]]) -> dict[int, Contexts]:
+        """What clusters are learned from, for each column that has some."""
+        return {column: contexts_of(X, column, self.n_base) for _, column in self.clusters.values()}
+
+    def with_clusters(self, contexts: Mapping[int, Contexts]) -> Templates:
+        """The same templates, with clusters learned from these contexts."""
+        words = {**self.dictionaries, **self.phrases}
+        for name in self.unlearned:
+            k, column = self.clusters[name]
+            words[name] = [f"{word}\t{of}" for word, of in clusters(contexts[column], column, k).items()]
+        return Templates(self.text, self.where, words, reads=False)
 
     def copy(self) -> Templates:
         """The same templates; columns that are needed from the copy are not made here."""
@@ -266,9 +286,6 @@ class Templates:
             self.state_sets.append(label_set)
 
     def _crfpp(self, line: str) -> None:
-        if line == "B":
-            self.bigrams = True
-            return
         macros = [(int(row), int(column)) for row, column in MACRO.findall(line)]
         if "%" in MACRO.sub("", line):
             raise ValueError(f"{line!r}: a macro is written %x[row,column]")
@@ -312,6 +329,12 @@ class Templates:
             if name not in self.dictionaries:
                 self.dictionaries[name] = self._words(name)
             return [(term.base(), Column("in", list(self.dictionaries).index(name), base))]
+        if function == "cluster":
+            name = term.base()
+            if name not in self.dictionaries:
+                self.clusters[name] = term.argument[0], base
+                self.dictionaries[name] = list(self.words.get(name, ()))
+            return [(name, Column("in", list(self.dictionaries).index(name), base, "norm"))]
         return [(term.base(kind), Column(function, KINDS[function].index(kind), base)) for kind in term.argument]
 
     def _words(self, name: str) -> list[str]:

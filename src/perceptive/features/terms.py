@@ -90,6 +90,17 @@ def in_(name: str, words: Iterable[str] | None = None, *, of: Template | str | i
     return made if words is None else replace(made, words=((name, _sorted(name, words)),))
 
 
+def cluster(n: int, *, of: Template | str | int | None = None) -> Template:
+    """Which of n clusters the word is in: words that stand beside the same words and tags; see `features.clusters`.
+
+    Examples
+    --------
+    >>> cluster(100)[-1:1], cluster(50) & pos
+    (template('cluster(100)[-1:1]'), template('cluster(50) & pos'))
+    """
+    return _function("cluster", (n,), of)
+
+
 def segment_in(name: str, words: Iterable[str] | None = None) -> SegmentIn:
     """With ``segments=True``: whether a whole segment, joined by spaces, stands in a dictionary."""
     return SegmentIn(_dictionary(name), () if words is None else ((name, _sorted(name, words)),))

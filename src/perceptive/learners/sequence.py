@@ -143,7 +143,8 @@ class SequenceLearner(SequenceRun):
         """Check sentences and their labels and make them ready to be learned from: see `Learner.dataset`.
 
         With ``epochs``, before anything is learned (or where a run is ``resumed``), these are the whole training set:
-        labels are numbered in sorted order, ``min_count`` applies, and a scheme that is recognised is kept to.
+        labels are numbered in sorted order, ``min_count`` applies, clusters of words are learned, and a scheme that is
+        recognised is kept to.
         ``classes`` are labels to know beside those of y; a label that is None is free.
         """
         X, y = self.check(X, y)
@@ -159,6 +160,8 @@ class SequenceLearner(SequenceRun):
     def _met(self, X: list[Any], y: list[Any], weights: Any, whole: bool, classes: Iterable[Any]) -> SentenceDataset:
         """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
         parts, within, every = self._settled(X, y, whole, classes)
+        if whole and parts[1].unlearned:
+            parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
         index = {label: i for i, label in enumerate(every)}
         dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
         self._keep(parts, every, X[0][0], whole)

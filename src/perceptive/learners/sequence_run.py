@@ -13,6 +13,7 @@ from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.data.sentences import Features
 from perceptive.errors import ParameterError
+from perceptive.features.clusters import Contexts
 from perceptive.features.templates import Templates
 from perceptive.learners.facts import parameter_facts
 from perceptive.learners.guarded import NOTHING_LEARNED, Guarded
@@ -37,6 +38,7 @@ class SequenceRun(Guarded):
 
     parameters: SequenceParameters
     model: _core.SequenceModel | None
+    templates: Templates | None
     labels: Labels
     labelling: Labelling
     label_column: int | str | None
@@ -61,6 +63,9 @@ class SequenceRun(Guarded):
     @abstractmethod
     def restore(self, state: Any) -> None:
         """Go back to a snapshot."""
+
+    @abstractmethod
+    def _opened(self, templates: Templates) -> tuple[Templates, _core.SequenceModel]: ...
 
     @abstractmethod
     def _settled(
@@ -182,6 +187,27 @@ class SequenceRun(Guarded):
         with self.lock.learning(), self.lock.changing():
             self._vectors.clear()
             mixture[0].apply(self.core, self.played_rows)
+
+    @property
+    def wants_contexts(self) -> bool:
+        """Whether clusters of words are to be learned, before anything else."""
+        return bool(self._readable.unlearned)
+
+    def contexts_of(self, X: Sequence[Any], templates: Templates | None = None) -> dict[int, Contexts]:
+        """What the clusters of its templates are learned from."""
+        templates = templates or self._readable
+        return SentenceReader(self.features, templates, self.token_kind).encode(templates.contexts, X)
+
+    def meet_contexts(self, contexts: Mapping[int, Contexts]) -> None:
+        """Learn clusters of words, before anything else."""
+        with self.lock.learning():
+            parts = self._with_clusters((self.core, self._readable, self.labelling), contexts)
+            with self.lock.changing():
+                self.model, self.templates, _ = parts
+
+    def _with_clusters(self, parts: Parts, contexts: Mapping[int, Contexts]) -> Parts:
+        templates, model = self._opened(parts[1].with_clusters(contexts))
+        return model, templates, parts[2]
 
     # Features are known by keys that are made of the numbers of strings, and these are numbered as they are met. So
     # everybody needs the same strings in the same order before features can be compared.

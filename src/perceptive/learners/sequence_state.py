@@ -37,7 +37,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
         raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
     parameters = {f.name: plain(getattr(p, f.name)) for f in fields(p) if f.name != "template"}
     model, fingerprint = learner.snapshot() if learned is None else learned
-    words = [*templates.dictionaries.items(), *templates.phrases.items()]
+    words = _dictionaries(templates)
     meta = {
         "parameters": {**parameters, "template": plain_template(p.template, learner)},
         "text": templates.text,
@@ -96,9 +96,15 @@ def _templates_from(state: State) -> Templates:
     blobs = [array_of(state.arrays, f"dictionary{i}", np.uint8, (None,)).tobytes().decode() for i in range(len(names))]
     words = {name: blob.split("\n") if blob else [] for name, blob in zip(names, blobs, strict=True)}
     templates = Templates(text, where, words, reads=False)
-    if [*templates.dictionaries, *templates.phrases] != names:
+    if [name for name, _ in _dictionaries(templates)] != names:
         raise ValueError("dictionaries and templates do not match")
     return templates
+
+
+def _dictionaries(templates: Templates) -> list[tuple[str, list[str]]]:
+    """All that are known, with their words."""
+    every = [*templates.dictionaries.items(), *templates.phrases.items()]
+    return [(name, words) for name, words in every if name not in templates.unlearned]
 
 
 def _columns_from(meta: Meta) -> tuple[int | str | None, int | None]:

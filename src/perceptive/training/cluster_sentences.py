@@ -24,9 +24,9 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.errors import ExampleError
+from perceptive.features.clusters import added
 from perceptive.learners.label_numbers import different_labels
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.state import Arrays
 from perceptive.streams.columns import Columns
 from perceptive.streams.sentence import Place
 from perceptive.training.cluster import Cluster, Futures
@@ -145,12 +145,12 @@ def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Num
     )
 
 
-def strings_of(part: Part, weights: Weights, rows: Numbers) -> Arrays | None:
-    """The strings of some sentences of a part, in the order in which they are met."""
+def told_of(part: Part, weights: Weights, rows: Numbers, tell: Callable[[SequenceLearner, list[Any]], Any]) -> Any:
+    """What is to be known of some sentences of a part; None where there are none."""
     some = take_part(part, {}, False, rows)
     learner = learner_of(weights)
     with some.placed():
-        return learner.strings_of(some.X) if some.X else None
+        return tell(learner, some.X) if some.X else None
 
 
 @dataclass
@@ -290,7 +290,10 @@ class ClusterSentences(ShardSource):
             if now is not was
         }
         rows = self._rows(taught)
-        self._meet_strings(learner, rows)
+        if whole and learner.wants_contexts:
+            learner.meet_contexts(added(self._told(learner, rows, SequenceLearner.contexts_of)))
+        for strings in self._told(learner, rows, SequenceLearner.strings_of):
+            learner.meet_strings(strings)
         starts = np.cumsum([0, *(len(one.lengths) for one in self.facts)])
         of_part = [
             {i - int(start): labels for i, labels in mended.items() if start <= i < end}
@@ -315,20 +318,18 @@ class ClusterSentences(ShardSource):
         self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in deal])
         return self.dataset
 
-    def _meet_strings(self, learner: SequenceLearner, rows: list[Numbers]) -> None:
-        """Let a learner know the strings of some sentences of each part, in the order of the parts."""
+    def _told(self, learner: SequenceLearner, rows: list[Numbers], tell: Callable[..., Any]) -> list[Any]:
+        """What a task tells a learner of some sentences of each part, in the order of the parts."""
         weights = weights_of(learner)
 
         def ask(client: Any) -> list[Any]:
             travelling = send(client, weights)
             return [
-                client.submit(strings_of, part, travelling, mine, pure=False)
+                client.submit(told_of, part, travelling, mine, tell, pure=False)
                 for part, mine in zip(self.parts.of(client), rows, strict=True)
             ]
 
-        for strings in self.cluster.ask(ask):
-            if strings is not None:
-                learner.meet_strings(strings)
+        return [told for told in self.cluster.ask(ask) if told is not None]
 
     def weights(self, rule: str) -> NDArray[np.float64] | None:
         """The weights of all sentences, None where all are 1; raises where they cannot be."""
