@@ -51,7 +51,8 @@ def contexts_of(X: Iterable[Sequence[Any]], column: int, n_columns: int) -> Cont
     except LookupError:
         raise ValueError(f"a token has fewer than {n_columns} columns") from None
     norms = {word: word if word is None else _core.norm(word) for word in set(columns[column])}
-    columns[column] = words = [norms[word] for word in columns[column]]
+    words: list[Any] = [norms[word] for word in columns[column]]
+    columns[column] = words
     found: Contexts = {}
     for c, cells in enumerate(columns):
         for offset in (-1, 1) if c == column else (-1, 0, 1):
