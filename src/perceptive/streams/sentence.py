@@ -24,6 +24,7 @@ class Place(NamedTuple):
 
     path: str
     lines: Sequence[int]  # of each token
+    cuts: Sequence[int] = ()  # tokens at which the text begins a sentence anew, in one that is longer for a span's sake
 
     def of(self, t: int | None = None) -> str:
         """File and line of a token; by default of the first."""
