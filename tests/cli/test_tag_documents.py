@@ -160,3 +160,23 @@ def test_answers_that_are_not_accepted_are_not_converted(notes):
     assert 'texts whose "answer" is "reject" or "ignore": 1, passed over' in done.stderr
     assert json.loads(out.read_text()) == record
     assert len(perceptive("tag", notes / "a.model", path).stdout.splitlines()) == 2
+
+
+def test_segments_go_into_their_own_column_of_a_treebank(notes):
+    path = notes / "a.conllu"
+    path.write_text("1\tAda\t_\tPROPN\t_\t_\t_\t_\t_\t_\n2\tmet\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
+    done = perceptive("tag", notes / "a.model", path)
+    lines = [line.split("\t") for line in done.stdout.splitlines() if line]
+    assert [(line[3], line[9]) for line in lines] == [("PROPN", "NER=B-PER"), ("VERB", "NER=O")]
+    refused = perceptive("eval", notes / "a.model", path, code=2).stderr
+    assert "the column misc.NER has no labels; name that of the labels by --label-column" in refused
+    path.write_text(done.stdout)
+    assert "FB1: 100.00" in perceptive("eval", notes / "a.model", path).stdout
+
+
+def test_labels_that_keep_to_no_scheme_are_told_with_a_cure(notes):
+    path, model = notes / "broken.conll", notes / "broken.model"
+    path.write_text("Ada I-PER\nmet B-LOC\n\nBob E-PER\nleft B-PER\n")
+    perceptive("train", path, "--task", "tag", "--template", "word", "--repair", "off", "-o", model, "--quiet")
+    done = perceptive("tag", model, path, "--spans", code=2)
+    assert "keep to no scheme of segments; train it again with what perceptive convert makes of its" in done.stderr

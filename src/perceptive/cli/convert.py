@@ -43,8 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUT", help="a file, or - for standard output")
     parser.add_argument("--to", metavar="FORMAT", help="of OUT: conll, conllu, doccano, prodigy, spacy or brat "
                         "(default: by its name)")  # fmt: skip
-    parser.add_argument("--scheme", metavar="SCHEME", help="of the labels: iob2 (bio), iob1, bioes, bilou, ioe1, ioe2 "
-                        "(default: as they are)")  # fmt: skip
+    parser.add_argument("--scheme", metavar="SCHEME", help="of the labels: iob2 (bio), iob1, bioes, bilou, bmes, "
+                        "ioe1, ioe2 (default: as they are)")  # fmt: skip
     parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
                         "scheme, and spans that tokens cannot tell: repaired (default), refused, or left")  # fmt: skip
     g.add_groups(parser, [g.Group("files", {**g.FILES.only("format").options, **g.SENTENCES.options})])

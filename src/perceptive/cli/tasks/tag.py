@@ -228,7 +228,9 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, *_ = read(options.data, files_of(options, learner))
+        X, y, places, columns, _ = read(options.data, files_of(options, learner))
+        if not isinstance(columns.label, int) and all(label == "_" for mine in y for label in mine):
+            raise UsageError(f"the column {columns.label} has no labels; name that of the labels by --label-column")
         predicted = _as_tagged(learner, X, places, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
         segments = not isinstance(result, TagEvaluation)
