@@ -17,6 +17,7 @@ from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.raw import frame_dicts, is_frame
 from perceptive.data.rows import is_dicts, single_row
+from perceptive.data.sentences import as_lists
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
 from perceptive.learners.probing import best_path, segment_features, token_features
@@ -340,7 +341,7 @@ def explain_tokens(
     if (hypothesis or learner.parameters.hypothesis) == "voted":
         raise ValueError(VOTED)
     weights = {(name, label): weight for name, label, weight in learner.heaviest(-1, hypothesis)}
-    return [_explain_sentence(learner, list(x), weights, top, hypothesis) for x in X]
+    return [_explain_sentence(learner, x, weights, top, hypothesis) for x in as_lists(X)]
 
 
 def _explain_sentence(
@@ -373,7 +374,7 @@ def explain_choice(
     learner: RerankingLearner, x: Any, top: int | None = None, hypothesis: str | None = None
 ) -> Explanation:
     """Explain which of the label sequences that a tagger proposes was chosen: what the ranker saw in it."""
-    x = list(x)
+    [x] = as_lists([x])
     row, labels = learner.chosen(x, hypothesis)
     told: Explanation = explain(learner.ranker, row, top=top, hypothesis=hypothesis)
     return replace(told, label=labels)

@@ -183,7 +183,7 @@ class DecodingGroup(Group):
     constraints: str | None = parameter(
         "auto",
         "scheme that every prediction keeps to; 'auto' recognises it",
-        one_of("auto", "bio", "iob1", "bioes", "bilou", "ioe2", "ioe1", "none", None),
+        one_of("auto", "bio", "iob1", "bioes", "bilou", "ioe2", "ioe1", "bmes", "none", None),
         doc='Scheme that every prediction keeps to; "auto" recognises it, and `fit` settles it.',
     )
     repair: str = parameter(

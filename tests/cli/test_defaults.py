@@ -91,3 +91,11 @@ def test_help_tells_what_presets_bring(tmp_path):
     assert "pa1 to tag with the presets chunking, ner and pos; else perceptron" in said
     assert "(default: 10; to tag by another rule than perceptron 40)" in said
     assert "(default: bioes with the presets chunking and ner, else none)" in said
+
+
+def test_a_batch_that_keeps_away_the_rule_of_a_preset_is_told(tmp_path):
+    (tmp_path / "a.conll").write_text("Ada B-PER\nleft O\n")
+    train = ("train", tmp_path / "a.conll", "--task", "tag", "--batch", 8, "-o", tmp_path / "m", "--quiet")
+    said = "note: --batch 8 is for the perceptron alone, so --rule pa1 is not taken"
+    assert perceptive(*train).stderr.count(said) == 1
+    assert said not in perceptive(*train, "--rule", "perceptron").stderr

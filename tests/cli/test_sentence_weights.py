@@ -103,9 +103,9 @@ def test_a_reranker_learns_as_with_sample_weight(tmp_path):
     ("text", "message", "code"),
     [
         ("a O\n", "--weight w: no sentence says it; write a comment # NAME = 2 before its tokens", 2),
-        ("# w = x\na O\n", "a.conll:2: w is 'x'; a weight is a finite number, not negative", 1),
-        ("# w = -1\na O\n", "a.conll:2: w is '-1'; a weight is a finite number, not negative", 1),
-        ("# w = inf\na O\n", "a.conll:2: w is 'inf'; a weight is a finite number, not negative", 1),
+        ("# w = x\na O\n", "a.conll:1: w is 'x'; a weight is a finite number, not negative", 1),
+        ("# w = -1\na O\n", "a.conll:1: w is '-1'; a weight is a finite number, not negative", 1),
+        ("# w = inf\na O\n", "a.conll:1: w is 'inf'; a weight is a finite number, not negative", 1),
     ],
 )
 def test_what_is_no_weight_is_refused(text, message, code, tmp_path):
@@ -128,3 +128,10 @@ def test_workers_do_not_know_them(tmp_path):
     done = perceptive("train", "a.conll", "--task", "tag", "--weight", "weight", "--cluster", "local", "--shards", "2",
                       "-o", "m", cwd=tmp_path, code=2)  # fmt: skip
     assert "--weight does not go with --cluster; leave it out, or train here" in done.stderr
+
+
+def test_a_wrong_weight_is_told_with_its_line(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("# weight = abc\n# text = Hi Ann\nHi O\nAnn B-P\n")
+    done = perceptive("train", path, "--task", "tag", "--weight", "weight", "-o", tmp_path / "m", code=1)
+    assert f"{path}:1: weight is 'abc'" in done.stderr

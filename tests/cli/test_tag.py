@@ -133,7 +133,7 @@ def test_errors_speak_of_options(chunks):
         ((*learn, "--max-segment", 3), "--max-segment needs --segments"),
         ((*long, "--segments", "--max-segment", 2), "is longer than 2; set --max-segment 3\n"),
         ((*odd, "--constraints", "bio", "--encoding", "none"), "turn the constraints off (--constraints none)"),
-        ((*odd, "--constraints", "bio"), "repair them, or choose --encoding none"),
+        ((*odd, "--constraints", "bio"), "as 'perceptive convert' does, or choose --encoding none"),
         ((*learn, "--template", chunks / "no.tmpl"), "no.tmpl: no such file; presets are chunking"),
     ):
         in_the_data = arguments[1] != learn[1] or "--template" in arguments

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import warnings
 
 import pytest
 
@@ -55,7 +56,10 @@ def test_misaligned_spans_are_told_or_refused(notes):
     slip, model = notes / "slip.jsonl", notes / "slip.model"
     slip.write_text(json.dumps({"text": "Ada left.", "label": [[0, 2, "PER"]]}) + "\n")
     train = ("train", slip, "--task", "tag", "--template", "word", "-o", model, "--quiet")
-    done = perceptive(*train)
+    with warnings.catch_warnings(record=True) as raw:  # of Python, with a line of the source
+        warnings.simplefilter("always")
+        done = perceptive("train", slip, "--task", "tag", "-o", model, "--quiet")
+    assert not raw
     said = "spans that do not begin and end where tokens do: 1, widened to whole tokens. The first: "
     assert done.stderr.count(f"{said}{slip}:1 'Ad' (0–2, PER)") == 1
     done = perceptive(*train, "--repair", "error", code=2)
@@ -100,3 +104,79 @@ def test_raw_lines_are_tagged_as_they_come(notes):
     finally:
         tagging.kill()
     assert tagging.returncode == 0
+
+
+def test_eval_scores_what_tag_finds(tmp_path):
+    """A sentence ends within the span, and `tag` is not told of it."""
+    path, model = tmp_path / "a.jsonl", tmp_path / "a.model"
+    path.write_text(json.dumps({"text": "I like Yahoo! Inc. a lot", "label": [[7, 18, "ORG"]]}) + "\n")
+    perceptive("train", path, "--task", "tag", "-o", model, "--quiet")
+    found = json.loads(perceptive("tag", model, path).stdout)["label"]
+    metrics = json.loads(perceptive("eval", model, path, "--json").stdout)["metrics"]
+    assert [7, 18, "ORG"] not in found
+    assert (metrics["phrases"], metrics["found"], metrics["correct"]) == (1, len(found), 0)
+
+
+@pytest.mark.parametrize(
+    ("records", "format"),
+    [
+        ([{"text": "Ada met"}], ("--format", "prodigy")),
+        ([{"text": "Ada met", "spans": []}, {"text": "Bob met"}], ()),
+        ([{"text": "Ada met", "entities": [{"start_offset": 0, "end_offset": 3, "label": "PER"}]}], ()),
+        ([{"text": "Ada met", "labels": []}], ()),
+        ([{"text": "Ada met", "ents": [{"start": 0, "end": 3, "label": "X"}], "answer": "reject"}], ()),
+    ],
+)
+def test_records_keep_their_format_and_key(records, format, notes):
+    path = notes / "kept.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    done = perceptive("tag", notes / "a.model", path, *format)
+    key = next((key for key in records[0] if key not in ("text", "answer")), "spans")
+    given = records[0].get(key)
+    names = [name for name in given[0] if name != "label"] if given else ["start", "end"]
+    span = [0, 3, "PER"] if key == "labels" else {names[0]: 0, names[1]: 3, "label": "PER"}
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [{**one, key: [span]} for one in records]
+
+
+def test_probabilities_stand_beside_the_spans(notes):
+    train, model = ("train", notes / "notes.jsonl", "--task", "tag", "--template", "word"), notes / "sure.model"
+    perceptive(*train, "--dev", notes / "notes.jsonl", "-o", model, "--quiet")
+    first = json.loads(perceptive("tag", model, notes / "notes.jsonl", "--proba").stdout.splitlines()[0])
+    assert len(first["probabilities"]) == len(first["label"]) == 3
+    assert all(0 < one <= 1 for one in first["probabilities"])
+    (notes / "c.txt").write_text("Ada left.")
+    (notes / "c.ann").write_text("")
+    done = perceptive("tag", model, notes / "c.ann", "--proba", code=2)
+    assert "brat has no place for probabilities; ask for --json or --spans" in done.stderr
+    done = perceptive("tag", notes / "a.model", notes / "notes.jsonl", "--proba", code=2)
+    assert "--proba needs a tagger that was trained with --holdout or --dev" in done.stderr
+
+
+def test_answers_that_are_not_accepted_are_not_converted(notes):
+    path, out = notes / "asked.jsonl", notes / "accepted.jsonl"
+    record = {"text": "Ada met", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept"}
+    path.write_text(json.dumps(record) + "\n" + json.dumps({**record, "answer": "ignore"}) + "\n")
+    done = perceptive("convert", path, out)
+    assert 'texts whose "answer" is "reject" or "ignore": 1, passed over' in done.stderr
+    assert json.loads(out.read_text()) == record
+    assert len(perceptive("tag", notes / "a.model", path).stdout.splitlines()) == 2
+
+
+def test_segments_go_into_their_own_column_of_a_treebank(notes):
+    path = notes / "a.conllu"
+    path.write_text("1\tAda\t_\tPROPN\t_\t_\t_\t_\t_\t_\n2\tmet\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
+    done = perceptive("tag", notes / "a.model", path)
+    lines = [line.split("\t") for line in done.stdout.splitlines() if line]
+    assert [(line[3], line[9]) for line in lines] == [("PROPN", "NER=B-PER"), ("VERB", "NER=O")]
+    refused = perceptive("eval", notes / "a.model", path, code=2).stderr
+    assert "the column misc.NER has no labels; name that of the labels by --label-column" in refused
+    path.write_text(done.stdout)
+    assert "FB1: 100.00" in perceptive("eval", notes / "a.model", path).stdout
+
+
+def test_labels_that_keep_to_no_scheme_are_told_with_a_cure(notes):
+    path, model = notes / "broken.conll", notes / "broken.model"
+    path.write_text("Ada I-PER\nmet B-LOC\n\nBob E-PER\nleft B-PER\n")
+    perceptive("train", path, "--task", "tag", "--template", "word", "--repair", "off", "-o", model, "--quiet")
+    done = perceptive("tag", model, path, "--spans", code=2)
+    assert "keep to no scheme of segments; train it again with what perceptive convert makes of its" in done.stderr

@@ -119,7 +119,9 @@ def test_rerankers_are_not_mixed_up(files, capsys):
     assert "is a reranker" in run(capsys, "predict", model, train)[2]
     assert "is not a tagger" in run(capsys, "train", train, "--task", "rerank", "--base", model, "-o", files / "x")[2]
     assert "is a reranker; use perceptive tag" in run(capsys, "rank", model, train)[2]
-    assert "no margins" in run(capsys, "tag", model, train, "--margin", "--label-column", -1)[2]
+    for option, what in (("--margin", "margins of tokens"), ("--proba", "probabilities")):
+        code, _, err = run(capsys, "tag", model, train, option, "--label-column", -1)
+        assert (code, f"{option}: a reranker has no {what}; ask its tagger, or for --kbest" in err) == (2, True)
     assert "20 at most" in run(capsys, "tag", model, train, "--kbest", 21, "--label-column", -1)[2]
     told = run(capsys, "train", train, "--task", "tag", "--folds", 2, "-o", files / "x")[2]
     assert "--folds does not go with --task tag; it is for --task rerank" in told

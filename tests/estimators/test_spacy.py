@@ -130,3 +130,13 @@ def test_what_is_not_said_is_free(nlp):
 def test_refusals(wrong, message):
     with pytest.raises(ParameterError, match=message):
         SpacyTagger(**wrong)
+
+
+def test_entities_that_are_there_stay(nlp):
+    tagger = nlp.add_pipe("perceptive_tagger")
+    doc = nlp.make_doc("Ada met Bob")
+    doc.ents = [Span(doc, 0, 1, "PER"), Span(doc, 2, 3, "PER")]
+    tagger.fit([doc])
+    doc = nlp.make_doc("Ada met Bob")
+    doc.ents = [Span(doc, 0, 2, "EVENT")]
+    assert [(one.text, one.label_) for one in tagger(doc).ents] == [("Ada met", "EVENT"), ("Bob", "PER")]

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.core
         ([[("a", 3)]], [["x"]], TypeError, "sentence 0, token 0: a column is of type 'int'"),
         ([[("a",)]], [["x"]], ValueError, "sentence 0, token 0: it has 1 column, but the templates read 2"),
         ([["\ud800"]], [["x"]], ValueError, "UTF-8"),
-        ([[{"f": float("nan")}]], [["x"]], ValueError, "sentence 0, token 0: a feature is neither"),
+        ([[{"f": float("nan")}]], [["x"]], ValueError, "sentence 0, token 0: the feature .f. is neither"),
         ([[{"f": [1]}]], [["x"]], ValueError, "neither a finite number nor a string"),
     ],
 )
@@ -205,3 +205,11 @@ def test_what_a_beam_says_is_of_one_path():
         differ += tagger.predict([x])[0] != labels
         tagger.learner_.parameters = whole
     assert differ  # else the beam is too wide to tell
+
+
+def test_generators_are_taken_as_lists():
+    X, y = [["Ann", "left"], ["we", "left"]], [["B-P", "O"], ["O", "O"]]
+    expected = SequenceTagger().fit(X, y).predict(X)
+    assert SequenceTagger().fit((iter(x) for x in X), (iter(labels) for labels in y)).predict(X) == expected
+    one = SequenceTagger().partial_fit((x for x in X), (labels for labels in y)).learn_one(iter(X[0]), iter(y[0]))
+    assert one.predict(iter(X))[0] == y[0]

@@ -1,5 +1,7 @@
 """What the preset of a `SequenceTagger` brings: rule, C, min_count, encoding and enough epochs."""
 
+import warnings
+
 import pytest
 from sklearn.base import clone
 
@@ -106,3 +108,14 @@ def test_training_stops_when_few_mistakes_are_left():
     noisy = {"template": "word", "rule": "pa1", "constraints": None}
     epochs = [SequenceTagger(**noisy, epochs=30, tol=tol).fit(WORDS, y).n_iter_ for tol in (0, 0.2)]
     assert epochs[0] == 30 > epochs[1]
+
+
+def test_batches_that_keep_away_the_rule_of_a_preset_are_told():
+    X, y = [["Ada", "left", "Rome"]], [["B-PER", "O", "B-LOC"]]
+    said = r"batch=8 is for the perceptron alone, so rule='pa1' is not taken, which does better with template='ner'"
+    with pytest.warns(UserWarning, match=said):
+        SequenceTagger(batch=8).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(batch=8, rule="perceptron").fit(X, y)
+        SequenceTagger(batch=8, template="word").fit(X, y)

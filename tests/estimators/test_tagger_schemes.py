@@ -217,3 +217,21 @@ def test_prefixes_that_no_scheme_knows_take_no_time(scheme, monkeypatch):
     monkeypatch.setattr(schemes, "_follows", lambda *given: asked.append(1) or follows(*given))
     schemes.constraints(scheme, list(map(str, range(500))))
     assert len(asked) < 1500
+
+
+@pytest.mark.parametrize("kind", ["", "-X"])
+def test_bmes_is_bioes_with_another_letter(kind):
+    labels = [letter + kind for letter in "BMMESBE"]
+    tagger = SequenceTagger().fit([list("abcdefg")], [labels])
+    assert (tagger.scheme_, tagger.predict([list("abcdefg")])[0]) == ("bmes", labels)
+    assert tagger.score([list("abcdefg")], [labels]) == 1.0
+    bio = schemes.convert(labels, "bmes", "bio")
+    assert bio == [letter + kind for letter in "BIIIBBI"]
+    assert schemes.convert(bio, "bio", "bmes") == labels
+
+
+@pytest.mark.parametrize("encoding", ["bioes", None])
+def test_a_scheme_that_was_learned_is_not_left_by_what_comes_later(encoding):
+    tagger = SequenceTagger(encoding=encoding, repair="off").fit([["Ann", "left"]], [["B-P", "O"]])
+    with pytest.raises(ValueError, match=r"repair the labels.*, or train a new tagger with"):
+        tagger.partial_fit([["we", "left"]], [["O", "I-P"]])

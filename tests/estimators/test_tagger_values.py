@@ -5,7 +5,7 @@ import pytest
 
 import perceptive
 from perceptive import SequenceTagger
-from perceptive.data.token_values import BOTH, COLUMNS, FEATURES, kind_of, valued
+from perceptive.data.token_values import BOTH, COLUMNS, FEATURES, kind_of, plain, valued
 from perceptive.features.templates import Templates
 from perceptive.features.terms import label, template, values, word
 from perceptive.kernels.storage import MissingFunction
@@ -47,7 +47,9 @@ def test_numbers_of_numpy_are_numbers(number):
 
 @pytest.mark.parametrize("value", [np.inf, float("nan"), 1j, None, b"x", [1.0]])
 def test_other_values_are_refused(value):
-    with pytest.raises(ValueError, match="sentence 0, token 0: a feature is neither a finite number nor a string"):
+    with pytest.raises(
+        ValueError, match="sentence 0, token 0: the feature 'x' is neither a finite number nor a string"
+    ):
         SequenceTagger(template="word").fit([[("a", {"x": value})]], [["P"]])
 
 
@@ -192,3 +194,20 @@ def test_a_column_called_upos_is_a_column():
     with pytest.raises(ValueError, match="unknown directive 'UPOS'"):
         Templates("UPOS")
     assert Templates("U01\nB").bigrams
+
+
+def test_lists_sets_and_dicts_within_are_features_of_their_own():
+    nested = {"w": np.str_("Ada"), "shapes": ["Xx"], "kinds": {"b", "a"}, "next": {"len": 2.0, "pos": ("VB",)}}
+    flat = {"w": "Ada", "shapes:Xx": 1.0, "kinds:a": 1.0, "kinds:b": 1.0, "next:len": 2.0, "next:pos:VB": 1.0}
+    assert plain(nested) == flat
+    for how, x in (("auto", [nested, {"w": "x"}]), (lambda x, t: nested if t == 0 else {"w": "x"}, ["a", "b"])):
+        tagger = SequenceTagger(template=how).fit([x], [["O", "B-P"]])
+        names = {part.name for one in tagger.explain(x) for part in one.parts}
+        assert "shapes:Xx" in names
+    with pytest.raises(ValueError, match=r"the feature 'w' is neither a finite number nor a string .*'NoneType'"):
+        SequenceTagger().fit([[{"w": None}]], [["B-P"]])
+
+
+def test_vectors_have_one_length():
+    with pytest.raises(ValueError, match="sentence 1, token 0: its vector has 2 numbers, but the first has 3"):
+        SequenceTagger(template="word").fit([[("a", [1.0, 2.0, 3.0])], [("b", [1.0, 2.0])]], [["O"], ["B-P"]])

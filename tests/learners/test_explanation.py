@@ -11,6 +11,7 @@ from command_line import perceptive as run
 from command_line import write_rows, write_sentences
 from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, Reranker, SequenceTagger
 from perceptive.kernels import SubsetTree
+from perceptive.learners import probing
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["setosa", "versicolor", "virginica"]
@@ -271,3 +272,19 @@ def test_plot():
     ax = plot_explanation(LinearClassifier().fit(X, Y).explain(X[0]), top=2)
     assert len(ax.patches) == 4
     assert ax.get_title().startswith("0: score")
+
+
+@pytest.mark.parametrize("how", [{}, {"segments": True}, {"template": lambda x, t: {"w": x[t], "before": x[t - 1]}}])
+def test_long_sentences_are_read_in_parts(how, monkeypatch):
+    """A probe has a label for each token that it is shown, and tables of all pairs of labels."""
+    tagger = SequenceTagger(**{"template": ["word[-2:2]", "shape[3]", "@label[-1]"], **how}, epochs=3).fit(PEOPLE, TAGS)
+    x = [word for sentence in PEOPLE for word in sentence]
+    whole = [(one.label, sorted(one.parts)) for one in tagger.explain(x)]
+    monkeypatch.setattr(probing, "WINDOW", 2)
+    assert [(one.label, sorted(one.parts)) for one in tagger.explain(x)] == whole
+
+
+def test_a_string_is_no_sentence():
+    tagger = SequenceTagger().fit(PEOPLE, TAGS)
+    with pytest.raises(TypeError, match="got a value of type 'str'; give a list with one entry per token"):
+        tagger.explain("Ann Lee")

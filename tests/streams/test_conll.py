@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from examples import examples
 from perceptive.data import sentence_files
-from perceptive.streams import conll
+from perceptive.streams import conll, conllu
 from perceptive.streams.columns import Columns
 
 TREEBANK = """\
@@ -161,3 +161,9 @@ def test_wrong_encodings_are_refused(file):
             conll.read(path, encoding=name)
     with pytest.raises(ValueError, match="format='xml': it must be one of conll, conllu"):
         sentence_files.read(path, format="xml")
+
+
+def test_a_label_that_says_nothing_leaves_its_entry_out():
+    row = ("1", "Dogs", "dog", "NOUN", "NNS", "Number=Plur", "2", "nsubj", "_", "_")
+    assert conllu.changed(row, "feats.Gender", "_")[5] == "Number=Plur"
+    assert conllu.changed(row, "feats.Number", "_")[5] == "_"

@@ -131,10 +131,10 @@ def test_brat(tmp_path):
     text.write_bytes("Zoë 😀 met\r\nAda.\r\nShe left.".encode())
     two = "T1\tPER 0 3\tZoë\nT2\tPER 11 14\tAda\n"
     spans.write_text(two + "R1\tmet Arg1:T1 Arg2:T2\n#1\tNote T1\thm\nT3\tX 6 9;11 14\tmet Ada\n")
-    with pytest.warns(UserWarning, match="spans that overlap"):
+    with pytest.warns(UserWarning, match=r"spans in several pieces: 1, left out\. The first: .*notes\.txt:1 'met Ada'"):
         X, y = sentence_files.read(spans)
-    assert X == [[("Zoë",), ("😀",), ("met",), ("Ada",), (".",)], [("She",), ("left",), (".",)]]
-    assert y == [["B-PER", "O", "B-X", "I-X", "O"], ["O", "O", "O"]]
+    assert X == [[("Zoë",), ("😀",), ("met",)], [("Ada",), (".",)], [("She",), ("left",), (".",)]]
+    assert y == [["B-PER", "O", "O"], ["B-PER", "O"], ["O", "O", "O"]]
     spans.write_text(two)
     assert sentence_files.read(text) == sentence_files.read(spans)
     for line, message in (
@@ -214,3 +214,33 @@ def test_sentences_without_labels_end_where_the_text_says():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert [len(one.rows) for one in sentences_of(document)] == [6]
+
+
+def test_spans_of_brat_are_told_with_their_line(tmp_path):
+    (tmp_path / "a.txt").write_text("Ada left.\nZoë left.\n")
+    spans = tmp_path / "a.ann"
+    spans.write_text("T1\tPER 10 12\tZo\nT2\tPER 10 13;14 18\tZoë left\n")
+    with pytest.warns(UserWarning, match=r"a\.txt:2 'Zoë left' \(10–18, PER\), .*a\.txt:2 'Zo' \(10–12, PER\)"):
+        _, y = sentence_files.read(spans)
+    assert y == [["O", "O", "O"], ["B-PER", "O", "O"]]
+    with pytest.raises(ValueError, match=r"a\.txt:2: the span 'Zoë left' .* is in several pieces; leave it out"):
+        sentence_files.read(spans, repair="error")
+
+
+def test_answers_that_are_not_accepted_are_passed_over(tmp_path):
+    path = tmp_path / "a.jsonl"
+    span = {"start": 0, "end": 3, "label": "PER"}
+    answers = ("accept", "reject", None, "ignore")
+    records = [{"text": "Ada left", "spans": [span]} | ({"answer": one} if one else {}) for one in answers]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    with pytest.warns(UserWarning, match='texts whose "answer" is "reject" or "ignore": 2, passed over'):
+        assert sentence_files.read(path)[1] == [["B-PER", "O"]] * 2
+
+
+def test_texts_without_any_span_are_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "Ada left", "Label": [[0, 3, "PER"]]}\n')
+    with pytest.warns(UserWarning, match='no text has a span, so that all tokens are "O"; write spans as "label"'):
+        sentence_files.read(path)
+    path.write_text('{"text": "Ada left", "ents": [{"start": 0, "end": 3, "label": "PER"}]}\n')
+    assert sentence_files.read(path)[1] == [["B-PER", "O"]]

@@ -43,8 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUT", help="a file, or - for standard output")
     parser.add_argument("--to", metavar="FORMAT", help="of OUT: conll, conllu, doccano, prodigy, spacy or brat "
                         "(default: by its name)")  # fmt: skip
-    parser.add_argument("--scheme", metavar="SCHEME", help="of the labels: iob2 (bio), iob1, bioes, bilou, ioe1, ioe2 "
-                        "(default: as they are)")  # fmt: skip
+    parser.add_argument("--scheme", metavar="SCHEME", help="of the labels: iob2 (bio), iob1, bioes, bilou, bmes, "
+                        "ioe1, ioe2 (default: as they are)")  # fmt: skip
     parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
                         "scheme, and spans that tokens cannot tell: repaired (default), refused, or left")  # fmt: skip
     g.add_groups(parser, [g.Group("files", {**g.FILES.only("format").options, **g.SENTENCES.options})])
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
         if of_columns == {False} and to not in COLUMNS:
             if scheme is not None:
                 raise UsageError("--scheme is about labels of tokens, and spans have none; leave it out")
-            documents = [one for path in paths for some in files.documents(path) for one in some]
+            documents = files.accepted(paths)
             told = {"documents": len(documents), "spans": sum(len(one.spans or ()) for one in documents)}
             _write_documents(options, to, documents, own=options.to is None)
         else:
@@ -188,8 +188,8 @@ def _write_documents(options: argparse.Namespace, to: str, documents: list[Docum
     from perceptive.streams.documents import JSON_FORMATS, as_line
 
     if to != "brat":
-        formats = [one.format if own and one.format in JSON_FORMATS else to for one in documents]
-        _write(options, ([as_line(one, format)] for one, format in zip(documents, formats, strict=True)))
+        kinds = [(one.format, one.key) if own and one.format in JSON_FORMATS else (to, None) for one in documents]
+        _write(options, ([as_line(one, *kind)] for one, kind in zip(documents, kinds, strict=True)))
         return
     whole = joined(documents)
     spans = as_lines(whole)

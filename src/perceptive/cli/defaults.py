@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from perceptive.cli.options import given
+from perceptive.cli.options import as_option, given
 from perceptive.cli.tasks import Entry
 from perceptive.cli.tasks.rows import check_text
 from perceptive.parameters import SequenceParameters, TrainingParameters
@@ -54,13 +56,17 @@ def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
     """What the preset of a tagger brings; where none is named, the one that fits the first sentences."""
     from perceptive.cli.tasks.sentences import files_of  # other tasks need none of these
     from perceptive.features.presets import brought
-    from perceptive.learners.sequence_model import guess_preset
+    from perceptive.learners.sequence_model import guess_preset, told_of_rule
 
     name = options.template
     if name in (None, "auto") and all(map(repeatable, expand(options.data))):
-        X, y, *_ = files_of(options, None).read(options.data, FIRST)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are read once more to be learned from
+            X, y, *_ = files_of(options, None).read(options.data, FIRST)
         name = guess_preset(X, y) if X else None
     said = {**given(options, SequenceParameters, set()), **given(options, TrainingParameters, {"progress", "n_jobs"})}
+    if note := told_of_rule(name, said, as_option):
+        print(f"note: {note}", file=sys.stderr)
     return {"template": name, **brought(name, said)}
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.features import schemes
 from perceptive.features.sentence_ends import split_sentences
 from perceptive.features.tokens import Token
-from perceptive.streams.documents import Document, Span
+from perceptive.streams.documents import KEYS, Document, Span
 from perceptive.streams.sentence import Place, Sentence
 
 FIRST = 3  # places that are listed
+NO_SPANS = (
+    'no text has a span, so that all tokens are "O"; write spans as "label": [[start, end, label], …], or as one of '
+    f"{', '.join(KEYS)} has them"
+)
 
 
 @dataclass
@@ -24,13 +29,16 @@ class Slips:
 
     misaligned: int = 0
     overlapping: int = 0
+    in_pieces: int = 0
+    refused: int = 0  # texts
+    texts: int = 0  # that were accepted
+    spans: int = 0
     places: list[str] = field(default_factory=list)
 
     def note(self, document: Document, span: Span) -> None:
         """Keep a place."""
         if len(self.places) < FIRST:
-            said = " ".join(document.text[span.start : span.end].split())
-            self.places.append(f"{document.place} {said[:30]!r} ({span.start}–{span.end}, {span.label})")
+            self.places.append(_said(document, span))
 
     def tell(self, repair: str) -> None:
         """Warn of them, if there are any."""
@@ -38,10 +46,38 @@ class Slips:
         counted = (
             (self.misaligned, "spans that do not begin and end where tokens do", done),
             (self.overlapping, "spans that overlap one that begins before them, or is longer", "left out"),
+            (self.in_pieces, "spans in several pieces", "left out"),
+            (self.refused, 'texts whose "answer" is "reject" or "ignore"', "passed over"),
         )
         parts = [f"{what}: {n:,}, {then}" for n, what, then in counted if n]
         if parts:
-            warnings.warn(f"{'; '.join(parts)}. The first: {', '.join(self.places)}", stacklevel=3)
+            first = f". The first: {', '.join(self.places)}" if self.places else ""
+            warnings.warn(f"{'; '.join(parts)}{first}", stacklevel=3)
+        if self.texts and not self.spans:
+            warnings.warn(NO_SPANS, stacklevel=3)
+
+
+def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[Document]:
+    """The documents whose spans are true; spans in several pieces are refused, or told."""
+    found = []
+    for document in documents:
+        if document.refused:
+            slips.refused += 1
+            continue
+        for span in document.in_pieces:
+            if repair == "error":
+                _refuse(document, span, "is in several pieces; leave it out")
+            slips.in_pieces += 1
+            slips.note(document, span)
+        slips.texts, slips.spans = slips.texts + 1, slips.spans + len(document.spans or ())
+        found.append(document)
+    return found
+
+
+def _said(document: Document, span: Span) -> str:
+    said = " ".join(document.text[span.start : span.end].split())[:30]
+    place = f"{document.path}:{document.line_of(span.start)}"
+    return f"{place} {said!r} ({span.start}–{span.end}, {span.label})"
 
 
 def tokens_of(document: Document) -> list[list[Token]]:
@@ -75,12 +111,15 @@ def sentences_of(document: Document, repair: str = "warn", slips: Slips | None =
     labels = schemes.write(segments, len(tokens))
     within = {t for begin, end, _ in segments for t in range(begin + 1, end)}
     sentences: list[Sentence] = []
+    cuts: list[int] = []
     begin = end = 0
     for some in found:
         end += len(some)
-        if end not in within:
-            sentences.append(_sentence(document, tokens[begin:end], labels[begin:end]))
-            begin = end
+        if end in within:
+            cuts.append(end - begin)
+            continue
+        sentences.append(_sentence(document, tokens[begin:end], labels[begin:end], cuts))
+        begin, cuts = end, []
     return sentences
 
 
@@ -89,10 +128,10 @@ def bare_sentences(document: Document) -> list[Sentence]:
     return [_sentence(document, tokens, None) for tokens in tokens_of(document)]
 
 
-def _sentence(document: Document, tokens: Sequence[Token], labels: list[str] | None) -> Sentence:
-    whole = document.format == "brat"  # a file is one text, of many lines
-    line = document.line + (document.text.count("\n", 0, tokens[0].start) if whole else 0)
-    place = Place(document.path, [line] * len(tokens))
+def _sentence(
+    document: Document, tokens: Sequence[Token], labels: list[str] | None, cuts: Sequence[int] = ()
+) -> Sentence:
+    place = Place(document.path, [document.line_of(tokens[0].start)] * len(tokens), cuts)
     separator = " " if document.format == "raw" else "\t"
     return Sentence([(token,) for token in tokens], place, separator, labels=labels, document=document)
 
@@ -122,9 +161,32 @@ def _aligned(document: Document, tokens: Sequence[Token], repair: str, slips: Sl
 
 def _refuse(document: Document, span: Span, wrong: str) -> None:
     said = f"{document.text[span.start : span.end][:30]!r} ({span.start}–{span.end}, {span.label})"
-    raise ParameterError(
-        literal(f"{document.place}: the span {said} {wrong}, or choose ") + "{}", Parameter("repair", "warn")
-    )
+    place = f"{document.path}:{document.line_of(span.start)}"
+    raise ParameterError(literal(f"{place}: the span {said} {wrong}, or choose ") + "{}", Parameter("repair", "warn"))
+
+
+def parts_of(x: Sequence[Any], place: Place) -> list[Sequence[Any]]:
+    """A sentence as its text is cut where nothing is known of spans."""
+    return [x[begin:end] for begin, end in pairwise((0, *place.cuts, len(x)))]
+
+
+def joined_labels(parts: Sequence[Sequence[Any]], scheme: str | None) -> list[Any]:
+    """The labels of the parts of a sentence as its own; no segment goes on from one part to the next.
+
+    Examples
+    --------
+    >>> joined_labels([["O", "I-X"], ["I-X"]], "iob1")
+    ['O', 'I-X', 'B-X']
+    """
+    if scheme is None or len(parts) == 1:
+        return [label for part in parts for label in part]
+    begins = [0, *accumulate(map(len, parts))]
+    segments = [
+        (first + begin, first + end, kind)
+        for first, part in zip(begins, parts, strict=False)
+        for begin, end, kind in schemes.spans(part, scheme)
+    ]
+    return [*schemes.write(segments, begins[-1], scheme)]
 
 
 def spans_of(tokens: Sequence[Any], labels: Sequence[str], scheme: str) -> list[Span]:

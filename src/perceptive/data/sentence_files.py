@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from perceptive.data.documents import Slips, bare_sentences, sentences_of
+from perceptive.data.documents import Slips, accepted, bare_sentences, sentences_of
 from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import Paths, expand
 from perceptive.streams.brat import is_brat, read_brat
@@ -100,7 +100,18 @@ class SentenceFiles:
         format = self.format_of(path)
         if format == "brat":
             return read_brat(path, self.encoding)
-        return read_raw(path, self.encoding, live) if format == "raw" else read_json(path, self.encoding, live)
+        if format == "raw":
+            return read_raw(path, self.encoding, live)
+        return read_json(path, self.encoding, live, self.format)
+
+    def accepted(self, paths: Paths) -> list[Document]:
+        """The texts of files whose spans are true."""
+        slips = Slips()
+        found = [
+            one for path in expand(paths) for some in self.documents(path) for one in accepted(some, self.repair, slips)
+        ]
+        slips.tell(self.repair)
+        return found
 
     def blocks(self, paths: Paths, live: bool = False, labels: bool = True) -> Iterator[list[Sentence]]:
         """The sentences of files, some at a time; with ``live`` as soon as they are there.
@@ -114,7 +125,8 @@ class SentenceFiles:
                 continue
             for some in self.documents(path, live):
                 if labels:
-                    yield [x for document in some for x in sentences_of(document, self.repair, slips)]
+                    true = accepted(some, self.repair, slips)
+                    yield [x for document in true for x in sentences_of(document, self.repair, slips)]
                 else:
                     yield [x for document in some for x in bare_sentences(document)]
         slips.tell(self.repair)

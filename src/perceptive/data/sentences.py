@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem, Shard
+from perceptive.data.token_values import plain
 from perceptive.errors import ExampleError, ExampleTypeError
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def featured(X: Sequence[Any], features: Features) -> list[list[dict[str, Any]]]
                     i,
                     t,
                 )
-        found.append([one if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
+        found.append([plain(one) if isinstance(one, dict) else dict.fromkeys(one, 1.0) for one in tokens])
     return found
 
 
@@ -243,10 +244,15 @@ def _check_strings(strings: Iterable[Any], i: int, t: int) -> None:
 
 
 def _check_features(features: dict[Any, Any], i: int, t: int) -> None:
-    for value in features.values():
+    for name, value in features.items():
         number: Any = value if isinstance(value, Real | np.bool_) else np.inf
         if not isinstance(value, str) and not abs(number) <= LARGEST:
-            raise ExampleError("a feature is neither a finite number nor a string", i, t)
+            raise ExampleError(
+                f"the feature {str(name)[:40]!r} is neither a finite number nor a string (its type is "
+                f"{type(value).__name__!r}); give one of these, a list of strings, or a dict",
+                i,
+                t,
+            )
     _check_strings([*features, *(value for value in features.values() if isinstance(value, str))], i, t)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COLUMNS, FEATURES, BOTH = "columns", "features", "columns and values"  # what a token may have
 
+PLAIN = {str, float, int, bool}
 BESIDE = (Mapping, np.ndarray, list, tuple)  # what may stand behind the columns of a token
 
 
@@ -40,11 +41,13 @@ def valued(X: list[Any], reads: Sequence[Values], kind: str | None = None) -> li
     for i, found in enumerate(kinds if kind is not None else ()):
         if found != kind:
             raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give these", i)
-    return [x if kind == COLUMNS else _valued(x, reads, i) for i, (x, kind) in enumerate(zip(X, kinds, strict=True))]
+    lengths: list[int] = []
+    pairs = enumerate(zip(X, kinds, strict=True))
+    return [x if kind == COLUMNS else _valued(x, reads, i, lengths) for i, (x, kind) in pairs]
 
 
-def _valued(x: Sequence[Any], reads: Sequence[Values], i: int) -> list[Any]:
-    values = [_values(token, i, t) for t, token in enumerate(x)]
+def _valued(x: Sequence[Any], reads: Sequence[Values], i: int, lengths: list[int]) -> list[Any]:
+    values = [_values(token, i, t, lengths) for t, token in enumerate(x)]
     if reads:
         values = [_read(values, reads, t) for t in range(len(x))]
     return [
@@ -58,17 +61,45 @@ def _columns(token: Any) -> Sequence[Any]:
     return token[:-1] if kind_of(token) == BOTH else token  # type: ignore[no-any-return]
 
 
-def _values(token: Any, i: int, t: int) -> dict[Any, Any]:
-    """The values of a token by name; those of a vector are called by their places, from 0."""
+def plain(features: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Features as numbers and strings: what a value lists or names is a feature of its own, as CRFsuite has it.
+
+    Examples
+    --------
+    >>> plain({"word": "Ada", "shapes": ["Xx", "X"], "next": {"len": 2.0, "pos": "VB"}})
+    {'word': 'Ada', 'shapes:Xx': 1.0, 'shapes:X': 1.0, 'next:len': 2.0, 'next:pos': 'VB'}
+    """
+    if {*map(type, features.values())} <= PLAIN:  # as nearly all are
+        return dict(features)
+    found: dict[Any, Any] = {}
+    for name, value in features.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}:{one}": of for one, of in plain(value).items()}
+        elif isinstance(value, list | tuple | Set) and all(isinstance(one, str) for one in value):
+            found |= {f"{name}:{one}": 1.0 for one in (sorted(value) if isinstance(value, Set) else value)}
+        else:
+            found[name] = str(value) if isinstance(value, str) else value
+    return found
+
+
+def _values(token: Any, i: int, t: int, lengths: list[int]) -> dict[Any, Any]:
+    """The values of a token by name; those of a vector are called by their places, from 0.
+
+    ``lengths`` has that of the first vector.
+    """
     if isinstance(token, Mapping):
-        return dict(token)
+        return plain(token)
     if kind_of(token) != BOTH:
         return {}
     given = token[-1]
     if isinstance(given, Mapping):
-        return dict(given)
+        return plain(given)
     numbers = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else given
     if isinstance(numbers, list | tuple) and all(isinstance(value, Real | np.bool_) for value in numbers):
+        n = (lengths or [len(numbers)])[0]
+        if len(numbers) != n:
+            raise ExampleError(f"its vector has {len(numbers)} numbers, but the first has {n}; give all as many", i, t)
+        lengths[:] = [n]
         return {str(j): value for j, value in enumerate(numbers)}
     raise ExampleTypeError(
         "what stands beside its columns is no vector of numbers; give one, or a dict of features", i, t

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from perceptive import roles
 from perceptive.declarations import number, one_of, or_word, parameter, positive, whole
 from perceptive.features.presets import brought
+from perceptive.learners.sequence_model import told_of_rule
 from perceptive.parameter_groups import SequenceGroup, TrainingGroup
 
 OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "auto"
@@ -15,6 +17,8 @@ OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "a
 def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
     """Values of parameters, where those that are "auto" are what a template brings, or else left out."""
     given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
+    if note := told_of_rule(template, given):
+        warnings.warn(note, stacklevel=2)
     return {**given, "template": template, **brought(template, given)}
 
 

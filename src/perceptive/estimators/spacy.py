@@ -43,7 +43,8 @@ class SpacyTagger(Pipe):
     """A `SequenceTagger` that writes tags (``token.tag_``) or entities (``doc.ents``) into documents.
 
     A document is tagged sentence by sentence where it has sentences, else as a whole; tokens that are white space are
-    passed over. It learns by ``nlp.initialize`` and ``nlp.update`` as other components do, or by `fit` in one call.
+    passed over. Entities that a document has stay, and none that is found overlaps them. It learns by
+    ``nlp.initialize`` and ``nlp.update`` as other components do, or by `fit` in one call.
 
     Parameters
     ----------
@@ -208,7 +209,9 @@ class SpacyTagger(Pipe):
                         for begin, end, kind in schemes.spans(mine, self.tagger.scheme_ or "bio")
                     ]
             if self.annotates == "entities":
-                doc.set_ents(spans)
+                there = list(doc.ents)  # they stay, as those before spaCy's own component do
+                taken = {token.i for span in there for token in span}
+                doc.set_ents(there + [one for one in spans if taken.isdisjoint(range(one.start, one.end))])
         return docs
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:

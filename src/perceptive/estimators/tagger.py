@@ -89,6 +89,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             shards = self._check_parameters()[1].shards
             fit_sentences(self, X, y, sample_weight, shards, lambda X, y: self._settled(self._template_for(X, y)))
             return self
+        X, y = as_lists(X), as_lists(y)
         parameters, training = self._check_parameters(X, y)
         learner = SequenceLearner(**parameters)
         if self.probability and self.hypothesis == "voted":
@@ -159,6 +160,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         sample_weight: Any = None,
     ) -> SequenceTagger:
         """Learn from further sentences, one epoch in the order given."""
+        X, y = as_lists(X), as_lists(y)
         learner = self.learner_ if hasattr(self, "learner_") else self.new_learner(X, y)
         with learner.lock.learning():
             self._learn_all(learner, learner.dataset(X, y, sample_weight, classes=() if classes is None else classes))
@@ -167,6 +169,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
     @one_at_a_time
     def learn_one(self, x: Sequence[Any], y: Sequence[Any]) -> SequenceTagger:
         """Learn from one sentence."""
+        [x], [y] = as_lists([x]), as_lists([y])
         first = not hasattr(self, "learner_")
         learner = self.new_learner([x], [y]) if first else self.learner_
         learner.learn(x, y)

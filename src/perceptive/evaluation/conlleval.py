@@ -168,7 +168,7 @@ def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
 def _ends(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
-        (p in ("B", "I") and q in ("B", "O", "S", "U"))
+        (p in ("B", "I", "M") and q in ("B", "O", "S", "U"))
         or p in ("E", "L", "S", "U")
         or (p not in ("O", ".") and kind_before != kind)
         or p in ("]", "[")
@@ -179,7 +179,7 @@ def _starts(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
         q in ("B", "S", "U")
-        or (p in ("O", "E", "L", "S", "U") and q in ("I", "E", "L"))
+        or (p in ("O", "E", "L", "S", "U") and q in ("I", "E", "L", "M"))
         or (q not in ("O", ".") and kind_before != kind)
         or q in ("[", "]")
     )

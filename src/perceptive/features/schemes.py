@@ -6,7 +6,7 @@ scheme       the segments [New York]-LOC [Rome]-LOC are
 ``iob1``     I-LOC I-LOC B-LOC: B only where a segment touches one of its own type before it
 ``bio``      B-LOC I-LOC B-LOC: every segment begins with B
 ``bioes``    B-LOC E-LOC S-LOC: E ends a segment, S is one of a single token
-``bilou``    B-LOC L-LOC U-LOC: the same in other letters
+``bilou``    B-LOC L-LOC U-LOC: the same in other letters; so is ``bmes``, with M for I
 ``ioe2``     I-LOC E-LOC E-LOC: every segment ends with E
 ``ioe1``     I-LOC E-LOC I-LOC: E only where a segment touches one of its own type behind it
 ===========  ==========================================================================================
@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SCHEMES = ("bio", "iob1", "bioes", "bilou", "ioe2", "ioe1")
-PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE"}
+PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE", "bmes": "BMES"}
+SCHEMES = tuple(PREFIXES)
 ALIASES = {"iob2": "bio", "iobes": "bioes"}  # other names that are in use
-AS_BIOES = {"L": "E", "U": "S"}  # what the letters of BILOU are called there
-TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "", "BI", "IE")  # what `_follows` tells apart
+AS_BIOES = {"L": "E", "U": "S", "M": "I"}  # what the letters of BILOU and BMES are called there
+TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "M", "", "BI", "IE")  # what `_follows` tells apart
 EDGE = ("O", "")  # outside the sentence nothing goes on
 END = object()  # of a sentence, as a neighbour of labels
 Span = tuple[int, int, str]  # first token, behind the last, type
@@ -44,7 +44,7 @@ def named(name: str) -> str:
     ('bio', 'ioe1')
     >>> named("bies")
     Traceback (most recent call last):
-    ValueError: 'bies' is not a scheme of labels; choose one of bio, iob1, bioes, bilou, ioe2, ioe1, iob2, iobes
+    ValueError: 'bies' is not a scheme of labels; choose one of bio, iob1, bioes, bilou, ioe2, ioe1, bmes, iob2, iobes
     """
     if name not in (*SCHEMES, *ALIASES):
         raise ValueError(f"{name!r} is not a scheme of labels; choose one of {', '.join((*SCHEMES, *ALIASES))}")
@@ -207,8 +207,8 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
     """
     known = dict.fromkeys(labels)
     needs = {
-        "bio": {"I": "B"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}, "ioe2": {"I": "E"},
-        "iob1": {"B": "I"}, "bilou": {"I": "BL", "B": "IL", "L": "BI"}, "ioe1": {"E": "I"},
+        "bio": {"I": "B"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}, "ioe2": {"I": "E"}, "ioe1": {"E": "I"},
+        "iob1": {"B": "I"}, "bilou": {"I": "BL", "B": "IL", "L": "BI"}, "bmes": {"M": "BE", "B": "ME", "E": "BM"},
     }[scheme]  # fmt: skip
     found = [_label(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
     return [label for label in dict.fromkeys(found) if label not in known]
@@ -345,7 +345,7 @@ def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
     begin, kind = -1, ""
     for t, label in enumerate([*labels, "O"]):
         prefix, now = split(label)
-        prefix = AS_BIOES.get(prefix, prefix) if scheme == "bilou" else prefix
+        prefix = AS_BIOES.get(prefix, prefix) if scheme in ("bilou", "bmes") else prefix
         new = prefix in ("B", "S") or (prefix in ("I", "E") and (begin < 0 or now != kind))
         if begin >= 0 and (new or prefix == "O"):
             found.append((begin, t, kind))
@@ -375,10 +375,10 @@ def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
     labels, found = ["O"] * n, sorted(segments)
     for (_, touched, other), (begin, end, kind) in zip([(0, -1, ""), *found], found, strict=False):
         for t in range(begin, end):
-            labels[t] = _label("I", kind)
+            labels[t] = _label("M" if scheme == "bmes" else "I", kind)
         touches = (touched, other) == (begin, kind)
-        if scheme in ("bioes", "bilou"):
-            last, single = "ES" if scheme == "bioes" else "LU"
+        if scheme in ("bioes", "bilou", "bmes"):
+            last, single = tuple(PREFIXES[scheme][2:])
             labels[begin], labels[end - 1] = _label("B", kind), _label(last if end > begin + 1 else single, kind)
         elif scheme == "bio" or (scheme == "iob1" and touches):
             labels[begin] = _label("B", kind)

@@ -20,9 +20,11 @@ from perceptive.state import Meta
 
 Labels = list[Any]
 CURE = "repair the labels"
+REPAIR = "repair the labels, as 'perceptive convert' does"
 FORCED = "forced, "
 MOST_REPAIRED = 0.1  # of the labels that are not O: where more break a scheme, it is another one, or none
 LOOSE = ", or turn the constraints off ({})"
+ANEW = ", or train a new tagger without constraints ({})"
 NO_CONSTRAINTS = [Parameter("constraints", None)]
 
 
@@ -63,14 +65,14 @@ class Labelling:
         if self.repair != "warn" or _repaired(y, self.wanted) is None:
             self._refuse(y, self.wanted)
 
-    def _refuse(self, y: Sequence[Sequence[Any]], scheme: str) -> None:
+    def _refuse(self, y: Sequence[Sequence[Any]], scheme: str, otherwise: str = LOOSE) -> None:
         for i, labels in enumerate(y):
             t = schemes.violation(scheme, labels)
             if t is not None:
                 broken = f"{misfit(labels[t], scheme)}; {CURE}"
                 if self.segments:
                     raise ExampleError(broken, i, t)
-                raise ExampleError(literal(broken) + LOOSE, i, t, parameters=NO_CONSTRAINTS)
+                raise ExampleError(literal(broken) + otherwise, i, t, parameters=NO_CONSTRAINTS)
 
     def meet(
         self, y: list[Any], known: Labels, whole: bool, classes: Iterable[Any] = ()
@@ -159,7 +161,7 @@ class Labelling:
                 _warn(y, schemes.nearest(y))
             self.settled = whole and self.scheme is not None
         elif self.settled:
-            self._refuse(y, str(self.scheme))
+            self._refuse(y, str(self.scheme), ANEW)
         elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
             _warn(y, self.scheme)
             self.scheme = None  # labels of no scheme have come
@@ -172,6 +174,7 @@ class Labelling:
         """
         if self.encoding is None or (self.recognised and self.given is None):
             return y, []
+        new = self.given is None
         if self.given is None:
             found = self.wanted if self.wanted in ("bio", "iob1") else recognised(y)
             if found not in ("bio", "iob1"):
@@ -180,9 +183,9 @@ class Labelling:
         for i, labels in enumerate(y):
             t = schemes.violation(self.given, labels)
             if t is not None:
-                broken = literal(misfit(labels[t], self.given))
+                broken, cure = literal(misfit(labels[t], self.given)), "choose" if new else "train a new tagger with"
                 raise ExampleError(
-                    broken + "; repair them, or choose {}", i, t, parameters=[Parameter("encoding", None)]
+                    f"{broken}; {REPAIR}, or {cure} {{}}", i, t, parameters=[Parameter("encoding", None)]
                 )
         within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
         partial = [i for i, labels in enumerate(y) if None in labels]

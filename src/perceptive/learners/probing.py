@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from perceptive.data.sentences import featured
 from perceptive.features import schemes
 from perceptive.learners.sequence import SequenceLearner
 
 OUTSIDE = "O"
 SEGMENT = "segment "  # how the names of a segment's features begin
+WINDOW = 64  # tokens, or segments, that a probe is shown at a time
 Named = list[tuple[str, float]]
 
 
@@ -20,31 +22,36 @@ def token_features(learner: SequenceLearner, x: list[Any]) -> list[Named]:
     """The features of each token of a sentence, with their values.
 
     The probe is told that every token has a label of its own: it predicts the first label everywhere, and adds the
-    features of each token to the weights of its label.
+    features of each token to the weights of its label. It is shown some tokens at a time, with what templates read
+    around them: else it would take the square of the time.
     """
-    own = [str(t) for t in range(len(x))]
-    probe = SequenceLearner(["", *own], template=_template(learner), hypothesis="last", constraints=None)
-    probe.learn(x, own)
-    return [*_by_label(probe, own).values()]
+    x, reach = _read(learner, x)
+    found: list[Named] = []
+    for begin in range(0, len(x), WINDOW):
+        mine = range(begin, min(len(x), begin + WINDOW))
+        shown = range(max(0, begin - reach), min(len(x), mine.stop + reach))
+        probe = SequenceLearner(["", *map(str, mine)], template=learner.templates, hypothesis="last", constraints=None)
+        probe.learn(x[shown.start : shown.stop], [str(t) if t in mine else "" for t in shown])
+        found += _by_label(probe, [str(t) for t in mine]).values()
+    return found
 
 
 def segment_features(learner: SequenceLearner, x: list[Any], labels: Sequence[Any]) -> list[Named]:
     """For each token the features of the segment that begins there, with their values; labels are BIO tags."""
-    own, begins = [], []
-    for t, label in enumerate(labels):
-        prefix, _ = schemes.split(label)
-        if prefix == "B":
-            begins.append(t)
-        own.append(OUTSIDE if prefix == OUTSIDE else f"{prefix}-{begins[-1]}")
+    x, reach = _read(learner, x)
     found: list[Named] = [[] for _ in x]
-    if not begins:
-        return found
-    # It learns what is outside first, and predicts that everywhere.
-    every = [OUTSIDE, *(f"{prefix}-{t}" for t in begins for prefix in "BI")]
-    probe = SequenceLearner(every, template=_template(learner), hypothesis="last", segments=True)
-    probe.learn(x, own)
-    for label, features in _by_label(probe, [f"B-{t}" for t in begins]).items():
-        found[int(label[2:])] = [(name, value) for name, value in features if name.startswith(SEGMENT)]
+    segments = schemes.spans(labels)
+    for some in (segments[i : i + WINDOW] for i in range(0, len(segments), WINDOW)):
+        shown = range(max(0, some[0][0] - reach), min(len(x), some[-1][1] + reach))
+        own = schemes.write(
+            [(begin - shown.start, end - shown.start, str(begin)) for begin, end, _ in some], len(shown)
+        )
+        # It learns what is outside first, and predicts that everywhere.
+        every = [OUTSIDE, *(f"{prefix}-{begin}" for begin, *_ in some for prefix in "BI")]
+        probe = SequenceLearner(every, template=learner.templates, hypothesis="last", segments=True)
+        probe.learn(x[shown.start : shown.stop], own)
+        for label, features in _by_label(probe, [f"B-{begin}" for begin, *_ in some]).items():
+            found[int(label[2:])] = [(name, value) for name, value in features if name.startswith(SEGMENT)]
     return found
 
 
@@ -57,8 +64,14 @@ def best_path(learner: SequenceLearner, x: list[Any], hypothesis: str | None = N
         return list(found)
 
 
-def _template(learner: SequenceLearner) -> Any:
-    return learner.features or learner.templates
+def _read(learner: SequenceLearner, x: list[Any]) -> tuple[list[Any], int]:
+    """A sentence as templates read it, and how many tokens around a token they do."""
+    if learner.features is not None:
+        return featured([x], learner.features)[0], 0
+    assert learner.templates is not None
+    parts = [offset for _, parts in (*learner.templates.state, *learner.templates.edge) for _, offset in parts]
+    values = [offset for one in learner.templates.values for offset in (one.first, one.last)]
+    return x, max(map(abs, [*parts, *values]), default=0)
 
 
 def _by_label(probe: SequenceLearner, labels: Sequence[str]) -> dict[str, Named]:

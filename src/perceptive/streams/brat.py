@@ -1,7 +1,7 @@
 r"""brat standoff: a text in ``notes.txt``, and beside it its spans in ``notes.ann``.
 
 A line ``T1<tab>PER 0 3<tab>Ada`` is a span; relations, events, attributes and notes say nothing about tokens and are
-passed over. A span in several pieces counts from the begin of the first to the end of the last.
+passed over. A span in several pieces is none that tokens can tell, and kept apart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def read_brat(path: str, encoding: str = UTF8) -> Iterator[list[Document]]:
         raise ValueError(f"{shown(path)}: there is no {shown(text_path)} with its text; put it there")
     document = Document(whole_text(text_path, encoding), None, shown(text_path), format="brat")
     if os.path.isfile(spans_path):
-        document.spans = list(_spans(spans_path, document.text, encoding))
+        document.spans = []
+        for span, pieces in _spans(spans_path, document.text, encoding):
+            (document.spans if pieces == 1 else document.in_pieces).append(span)
     yield [document]
 
 
@@ -48,7 +50,8 @@ def paths_of(path: str) -> tuple[str, str]:
     return (root + TEXT, root + SPANS) if end in (TEXT, SPANS) else (path, path + SPANS)
 
 
-def _spans(path: str, text: str, encoding: str) -> Iterator[Span]:
+def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, int]]:
+    """Each span, and how many pieces it has."""
     for first, lines in text_lines(path, encoding):
         for number, line in enumerate(lines, first):
             line, place = line.rstrip("\r"), f"{shown(path)}:{number}"
@@ -66,7 +69,7 @@ def _spans(path: str, text: str, encoding: str) -> Iterator[Span]:
                     f"{place}: the span is {match[3][:SHORT]!r}, but {there[:SHORT]!r} stands there in the text; count "
                     "code points from 0, and a line break as it is in the file"
                 )
-            yield span
+            yield span, len(ends) // 2
 
 
 def as_lines(document: Document) -> str:

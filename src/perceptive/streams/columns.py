@@ -22,9 +22,11 @@ class Columns:
         Names of CoNLL-U, or numbers from 0 on; the label may be among them. () is every column but the label, and the
         form in CoNLL-U.
     label : int or str
-        The column of the label, by name or number; negative numbers count from the last. In CoNLL-U −1 is ``upos``.
+        The column of the label, by name or number; negative numbers count from the last.
     learned : bool
         Whether a model has learned from them: those of another kind of file, which has no such columns, say nothing.
+    universal : str
+        What −1 is in CoNLL-U, where no label is named.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Columns:
     chosen: tuple[str, ...] = ()
     label: int | str = LAST
     learned: bool = False
+    universal: str = conllu.LABEL
 
     def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str]]:
         """The tokens of a sentence, and their labels; equal rows share their token in ``known``."""
@@ -78,9 +81,9 @@ class Columns:
         if not self.chosen and self.label == LAST and not sentence.universal:
             return self
         if self.learned and sentence.universal != any(not is_number(str(name)) for name in (*self.chosen, self.label)):
-            return Columns().of(sentence)
+            return Columns(universal=self.universal).of(sentence)
         if sentence.universal:
-            label = conllu.LABEL if self.label == LAST else _name("label_column", self.label)
+            label = self.universal if self.label == LAST else _name("label_column", self.label)
             return replace(self, chosen=tuple(_name("columns", name) for name in self.chosen), label=label)
         return replace(self, label=_number(sentence, "label_column", self.label))
 

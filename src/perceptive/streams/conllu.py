@@ -110,12 +110,12 @@ def cell(row: Row, name: str) -> str:
 
 
 def changed(row: Row, name: str, value: str) -> Row:
-    """A row with another value in a column, or in one entry of a list."""
+    """A row with another value in a column, or in one entry of a list, which is left out for ``_``."""
     column, _, key = name.partition(".")
     at = NAMES.index(column)
     if key:
         entries = sorted({**_entries(row[at]), key: value}.items(), key=lambda one: one[0].lower())
-        value = "|".join(f"{name}={one}" if one else name for name, one in entries)
+        value = "|".join(f"{name}={one}" if one else name for name, one in entries if (name, one) != (key, "_"))
     return (*row[:at], value or "_", *row[at + 1 :])
 
 

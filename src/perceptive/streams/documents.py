@@ -3,7 +3,7 @@ r"""Texts with spans, a JSON record to a line: what doccano, Prodigy and spaCy w
 ===========  ==================================================================================================
 format       a line
 ===========  ==================================================================================================
-``doccano``  ``{"text": "Ada left.", "label": [[0, 3, "PER"]]}``; also ``labels``, and ``entities`` of objects
+``doccano``  ``{"text": "Ada left.", "label": [[0, 3, "PER"]]}``; also ``labels``, ``entities``, ``ents`` of objects
 ``prodigy``  ``{"text": "Ada left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "tokens": […]}``
 ``spacy``    ``["Ada left.", {"entities": [[0, 3, "PER"]]}]``
 ===========  ==================================================================================================
@@ -25,7 +25,8 @@ from perceptive.streams.blocks import MARK, peek, shown
 from perceptive.streams.text_lines import UTF8, text_lines
 
 JSON_FORMATS = ("doccano", "prodigy", "spacy")
-KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy"}
+KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy", "ents": "doccano"}
+REFUSED = ("reject", "ignore")  # answers of Prodigy
 ENDS = (("start", "end"), ("start_offset", "end_offset"))
 ARRAY = "the file is one JSON array; write a record a line, as jq -c '.[]' does"
 SHORT = 40  # characters of a value that a message shows
@@ -52,12 +53,16 @@ class Document:
         The file, and the line that it begins on.
     format : str
         That it is written in.
+    key : str or None
+        That the spans have in the record.
     tokens : list of (int, int) or None
         Start and end of each, where the file says them.
     record : dict
         What else the file says.
     offset : int
         Where the text begins, counted from the begin of the file.
+    in_pieces : list of Span
+        What brat says of several pieces, from the begin of the first to the end of the last; not among the spans.
     """
 
     text: str
@@ -65,14 +70,25 @@ class Document:
     path: str = ""
     line: int = 1
     format: str = "doccano"
+    key: str | None = None
     tokens: list[tuple[int, int]] | None = None
     record: dict[str, Any] = field(default_factory=dict)
     offset: int = 0
+    in_pieces: list[Span] = field(default_factory=list)
 
     @property
     def place(self) -> str:
         """File and line."""
         return f"{self.path}:{self.line}"
+
+    def line_of(self, start: int) -> int:
+        """The line of a place in the text: only a file of brat is one text of many lines."""
+        return self.line + (self.text.count("\n", 0, start) if self.format == "brat" else 0)
+
+    @property
+    def refused(self) -> bool:
+        """Whether somebody who was asked has not accepted its spans."""
+        return self.record.get("answer") in REFUSED
 
 
 def is_json(path: str) -> bool:
@@ -91,15 +107,19 @@ def _is_spacy(record: Any) -> bool:
     return isinstance(record, list) and len(record) == 2 and isinstance(record[0], str) and isinstance(record[1], dict)
 
 
-def read_json(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[list[Document]]:
-    """The documents of a file, block by block."""
+def read_json(
+    path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
+) -> Iterator[list[Document]]:
+    """The documents of a file, block by block; one without spans is of ``format``, else of that of those before it."""
     for first, lines in text_lines(path, encoding, live):
         found: list[Document] = []
         for number, line in enumerate(lines, first):
             if not line.strip():
                 continue
             try:
-                found.append(parse(line, shown(path), number))
+                document = parse(line, shown(path), number, format)
+                found.append(document)
+                format = format or (document.format if document.key is not None else None)
             except ValueError:
                 yield found  # what precedes it is sound
                 raise
@@ -118,8 +138,11 @@ def read_raw(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[li
         yield found
 
 
-def parse(line: str, path: str, number: int) -> Document:
-    """The document of a line; raises ValueError with the place where it is none."""
+def parse(line: str, path: str, number: int, format: str | None = None) -> Document:
+    """The document of a line; raises ValueError with the place where it is none.
+
+    ``format`` is that of a record without spans.
+    """
     place = f"{path}:{number}"
     try:
         record = json.loads(line)
@@ -131,16 +154,17 @@ def parse(line: str, path: str, number: int) -> Document:
     except RecursionError:
         raise ValueError(f"{place}: nested too deeply; write a record with text and spans") from None
     if _is_spacy(record):
-        document = Document(record[0], None, path, number, "spacy", record=record[1])
+        document = Document(record[0], None, path, number, "spacy", "entities", record=record[1])
         listed = record[1].get("entities")
     elif isinstance(record, list) and record and all(map(_is_spacy, record)):
         raise ValueError(f"{place}: {ARRAY}")
     else:
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise ValueError(f"{place}: there is no text; write an object with text and label, or [text, {{…}}]")
-        key = next((key for key in KEYS if key in record), "label")
-        document = Document(record["text"], None, path, number, KEYS[key], record=record)
-        listed = record.get(key)
+        key = next((key for key in KEYS if key in record), None)
+        format = KEYS[key] if key else "prodigy" if format == "prodigy" else "doccano"
+        document = Document(record["text"], None, path, number, format, key, record=record)
+        listed = record[key] if key else None
         if record.get("tokens") is not None:
             document.tokens = _tokens(document, record["tokens"])
     try:
@@ -199,8 +223,10 @@ def _short(value: Any) -> str:
     return said if len(said) <= SHORT else said[:SHORT] + "…"
 
 
-def as_line(document: Document, format: str) -> str:
+def as_line(document: Document, format: str, key: str | None = None) -> str:
     """A document as a line of a format, with all else that its own record says where that is of the same kind.
+
+    ``key`` is that of the spans, if it is not the format's own: they are written as the record has them.
 
     Examples
     --------
@@ -213,9 +239,18 @@ def as_line(document: Document, format: str) -> str:
     if format == "spacy":
         return json.dumps([document.text, {**kept, "entities": spans}], ensure_ascii=False)
     if format == "doccano":
-        return json.dumps({**kept, "text": document.text, "label": spans}, ensure_ascii=False)
+        listed: list[Any] = spans if key is None else _as_read(spans, document.record.get(key))
+        return json.dumps({**kept, "text": document.text, key or "label": listed}, ensure_ascii=False)
     places = enumerate(document.tokens or ())
     tokens = [{"text": document.text[start:end], "start": start, "end": end, "id": i} for i, (start, end) in places]
     listed = [span._asdict() for span in document.spans or ()]
     of_tokens = {} if document.tokens is None or "tokens" in kept else {"tokens": tokens}
     return json.dumps({**kept, "text": document.text, **of_tokens, "spans": listed}, ensure_ascii=False)
+
+
+def _as_read(spans: list[list[Any]], before: Any) -> list[Any]:
+    """Spans as objects where those before were such."""
+    if not (isinstance(before, list) and before and isinstance(before[0], Mapping)):
+        return spans
+    names = next(names for names in ENDS if names[0] in before[0])
+    return [dict(zip((*names, "label"), span, strict=True)) for span in spans]

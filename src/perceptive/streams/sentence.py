@@ -24,6 +24,7 @@ class Place(NamedTuple):
 
     path: str
     lines: Sequence[int]  # of each token
+    cuts: Sequence[int] = ()  # tokens at which the text begins a sentence anew, in one that is longer for a span's sake
 
     def of(self, t: int | None = None) -> str:
         """File and line of a token; by default of the first."""
@@ -72,11 +73,16 @@ class Sentence:
         2.0
         """
         said: Any = None
+        place = self.place.of()
         if self.document is not None:
             said = self.document.record.get(name)
         else:
             comment = re.compile(rf"#\s*{re.escape(name)}\s*=\s*(.*?)\s*")
-            said = next((found[1] for _, line in self.others if (found := comment.fullmatch(line))), None)
+            for i, (t, line) in enumerate(self.others):
+                if found := comment.fullmatch(line):
+                    behind = sum(other == t for other, _ in self.others[i:])  # lines up to the token
+                    said, place = found[1], f"{self.place.path}:{self.place.lines[t] - behind}"
+                    break
         if said is None:
             return None
         try:
@@ -84,5 +90,5 @@ class Sentence:
         except (TypeError, ValueError):
             value = math.nan
         if not 0 <= value < math.inf:
-            raise ValueError(f"{self.place.of()}: {name} is {said!r}; a weight is a finite number, not negative")
+            raise ValueError(f"{place}: {name} is {said!r}; a weight is a finite number, not negative")
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from perceptive.cli.tasks import of_learner
+from perceptive.cli.tasks import Opened, of_learner
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import connected
@@ -91,6 +91,13 @@ class Rerank(Tag):
         """The candidates of taggers that have learned as those did whose candidates it learned from."""
         learner.fit_tagger = train_like(learner.tagger, len(X))
         return super().looked_at(learner, X, y, weights)
+
+    def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
+        """As taggers do; a ranker looks at whole sequences."""
+        for name, what in (("margin", "margins of tokens"), ("proba", "probabilities")):
+            if getattr(options, name):
+                raise UsageError(f"--{name}: a reranker has no {what}; ask its tagger, or for --kbest")
+        return super().predict(learner, options)
 
     def explained(self, learner: Any, X: list[Any], options: argparse.Namespace) -> list[Explained]:
         from perceptive.explanation import explain_choice

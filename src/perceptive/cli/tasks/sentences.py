@@ -7,12 +7,15 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from perceptive.cli.options import as_option
+from perceptive.data.conversion import ENTITY
 from perceptive.data.documents import bare_sentences
 from perceptive.data.sentence_files import Annotated, SentenceFiles
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
+from perceptive.streams import conllu
 from perceptive.streams.blocks import STDIN, expand
 from perceptive.streams.columns import LAST, Columns
 from perceptive.streams.documents import Document
@@ -26,10 +29,14 @@ BATCH = 512  # sentences that are tagged at a time
 def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
     """How files are read: as told, else as the model has learned, else as their format has it."""
     learned = learner is not None and learner.label_column is not None
-    columns = Columns(learner.columns, learner.label_column, learned=True) if learned else Columns()
+    segments = learner is not None and (learner.given or learner.scheme) is not None
+    columns = Columns(universal=ENTITY if segments else conllu.LABEL)
+    if learned:
+        columns = replace(columns, chosen=learner.columns, label=learner.label_column, learned=True)
     if options.columns is not None or options.label_column is not None:
         told = columns.label if options.label_column is None else options.label_column
-        columns = Columns(columns.chosen if options.columns is None else options.columns, told)
+        chosen = columns.chosen if options.columns is None else options.columns
+        columns = replace(columns, chosen=chosen, label=told, learned=False)
     try:
         encoding = check_encoding(options.input_encoding)
     except ValueError as error:

@@ -22,6 +22,7 @@ from perceptive.cli.tasks.sentences import batches, files_of, located, placed, r
 from perceptive.cli.tasks.tagged import tagged, words_of
 from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
 from perceptive.data.dataset import Dataset
+from perceptive.data.documents import joined_labels, parts_of
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
@@ -227,9 +228,10 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, *_ = read(options.data, files_of(options, learner))
-        with located(places):
-            predicted = learner.predict_many(X, options.hypothesis)
+        X, y, places, columns, _ = read(options.data, files_of(options, learner))
+        if not isinstance(columns.label, int) and all(label == "_" for mine in y for label in mine):
+            raise UsageError(f"the column {columns.label} has no labels; name that of the labels by --label-column")
+        predicted = _as_tagged(learner, X, places, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
         segments = not isinstance(result, TagEvaluation)
         counts = {"phrases" if segments else "tokens": result.there, "found": result.found, "correct": result.right}
@@ -305,6 +307,15 @@ def _of_class(learner: Any, wanted: str | None, everything: list[Any]) -> list[A
     if not within:
         raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
     return [one for one in everything if not within.isdisjoint(one[1].split(" → "))]
+
+
+def _as_tagged(learner: Any, X: list[Any], places: Sequence[Place], hypothesis: str | None) -> list[Any]:
+    """The labels that `tag` gives, which knows of no spans: a text is cut where its sentences end."""
+    parts = [parts_of(x, place) for x, place in zip(X, places, strict=True)]
+    with located([place for place, some in zip(places, parts, strict=True) for _ in some]):
+        found = iter(learner.predict_many([part for some in parts for part in some], hypothesis))
+    scheme = learner.given or learner.scheme
+    return [joined_labels(list(itertools.islice(found, len(some))), scheme) for some in parts]
 
 
 def _metric(learner: Any) -> str:

@@ -11,6 +11,7 @@ from perceptive.cli.tasks.sentences import files_of, tokens_of
 from perceptive.data.conversion import with_others
 from perceptive.data.documents import spans_of
 from perceptive.errors import UsageError
+from perceptive.features import schemes
 from perceptive.features.schemes import spans
 from perceptive.learners.sequence_probabilities import label_probabilities, probability_of
 from perceptive.streams import conllu
@@ -28,8 +29,8 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
     else:
         paths = [[(labels, None)] for labels in learner.predict_many(seen, options.hypothesis)]
     margins = learner.margins(seen, options.hypothesis) if options.margin else [None] * len(batch)
-    likely = _likely(learner, seen, options)
-    for sentence, tokens, found, margin, chances in zip(batch, seen, paths, margins, likely, strict=True):
+    of_labels = likely(learner, seen, options)
+    for sentence, tokens, found, margin, chances in zip(batch, seen, paths, margins, of_labels, strict=True):
         for rank, (labels, score) in enumerate(found):
             sure: Sure = {} if margin is None or rank else {"margin": margin.tolist()}
             if chances is not None and rank == 0:
@@ -84,7 +85,7 @@ def _universal(
 
 
 def _spans(
-    learner: Any, sentence: Sentence, tokens: list[Any], labels: list[Any], likely: list[float] | None
+    learner: Any, sentence: Sentence, tokens: list[Any], labels: list[Any], chances: list[float] | None
 ) -> list[tuple[Any, ...]]:
     """Start, end, type and text: places in the text where the tokens come from one, else numbers of tokens.
 
@@ -92,7 +93,7 @@ def _spans(
     """
     scheme = scheme_of(learner, "leave out --spans")
     document, segments = sentence.document, spans(labels, scheme)
-    sure = [()] * len(segments) if likely is None else [(min(likely[begin:end]),) for begin, end, _ in segments]
+    sure = [()] * len(segments) if chances is None else [(min(chances[begin:end]),) for begin, end, _ in segments]
     if document is None:
         texts = (" ".join(row[0] for row in tokens[begin:end]) for begin, end, _ in segments)
         found = [(*span, text) for span, text in zip(segments, texts, strict=True)]
@@ -104,7 +105,7 @@ def _spans(
     return [(*span, *how) for span, how in zip(found, sure, strict=True)]
 
 
-def _likely(learner: Any, seen: list[Any], options: argparse.Namespace) -> list[Any]:
+def likely(learner: Any, seen: list[Any], options: argparse.Namespace) -> list[Any]:
     """How likely each label of each token is, where that is asked for."""
     if not options.proba:
         return [None] * len(seen)
@@ -117,7 +118,10 @@ def scheme_of(learner: Any, cure: str) -> str:
     """The scheme of a model's labels; raises where they mark no segments."""
     scheme: str | None = learner.given or learner.scheme
     if scheme is None:
-        raise UsageError(f"the labels of this model do not mark segments; {cure}")
+        broken = schemes.nearest([[label] for label in learner.classes]) is not None
+        repair = "train it again with what perceptive convert makes of its sentences, or " if broken else ""
+        what = "keep to no scheme of segments" if broken else "do not mark segments"
+        raise UsageError(f"the labels of this model {what}; {repair}{cure}")
     return scheme
 
 
