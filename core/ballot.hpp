@@ -1,9 +1,9 @@
-// How a v_k votes by scores that were replayed update by update: v_k·x is a sum of x·δ_1, x·δ_2, …, and rounding must not
-// decide where the terms cancel.
+// How a v_k votes by scores that were replayed update by update: v_k·x is a sum of x·δ_1, x·δ_2, …, and rounding must
+// not decide where the terms cancel.
 //
-// A sum whose partial sums are s_1, …, s_n is wrong by at most u·Σ(2|s_i| + |s_i−1|) < ROUNDING·Σ|s_i|, u = 2⁻⁵³ being the
-// rounding of one sum or product (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3): each score
-// has this bound beside it, and scores nearer to each other than theirs are equal.
+// A sum whose partial sums are s_1, …, s_n is wrong by at most u·Σ(2|s_i| + |s_i−1|) < ROUNDING·Σ|s_i|, u = 2⁻⁵³ being
+// the rounding of one sum or product (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3): each
+// score has this bound beside it, and scores nearer to each other than theirs are equal.
 #pragma once
 
 #include <cmath>

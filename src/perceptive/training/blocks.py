@@ -285,7 +285,7 @@ class ListBlocks(Blocks):
 
     def score(self, learner: Any, blocks: Iterator[CandidateLists]) -> float:
         """Share of the lists whose best is on top."""
-        right = lists = 0
+        right, lists = 0.0, 0
         for block in blocks:
             rows = checked_rows(block.examples.narrow(learner.n_features), learner.n_features)
             found = top1_counts(block.grades, learner.scores_of(rows, block.starts), block.starts)
