@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ballot.hpp"
 #include "journal.hpp"
 
 namespace perceptive {
@@ -76,8 +77,9 @@ struct DualJournal : Journal<SupportUpdates> {
     template <class T>
     i64 votes(const T* K, const std::vector<i64>& m, double score) const {
         i64 sum = 0;
-        replay([&](i64 k) { sum += m[k] * (static_cast<i64>(score > 0.0) - static_cast<i64>(score < 0.0)); },
-               [&](i64 u) { score += updates.step[u] * static_cast<double>(K[updates.slot[u]]); });
+        double error = 0.0;
+        replay([&](i64 k) { sum += m[k] * sign_of(score, error); },
+               [&](i64 u) { add_term(score, error, updates.step[u] * static_cast<double>(K[updates.slot[u]]), 0.0); });
         return sum;
     }
 
@@ -85,34 +87,37 @@ struct DualJournal : Journal<SupportUpdates> {
     // those under v_0, and used up.
     template <class T>
     void votes(const T* K, const std::vector<i64>& m, double* scores, i64 outputs, i64* votes) const {
+        std::vector<double> errors(static_cast<std::size_t>(outputs), 0.0);
         std::fill(votes, votes + outputs, i64{0});
-        replay([&](i64 k) { vote(scores, outputs, m[k], votes); },
+        replay([&](i64 k) { vote(scores, errors.data(), outputs, m[k], votes); },
                [&](i64 u) {
                    const double change = updates.step[u] * static_cast<double>(K[updates.slot[u]]);
-                   scores[updates.gain[u]] += change;
-                   if (updates.loss[u] >= 0) scores[updates.loss[u]] -= change;
+                   add_term(scores[updates.gain[u]], errors[updates.gain[u]], change, 0.0);
+                   if (updates.loss[u] >= 0) add_term(scores[updates.loss[u]], errors[updates.loss[u]], -change, 0.0);
                });
     }
 
     // The same for the n candidates of a list, of which K has a row each; v_0 is 0.
     template <class T>
     void list_votes(const T* K, i64 supports, const std::vector<i64>& m, i64 n, i64* votes) const {
-        std::vector<double> scores(static_cast<std::size_t>(n), 0.0);
+        std::vector<double> scores(static_cast<std::size_t>(n), 0.0), errors(scores);
         std::fill(votes, votes + n, i64{0});
         replay(
             [&](i64 k) {
-                if (m[k] > 0) vote(scores.data(), n, m[k], votes);
+                if (m[k] > 0) vote(scores.data(), errors.data(), n, m[k], votes);
             },
             [&](i64 u) {
                 for (i64 j = 0; j < n; ++j)
-                    scores[j] += updates.step[u] * static_cast<double>(K[j * supports + updates.slot[u]]);
+                    add_term(scores[j], errors[j],
+                             updates.step[u] * static_cast<double>(K[j * supports + updates.slot[u]]), 0.0);
             });
     }
 
   private:
-    static void vote(const double* scores, i64 n, i64 m, i64* votes) {
-        const double* best = std::max_element(scores, scores + n);
-        if (*best > *std::min_element(scores, scores + n)) votes[best - scores] += m;
+    static void vote(const double* scores, const double* errors, i64 n, i64 m, i64* votes) {
+        Choice choice{0, scores[0], errors[0]};
+        for (i64 c = 1; c < n; ++c) choice.meet(c, scores[c], errors[c]);
+        if (!choice.all_equal) votes[choice.best] += m;
     }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ballot.hpp"
 #include "parallel.hpp"
 #include "tasks/joint.hpp"
 
@@ -39,9 +40,9 @@ void linear_scores(const Rows& rows, const W* w, const SparseRows<W>* sparse, i6
 }
 
 // Scores of the journal's voters for a block of rows at a time: each stored vector meets WIDTH rows at once, then the
-// run is replayed in scores. vote(k, begin, width, scores) is called for every voter k with a survival (0 = no vote;
-// the caller may have thinned them); scores[c·WIDTH + l] is row begin + l's for class c. initial: scores of v_0, with
-// its bias, n × classes.
+// run is replayed in scores. vote(k, begin, width, scores, errors) is called for every voter k with a survival (0 = no
+// vote; the caller may have thinned them); scores[c·WIDTH + l] is row begin + l's for class c, and errors has what
+// rounding may have done to it. initial: scores of v_0, with its bias, n × classes.
 constexpr i64 WIDTH = 8;
 
 template <class Rows, class W, class Vote>
@@ -66,35 +67,46 @@ void replay_scores(const Rows& rows, const RowJournal<W>& journal, const i64* su
             if (at >= 0) block[at * WIDTH + lane] = scale * static_cast<double>(x.value(p));
         }
     };
-    std::vector<double> dots(static_cast<size_t>(updates.vectors() * WIDTH));
-    std::vector<double> scores(static_cast<size_t>(n_classes * WIDTH));
+    std::vector<double> dots(static_cast<size_t>(updates.vectors() * WIDTH)), dot_errors(dots.size());
+    std::vector<double> scores(static_cast<size_t>(n_classes * WIDTH)), errors(scores.size());
     for (i64 begin = 0; begin < rows.n; begin += WIDTH) {
         const i64 width = std::min(WIDTH, rows.n - begin);
         for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale_of(rows[begin + l], normalize));
         for (i64 v = 0; v < updates.vectors(); ++v) {
-            double s[WIDTH] = {};
+            double s[WIDTH] = {}, sums[WIDTH] = {};  // `sums` of all |partial sums|
             for (i64 p = updates.vector_start[v]; p < updates.vector_start[v + 1]; ++p) {
                 const double value = static_cast<double>(updates.value[p]);
                 const double* at = block.data() + static_cast<i64>(compact[p]) * WIDTH;
-                for (i64 l = 0; l < WIDTH; ++l) s[l] += value * at[l];
+                for (i64 l = 0; l < WIDTH; ++l) s[l] += value * at[l], sums[l] += std::abs(s[l]);
             }
             std::copy(s, s + WIDTH, dots.begin() + v * WIDTH);
+            for (i64 l = 0; l < WIDTH; ++l) dot_errors[v * WIDTH + l] = ROUNDING * sums[l];
         }
         for (i64 c = 0; c < n_classes; ++c)
             for (i64 l = 0; l < width; ++l) scores[c * WIDTH + l] = initial[(begin + l) * n_classes + c];
+        std::fill(errors.begin(), errors.end(), 0.0);
         for (i64 k = 0; k < journal.voters(); ++k) {
             if (k > 0) {
                 const i64 step = k - 1;
                 if (updates.scale[step] != 1.0)
-                    for (double& s : scores) s *= updates.scale[step];
+                    for (size_t i = 0; i < scores.size(); ++i) {
+                        scores[i] *= updates.scale[step];
+                        errors[i] = std::abs(updates.scale[step]) * errors[i] + ROUNDING * std::abs(scores[i]);
+                    }
                 for (i64 e = updates.first_entry[step]; e < updates.first_entry[step + 1]; ++e) {
                     const Entry& entry = updates.entries[e];
                     const double* d = dots.data() + static_cast<i64>(entry.vector) * WIDTH;
+                    const double* d_error = dot_errors.data() + static_cast<i64>(entry.vector) * WIDTH;
                     double* s = scores.data() + static_cast<i64>(entry.label) * WIDTH;
-                    for (i64 l = 0; l < WIDTH; ++l) s[l] += entry.coefficient * d[l] + bias * entry.bias;
+                    double* s_error = errors.data() + static_cast<i64>(entry.label) * WIDTH;
+                    const double size = std::abs(entry.coefficient), constant = bias * entry.bias;
+                    const double constant_error = ROUNDING * std::abs(constant);
+                    for (i64 l = 0; l < WIDTH; ++l)
+                        add_term(s[l], s_error[l], entry.coefficient * d[l] + constant,
+                                 size * d_error[l] + constant_error);
                 }
             }
-            if (survival[k] != 0) vote(k, begin, width, scores.data());
+            if (survival[k] != 0) vote(k, begin, width, scores.data(), errors.data());
         }
         for (i64 l = 0; l < width; ++l) fill(begin + l, l, 0.0);
     }
@@ -107,19 +119,16 @@ void votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, 
     const bool binary = n_classes == 1;
     std::fill(out, out + rows.n * n_classes, i64{0});
     replay_scores(rows, journal, survival, initial, bias, n_classes, normalize,
-                  [&](i64 k, i64 begin, i64 width, const double* scores) {
+                  [&](i64 k, i64 begin, i64 width, const double* scores, const double* errors) {
                       for (i64 l = 0; l < width; ++l) {
                           if (binary) {
-                              out[begin + l] += survival[k] * ((scores[l] > 0) - (scores[l] < 0));
+                              out[begin + l] += survival[k] * sign_of(scores[l], errors[l]);
                               continue;
                           }
-                          i64 best = 0;
-                          bool all_equal = true;
-                          for (i64 c = 1; c < n_classes; ++c) {
-                              if (scores[c * WIDTH + l] != scores[l]) all_equal = false;
-                              if (scores[c * WIDTH + l] > scores[best * WIDTH + l]) best = c;
-                          }
-                          if (!all_equal) out[(begin + l) * n_classes + best] += survival[k];
+                          Choice choice{0, scores[l], errors[l]};
+                          for (i64 c = 1; c < n_classes; ++c)
+                              choice.meet(c, scores[c * WIDTH + l], errors[c * WIDTH + l]);
+                          if (!choice.all_equal) out[(begin + l) * n_classes + choice.best] += survival[k];
                       }
                   });
 }
@@ -129,24 +138,17 @@ void votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, 
 template <class Rows, class W>
 void rank_votes(const Rows& rows, const RowJournal<W>& journal, const i64* survival, const double* initial,
                 const i64* list, bool normalize, i64* out) {
-    struct Choice {
-        i64 best = 0;
-        double score = 0.0;
-        bool all_equal = true;
-    };
     std::vector<Choice> choices(static_cast<size_t>(journal.voters()));  // in the list that is being read
     std::fill(out, out + rows.n, i64{0});
     replay_scores(rows, journal, survival, initial, 0.0, 1, normalize,
-                  [&](i64 k, i64 begin, i64 width, const double* scores) {
+                  [&](i64 k, i64 begin, i64 width, const double* scores, const double* errors) {
                       Choice& choice = choices[k];
                       for (i64 l = 0; l < width; ++l) {
                           const i64 i = begin + l;
-                          if (i == 0 || list[i] != list[i - 1]) {
-                              choice = {i, scores[l], true};
-                          } else {
-                              if (scores[l] != choice.score) choice.all_equal = false;
-                              if (scores[l] > choice.score) choice = {i, scores[l], false};
-                          }
+                          if (i == 0 || list[i] != list[i - 1])
+                              choice = {i, scores[l], errors[l]};
+                          else
+                              choice.meet(i, scores[l], errors[l]);
                           const bool last = i + 1 == rows.n || list[i + 1] != list[i];
                           if (last && !choice.all_equal) out[choice.best] += survival[k];
                       }

@@ -244,7 +244,7 @@ class TrainingGroup(Group):
         number("in [0, 1)", lambda value: 0 <= value < 1),
         doc="Part of the data held out for early stopping; 0 for none.",
     )
-    patience: int = parameter(3, "epochs without a better held-out score before stopping", whole(1))
+    patience: int = parameter(3, "epochs with a held-out score below the best before stopping", whole(1))
     shards: int = parameter(
         1,
         "parts that learn apart, at the same time, and are mixed after each epoch; 1: serial learning",

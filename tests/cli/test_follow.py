@@ -138,6 +138,22 @@ def test_options_of_many_epochs_are_refused(data):
     )
 
 
+def test_the_model_is_written_while_nothing_arrives(tmp_path):
+    path = tmp_path / "live.model"
+    process = start(
+        "train", "--follow", "-", "--every", "0.1s", "-o", path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    process.stdin.write(b"1 1:1\n0 2:1\n")
+    process.stdin.flush()
+    end = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert load_learner(path).rounds == 2
+    process.stdin.close()
+    assert process.wait(timeout=20) == 0
+    process.stdout.close()
+
+
 def test_a_signal_that_does_not_interrupt_a_read_is_heard():
     reads, writes = os.pipe()
 

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_iris
 
 from perceptive import LinearClassifier
 from perceptive.learners import LinearLearner
@@ -134,3 +135,16 @@ def test_the_interpreter_is_free_while_the_core_learns():
     thread.join()
     assert len(ticks) > 10
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+def test_weights_that_overflow_are_told_of(multiclass, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    clf = LinearClassifier(multiclass=multiclass)
+    with pytest.raises(ValueError, match="have overflowed; rescale the features, or use dtype='float64'"):
+        clf.fit(X * 1e20, y)
+    assert LinearClassifier(multiclass=multiclass, dtype="float64").fit(X * 1e20, y).score(X * 1e20, y) > 0.5
+    path = tmp_path / "large.svm"
+    path.write_text("1 1:1e20\n-1 1:1e20 2:1e20\n")
+    with pytest.raises(ValueError, match="have overflowed"):
+        clf.fit_stream(path)

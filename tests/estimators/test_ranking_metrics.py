@@ -1,6 +1,6 @@
 """Metrics of rankings, and queries that cannot be."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -90,3 +90,23 @@ def test_grades_that_differ_beyond_all_numbers_are_refused():
     for ranker in (LinearRanker(cost="grade"), KernelRanker(kernel="linear")):
         with pytest.raises(ValueError, match="differ by more than a float can hold"):
             ranker.fit([[[1.0, 0.0], [0.0, 1.0]]], [[-1e308, 1e308]])
+
+
+@pytest.mark.parametrize("metric", [metrics.top1, metrics.mrr, metrics.mean_average_precision, metrics.ndcg])
+def test_equal_scores_count_by_the_mean_over_their_orders(metric):
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        n = int(rng.integers(2, 6))
+        grades, scores = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
+        if grades.max() == grades.min() or not 0 < (grades > 0).sum() < n:
+            continue
+        starts, nudges = np.array([0, n]), permutations(np.linspace(0.0, 0.5, n))
+        orders = [metric(grades, scores + np.array(nudge), starts) for nudge in nudges]
+        assert metric(grades, scores, starts) == pytest.approx(np.mean(orders), abs=1e-12)
+
+
+def test_a_model_that_knows_nothing_gains_nothing_by_the_order_of_a_file():
+    grades, scores, starts = np.array([2, 1, 0, 0]), np.zeros(4), np.array([0, 4])
+    for metric in (metrics.top1, metrics.mrr, metrics.mean_average_precision, metrics.ndcg):
+        assert metric(grades, scores, starts) == pytest.approx(metric(grades[::-1], scores, starts))
+    assert metrics.top1(grades, scores, starts) == 0.25

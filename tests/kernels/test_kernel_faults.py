@@ -342,3 +342,12 @@ def test_contents():
     other = long.copy()
     other[2500] = 1.0  # which repr leaves out
     assert digest(("a", long), strict=False) != digest(("a", other), strict=False)
+
+
+def test_entries_of_one_cell_are_summed_for_the_scale():
+    X = sp.csr_matrix(([1.0, 1.0, 3.0, 4.0, 1.0, 1.0, 5.0], [0, 0, 1, 0, 1, 0, 1], [0, 2, 3, 5, 7]), shape=(4, 2))
+    y = [0, 1, 0, 1]
+    kernel = Gaussian(gamma="scale")
+    found, expected = (KernelClassifier(kernel=kernel).fit(rows, y).decision_function(X) for rows in (X, X.toarray()))
+    np.testing.assert_allclose(found, expected)
+    assert X.nnz == 7  # as it was given

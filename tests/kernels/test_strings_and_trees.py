@@ -220,3 +220,15 @@ def test_forgetting_trees_frees_their_productions():
     for i in range(1500):
         store.put(i % 2, SubsetTree().prepare([f"(A w{i})"]))
     assert np.allclose(SubsetTree().compare(store, SubsetTree().prepare(["(A w1499)"])), [[0], [1]])
+
+
+@pytest.mark.parametrize("tree", [None, ("A", None)])
+def test_what_is_no_tree_is_named_with_the_cure(tree):
+    with pytest.raises(TypeError, match=r"tree 1: .*None.* is not a tree; give brackets as in '\(NP"):
+        SubsetTree().prepare(["(A x)", tree])
+
+
+def test_rows_of_numbers_are_no_strings():
+    with pytest.raises(TypeError, match=r"example 0: it is a row of numbers; Spectrum\(n=2\) takes strings"):
+        Spectrum(2).prepare(np.random.default_rng(0).random((4, 2)))
+    assert len(Spectrum(2).prepare(np.array([[1, 2], [2, 1]]))) == 2  # symbols

@@ -8,6 +8,7 @@ import pytest
 import perceptive
 from list_data import lists_by_weights
 from perceptive import KernelRanker, LinearClassifier, LinearRanker, streams
+from perceptive.cli import main
 from perceptive.evaluation import metrics
 from perceptive.learners import RankingLearner
 from perceptive.models.registry import load_learner
@@ -311,3 +312,10 @@ def read(*paths, on_error="stop"):
     parts = list(read_lists(stream))
     names = [name for part in parts for name in part.names]
     return names, [int(n) for part in parts for n in np.diff(part.starts)], stream
+
+
+@pytest.mark.parametrize(("name", "text"), [("e.svm", ""), ("e.jsonl", '{"candidates": [{"a": 1}, {"b": 1}]}\n')])
+def test_files_without_lists_with_answers_are_told_of(tmp_path, capsys, name, text):
+    (tmp_path / name).write_text(text)
+    assert main(["train", str(tmp_path / name), "--task", "rank", "-o", str(tmp_path / "m")]) == 1
+    assert "there are no lists with answers; check the files and the format" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from command_line import perceptive
 from perceptive import trace
+from perceptive.cli import main
 from perceptive.learners import KernelLearner, LinearLearner
 from perceptive.parameters import KernelParameters, LinearParameters, RankingParameters, SequenceParameters
 from perceptive.tracing import COLUMNS
@@ -240,7 +241,7 @@ class TestCommand:
             (["--label", "gain"], 2, "has the columns one, A, B, profit"),
             (["--label", "profit", "--initial=1,x"], 2, "numbers with commas"),
             (["--label", "A"], 1, "could not convert string to float: '-'; trace takes columns of numbers"),
-            (["--label", "profit", "--columns", "z"], 1, "no column 'z'"),
+            (["--label", "profit", "--columns", "z"], 2, "no column 'z'"),
             (["--label", "profit", "--rule", "svm"], 2, "invalid choice"),
         ],
     )
@@ -257,3 +258,28 @@ class TestCommand:
 
 def test_every_column_can_be_shown():
     assert len(movies().cells(list(COLUMNS))) == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("--u=1,2,3", "--u has 3 numbers; give 1 × 2"),
+        ("--u=0,0", "not all of them 0"),
+        ("--columns=foo", "--columns: there is no column 'foo'"),
+        ("--initial=nan,1", "--initial contains NaN or inf"),
+    ],
+)
+def test_wrong_values_of_options_are_wrong_usage(tmp_path, capsys, wrong, said):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1,-1\n3,2,1\n")
+    assert main(["trace", str(tmp_path / "t.csv"), "--label", "y", wrong]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_a_table_cannot_show_is_told(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n1,nan,-1\n")
+    assert main(["trace", str(path), "--label", "y"]) == 1
+    assert "t.csv, line 2: column 'b' is 'nan'; give finite numbers" in capsys.readouterr().err
+    path.write_text("a,b,y\n1,1,-1\n3,2,1\n")
+    assert main(["trace", str(path), "--label", "y", "--u=-1,0"]) == 0
+    assert "--u does not separate the examples: its margin γ is -3" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from perceptive.streams import blocks
 from perceptive.training.blocks import RowBlocks
 from perceptive.training.checkpoint import Checkpoint
 from perceptive.training.classifiers import classifier_for
-from perceptive.training.loop import Run, hash_seed, train
+from perceptive.training.loop import InMemory, Run, hash_seed, train
 from perceptive.training.source import FileSource
 from perceptive.training.windows import block_size, windows
 
@@ -164,11 +164,21 @@ def test_patience_goes_back_to_the_best_epoch(tmp_path, small_blocks):
     run, _ = trained(path, holdout=0.3, epochs=40, hypothesis="last")
     scores = run.history.held_out
     assert len(scores) < 40
-    best = int(np.argmax(scores))
+    best = int(np.flatnonzero(np.array(scores) == max(scores))[-1])
     assert len(scores) - 1 - best == 3 or run.history.converged
     assert run.learner.played == (best + 1) * run.learner.played // (best + 1)
     again, _ = trained(path, holdout=0.3, epochs=best + 1, hypothesis="last")
     assert state(run.learner) == state(again.learner)
+
+
+def test_a_tie_of_the_held_out_score_goes_to_the_later_epoch():
+    learner = LinearLearner(classes=[0, 1], hypothesis="averaged")
+    rng = np.random.default_rng(3)
+    dataset = learner.dataset(rng.normal(size=(40, 3)), rng.integers(0, 2, 40), epochs=9)
+    scores = iter([0.35, 0.45, 0.55, 0.55, 0.55, 0.55, 0.5, 0.5, 0.5])
+    run = Run.of(learner, TrainingParameters(epochs=20, patience=3))
+    train(run, InMemory(dataset, True, lambda: next(scores)))
+    assert (run.best_epoch, run.history.epochs, learner.rounds) == (5, 9, 6 * 40)
 
 
 def test_it_converges(tmp_path):

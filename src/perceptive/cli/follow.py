@@ -6,7 +6,7 @@ import argparse
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,22 +43,21 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
     """Learn from examples as they arrive.
 
     Progressive accuracy is told when their number has doubled, and each second in which some arrived. The model is
-    written every ``--every`` seconds, and at the end, also where a signal or a broken line ends it.
+    written every ``--every`` seconds in which something was learned, also while nothing arrives; and at the end, also
+    where a signal or a broken line ends it.
     """
     if given_too := [option_of(name) for name in PLAYS_OFTEN if getattr(options, name) not in (None, False)]:
         raise UsageError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
     learner, datasets = task.follow(options, learner)
-    start, saved_at = (learner.rounds, learner.mistakes), time.monotonic()
-    teller = _Teller(options, task.unit)
+    start = learner.rounds, learner.mistakes
+    teller, saver = _Teller(options, task.unit), _Saver(learner, options)
     broken: Exception | None = None
-    with stoppable():
+    with stoppable(saver.note):
         try:
             for dataset in datasets:
                 learn_all(dataset)
                 teller.note(learner.rounds - start[0], learner.mistakes - start[1])
-                if time.monotonic() - saved_at >= options.every:
-                    _save_for_now(learner, options)
-                    saved_at = time.monotonic()
+                saver.note()
         except Stopped:
             pass
         except (ValueError, OSError) as error:
@@ -72,12 +71,26 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
     return 0
 
 
-def _save_for_now(learner: Any, options: argparse.Namespace) -> None:
-    """Write the model; where that fails, it is tried again later."""
-    try:
-        save(learner, options.output)
-    except OSError as error:
-        warnings.warn(NotWritten(f"{told(error)}; trying again after {options.every:g} s"), stacklevel=2)
+class _Saver:
+    """Writes the model every now and then, if there is something new in it."""
+
+    def __init__(self, learner: Any, options: argparse.Namespace) -> None:
+        self.learner, self.options = learner, options
+        self.saved, self.at, self.busy = learner.rounds, time.monotonic(), False
+
+    def note(self) -> None:
+        """Write it, if it is time; where that fails, it is tried again later. A signal may call this at any moment."""
+        if self.busy or self.learner.rounds == self.saved or time.monotonic() - self.at < self.options.every:
+            return
+        self.busy = True
+        try:
+            rounds = self.learner.rounds
+            save(self.learner, self.options.output)
+            self.saved = rounds
+        except OSError as error:
+            warnings.warn(NotWritten(f"{told(error)}; trying again after {self.options.every:g} s"), stacklevel=2)
+        finally:
+            self.at, self.busy = time.monotonic(), False
 
 
 class _Teller:
@@ -102,10 +115,11 @@ class _Teller:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
+def stoppable(wake: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Let signals end what is followed, so that it is saved; at a second one the program ends.
 
     One that comes just before a read that waits does not interrupt it: a timer does, and Python then sees the signal.
+    Each time it calls ``wake``, also while the read waits on; not while the model changes, when all signals wait.
     """
 
     def stop(number: int, frame: object) -> None:
@@ -116,7 +130,7 @@ def stoppable() -> Iterator[None]:
     hung_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # nohup
     stops = [name for name in STOPS if name != "SIGHUP" or hung_up]
     before = {name: signal.signal(getattr(signal, name), stop) for name in stops}
-    alarm = signal.signal(signal.SIGALRM, lambda *_: None)
+    alarm = signal.signal(signal.SIGALRM, lambda *_: wake())
     signal.setitimer(signal.ITIMER_REAL, WAKE, WAKE)
     try:
         yield

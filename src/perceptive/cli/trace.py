@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 from typing import Any
 
@@ -60,6 +61,9 @@ def run(options: argparse.Namespace) -> None:
         print(as_json({"trace": {**told, "margin": table.margin, "radius": table.radius}}))
     else:
         print(table.html(columns) if options.html else table.text(columns))
+    if table.margin is not None and table.margin <= 0:
+        note = f"--u does not separate the examples: its margin γ is {table.margin:g}, and the lemma of kγ says nothing"
+        print(note, file=sys.stderr)
 
 
 def _read(path: str, label: str) -> tuple[list[str], list[list[float]], list[Any]]:
@@ -87,6 +91,9 @@ def _read(path: str, label: str) -> tuple[list[str], list[list[float]], list[Any
             X.append([float(field) for i, field in enumerate(row) if i != at])
         except ValueError as error:
             raise ValueError(f"{where}, line {number}: {error}; trace takes columns of numbers") from None
+        wrong = next((i for i, field in enumerate(row) if i != at and not math.isfinite(float(field))), None)
+        if wrong is not None:
+            raise ValueError(f"{where}, line {number}: column {header[wrong]!r} is {row[wrong]!r}; give finite numbers")
         y.append(SIGNS.get(row[at], row[at]))
     return [name for name in header if name != label], X, _numbers(y)
 

@@ -76,6 +76,9 @@ class LabelledRows(Dataset):
         with learner.lock.learning(), learner.lock.changing():
             self._play(learner, order)
 
+    def check(self) -> None:
+        self.learner.check_growth()
+
     def _play(self, learner: LinearLearner, order: Order) -> None:
         new = {i for i, label in enumerate(self.labels.values) if label not in learner.index}
         if not new:

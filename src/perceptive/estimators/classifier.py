@@ -13,12 +13,14 @@ from perceptive.certificates import Certificate, certify
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.estimators.data import (
+    check_label,
     check_labels,
     check_rows,
     example_weights,
     hold_out,
     hold_out_for_calibration,
     label_array,
+    sorted_classes,
     take,
     unchanged_if_it_fails,
 )
@@ -59,7 +61,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def from_learner(cls, learner: Any) -> Self:
         """An estimator of a learner that has learned elsewhere, as the command line does from files."""
         model = super().from_learner(learner)
-        model.classes_ = label_array(learner.classes, None)
+        model.classes_ = sorted_classes(learner)
         return model
 
     # ------------------------------------------------------------ learning
@@ -142,11 +144,12 @@ class ClassifierRunMixin(RunMixin[Learner]):
             with unchanged_if_it_fails(self):
                 X, y = self._check_data(X, y, reset=first)
                 self._check_unchanged(parameters, learner)
+                check_label(y[0], learner)
                 if known is not None and known != learner.classes:
                     raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
                 weights = example_weights(y, np.unique(y), self.class_weight, sample_weight)
                 dataset = learner.dataset(X, y, weights)
-            self._learn_all(learner, dataset, lambda: {"classes_": label_array(learner.classes, y)})
+            self._learn_all(learner, dataset, lambda: {"classes_": sorted_classes(learner, y)})
         return self
 
     def _check_unchanged(self, parameters: dict[str, Any], learner: Learner) -> None:
@@ -156,9 +159,10 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
         """Learn from one example."""
         first, learner = not hasattr(self, "learner_"), self._going_on()
+        check_label(y, learner)
         learner.learn(x, y, w)
         new = first or len(self.classes_) != len(learner.classes)
-        known = {"classes_": label_array(learner.classes, None)} if new else {}
+        known = {"classes_": sorted_classes(learner)} if new else {}
         self._take(learner, History() if first else None, **known)
         return self
 

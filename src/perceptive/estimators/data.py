@@ -16,6 +16,7 @@ from perceptive.data.labels import Labels, is_missing
 from perceptive.data.raw import frame_dicts, has_words, is_frame
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
+from perceptive.kernels.examples import check_real
 from perceptive.sparse import inspected
 from perceptive.streams.examples import exact_array
 from perceptive.training.holdout import HoldOut
@@ -48,6 +49,7 @@ def forget_columns(estimator: Any) -> None:
 
 def check_labels(y: Any) -> NDArray[Any]:
     """Labels in an array."""
+    check_real(y, "y")
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and _plain(y):
@@ -62,6 +64,22 @@ def check_labels(y: Any) -> NDArray[Any]:
     if labels.dtype != object or not isinstance(labels[0], int):  # of whole numbers beyond 64 bits
         check_classification_targets(labels)
     return labels
+
+
+def check_label(label: Any, learner: Any) -> None:
+    """Raise where a label is missing, or of another kind than the classes of a learner."""
+    try:
+        if label in learner.index:
+            return
+    except TypeError:  # which cannot be a class, as the learner will say
+        return
+    if is_missing(label):
+        raise ValueError("y contains missing labels; drop such examples")
+    if learner.classes and isinstance(label, str) != isinstance(learner.classes[0], str):
+        raise ValueError(
+            f"the label {label!r} is of another kind than the class {learner.classes[0]!r}; give all as strings, or "
+            "all as numbers"
+        )
 
 
 def _plain(y: NDArray[Any]) -> bool:
@@ -105,6 +123,7 @@ def validated(
 
     ``cure`` is told where X does not hold numbers.
     """
+    check_real(X, "X")
     how |= {"dtype": [np.float64, np.float32], "accept_sparse": accept_sparse, "accept_large_sparse": True}
     try:
         return validate_data(estimator, inspected(X), reset=reset, **how)
@@ -185,6 +204,13 @@ def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
     if kinds == {str}:
         return np.array(labels, dtype=roomy(np.dtype(f"<U{max(1, *map(len, labels))}"), len(labels)))
     return exact_array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
+
+
+def sorted_classes(learner: Any, like: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The classes of a learner as an array, in order: those that came one by one are sorted."""
+    with learner.lock.learning():
+        learner.sort_classes()
+        return label_array(learner.classes, like)
 
 
 def roomy(kind: np.dtype[Any], n: int) -> np.dtype[Any]:

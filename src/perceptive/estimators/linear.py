@@ -18,7 +18,7 @@ from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
-from perceptive.estimators.data import check_rows, label_array, unchanged_if_it_fails
+from perceptive.estimators.data import check_label, check_rows, sorted_classes, unchanged_if_it_fails
 from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.progress import progress_bar
@@ -202,7 +202,7 @@ class LinearClassifier(
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None
         self.__dict__.pop("feature_names_in_", None)
-        classes = label_array(learner.classes, None)
+        classes = sorted_classes(learner)
         self._take(learner, run.history, classes_=classes, n_features_in_=learner.n_features)
         if certificate is not None:
             self.certificate_ = certificate
@@ -214,9 +214,10 @@ class LinearClassifier(
             learner = self.learner_
         except AttributeError:
             return super().learn_one(x, y, w)
+        check_label(y, learner)
         learner.learn(x, y, w)  # without a detour: a stream has millions of them
         if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):
-            self._take(learner, classes_=label_array(learner.classes, None))
+            self._take(learner, classes_=sorted_classes(learner))
         return self
 
     def _check_unchanged(self, parameters: dict[str, Any], learner: LinearLearner) -> None:

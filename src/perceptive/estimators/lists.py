@@ -19,6 +19,7 @@ from perceptive.errors import ParameterError
 from perceptive.estimators.data import check_rows, forget_columns, hold_out, take
 from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.evaluation.metrics import top1
+from perceptive.kernels.examples import check_real
 from perceptive.training.blocks import NO_PREFERENCE
 from perceptive.training.loop import History
 
@@ -139,6 +140,8 @@ class RankerMixin(RunMixin[Learner]):
         """Lists with their grades; with ``columns`` those of a Gram matrix must be of the rows as they come."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
+        check_real(X, "X")
+        check_real(y, "y")
         if qid is not None:
             lists, order = lists_by_query(self._rows(X, reset), y, qid)
             if order is not None and columns and self._one_set:

@@ -214,6 +214,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         meta = state.meta
         model._history = History.from_meta(meta["history"])
         if "class_kind" in meta:
+            learner.sort_classes()
             model.classes_ = _array_of(learner.classes, meta["class_kind"])
         if "n_features_in_" in meta:
             model.n_features_in_ = meta["n_features_in_"]

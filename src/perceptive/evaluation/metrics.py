@@ -128,8 +128,8 @@ def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
 # ---------------------------------------------------------------- ranking
 #
 # Lists lie one after the other: list t is [starts[t], starts[t + 1]). A list in which no candidate is better than
-# another is left out; nan where none is left. Equal scores stand in the order given, but for `ndcg`, which
-# averages over their orders as scikit-learn does.
+# another is left out; nan where none is left. Candidates with equal scores may stand in any order: every metric is its
+# mean over these orders.
 
 
 def _checked(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
@@ -158,9 +158,10 @@ def _lists(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> list[tupl
     return [(g, s) for g, s in lists if g.max() > g.min()]
 
 
-def _best_first(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> list[Numbers]:
-    """The grades of each list that tells something, in the order of the scores."""
-    return [g[np.argsort(-s, kind="stable")] for g, s in _lists(grades, scores, starts)]
+def _ties(scores: Numbers, good: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of candidates with equal scores, the highest first: how many there are, and how many of them are good."""
+    _, place, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+    return counts, np.bincount(place, weights=good).astype(np.int64)
 
 
 def _mean(values: list[float]) -> float:
@@ -180,16 +181,18 @@ def top1(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
     return right / lists if lists else float("nan")
 
 
-def top1_counts(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[int, int]:
+def top1_counts(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[float, int]:
     """How many lists have one of the best on top, and how many lists tell something: one candidate is better.
+
+    Where several share the top, a list counts by the share of the best among them.
 
     Examples
     --------
     >>> top1_counts(np.array([0, 2, 1, 1, 0]), np.array([0.1, 0.9, 0.5, 0.2, 0.3]), np.array([0, 3, 5]))
-    (1, 2)
+    (1.0, 2)
     """
-    told = [bool(g[0] == g.max()) for g in _best_first(grades, scores, starts)]
-    return sum(told), len(told)
+    told = [float(np.mean(g[s == s.max()] == g.max())) for g, s in _lists(grades, scores, starts)]
+    return sum(told, 0.0), len(told)
 
 
 def mrr(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
@@ -200,7 +203,17 @@ def mrr(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
     >>> mrr(np.array([0, 1, 0, 1]), np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 4]))
     0.5
     """
-    return _mean([1.0 / (1 + int(np.argmax(g == g.max()))) for g in _best_first(grades, scores, starts)])
+    return _mean([_reciprocal_rank(g == g.max(), s) for g, s in _lists(grades, scores, starts)])
+
+
+def _reciprocal_rank(good: NDArray[np.bool_], scores: Numbers) -> float:
+    """The mean of 1/place of the first good one, over the orders of those that share its score."""
+    highest = scores[good].max()
+    before, tied = int(np.sum(scores > highest)), scores == highest
+    n, r = int(np.sum(tied)), int(np.sum(good[tied]))
+    first = np.arange(n - r + 1)  # how many of the others may stand before it
+    here = r / (n - first)  # the chance that it is the next one
+    return float(np.cumprod(np.append(1.0, 1.0 - here[:-1])) * here @ (1.0 / (before + first + 1)))
 
 
 def mean_average_precision(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
@@ -213,12 +226,23 @@ def mean_average_precision(grades: ArrayLike, scores: ArrayLike, starts: ArrayLi
     >>> round(mean_average_precision(np.array([1, 0, 1]), np.array([3.0, 2.0, 1.0]), np.array([0, 3])), 4)
     0.8333
     """
-    values = []
-    for g in _best_first(grades, scores, starts):
-        places = np.flatnonzero(g > 0)
-        if 0 < len(places) < len(g):
-            values.append(float(np.mean(np.arange(1, len(places) + 1) / (places + 1))))
-    return _mean(values)
+    lists = [(g > 0, s) for g, s in _lists(grades, scores, starts)]
+    return _mean([_average_precision(good, s) for good, s in lists if 0 < np.sum(good) < len(good)])
+
+
+def _average_precision(good: NDArray[np.bool_], scores: Numbers) -> float:
+    """Its mean over the orders of equal scores.
+
+    Of n that are equal, r of them good, place i is a good one's in r/n of the orders; (i − 1)(r − 1)/(n − 1) of the
+    other good ones then stand before it.
+    """
+    counts, found = _ties(scores, good)
+    begin, before = np.cumsum(counts) - counts, np.cumsum(found) - found
+    n, r, above = (np.repeat(each, counts) for each in (counts, found, before))
+    at = np.arange(len(good))
+    i = at - np.repeat(begin, counts)  # i − 1 of the formula
+    precision = (above + 1 + i * (r - 1) / np.maximum(n - 1, 1)) / (at + 1)
+    return float((r / n) @ precision / np.sum(good))
 
 
 def ndcg(
@@ -234,7 +258,7 @@ def ndcg(
     Parameters
     ----------
     grades, scores, starts : arrays
-        Grades must not be negative. Candidates with equal scores share the mean of their gains.
+        Grades must not be negative.
     k : int or None
         How many places count; None for all.
     exponential : bool

@@ -331,7 +331,7 @@ def check_real(X: Any, name: str = "X") -> None:
         raise ValueError(f"{name} is a masked array; drop what is masked, or fill it, {name}.filled(…)")
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind == "c":
-        raise ValueError(f"Complex data not supported: kernels here are of real numbers; give {name}.real, say")
+        raise ValueError(f"Complex data not supported; give real numbers, {name}.real, say")
 
 
 def columns_of(X: Any, columns: Any) -> Any:

@@ -106,6 +106,9 @@ class StringKernel(Kernel):
 def _symbols(item: Any, i: int, kernel: Kernel) -> tuple[Hashable, ...]:
     if isinstance(item, list | tuple | bytes) or (isinstance(item, np.ndarray) and item.ndim == 1):
         symbols = tuple(item.tolist() if isinstance(item, np.ndarray) else item)
+        if isinstance(item, np.ndarray) and item.dtype.kind == "f":
+            said = f"it is a row of numbers; {kernel!r} takes strings, or lists of symbols: choose a kernel of vectors"
+            raise ExampleTypeError(said, i, kind="example")
         try:
             hash(symbols)
         except TypeError:

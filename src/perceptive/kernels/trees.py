@@ -16,6 +16,7 @@ from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
 
+CLOSE = object()  # the end of a node
 MOST_PARTS = 2**22  # of a nested tree: one that contains itself has no end
 TOO_MANY = "have too many common parts for a number; take a smaller decay, or smaller trees"
 
@@ -98,7 +99,7 @@ def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
             said = f"it has more than {MOST_PARTS:,} nodes and words, or contains itself"
             raise ExampleError(said, number, kind="tree")
         node = waiting.pop()
-        if node is None:
+        if node is CLOSE:
             kinds.append("c")
             continue
         if isinstance(node, str):
@@ -110,7 +111,7 @@ def _parts(tree: Any, number: int) -> tuple[str, list[str]]:
         label, children = _label_and_children(node, number)
         kinds.append("o")
         texts.append(label)
-        waiting.append(None)
+        waiting.append(CLOSE)
         waiting.extend(reversed(list(children)))
     return "".join(kinds), texts
 

@@ -326,6 +326,9 @@ def scale_of(X: Any) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(prepared, Sparse):
             rows = prepared.matrix
+            if not rows.has_canonical_format:  # entries of one cell count as their sum
+                rows = rows.copy()
+                rows.sum_duplicates()
             size, mean = math.prod(rows.shape), float(rows.mean())
             variance = float(((rows.data - mean) ** 2).sum() + (size - rows.nnz) * mean**2) / size
         else:

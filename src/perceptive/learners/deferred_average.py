@@ -13,7 +13,7 @@ from perceptive.learners.dense_weights import DenseWeights
 from perceptive.learners.sparse_weights import SparseWeights
 from perceptive.parameters import LinearParameters, RankingParameters
 
-MOST_PENDING = 2**24  # numbers that may wait for `settle`: 128 MB
+MOST_PENDING = 2**23  # numbers that may wait for `settle`: 64 MB
 
 
 class DeferredAverage:

@@ -156,6 +156,9 @@ class KernelLearner(DualLearner):
             if not first and self.dual is not None:
                 meet_output(self.dual, self.index[label])
 
+    def sort_classes(self) -> None:
+        """Have classes that came one by one in the order of their labels: here they always are."""
+
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Learn from x with the label y, as the rule says. Returns whether it was a mistake."""
         return is_mistake(self, lambda: self.learn_many(_one(x), [y], None if weight == 1.0 else [weight]))

@@ -173,7 +173,7 @@ class LinearLearner(Mixable):
     def meet_class(self, label: Any) -> None:
         """Add a class that was not announced; its weights start at zero.
 
-        Classes that compete are numbered as they come, until `finish` sorts them.
+        Classes that compete are numbered as they come, until `sort_classes`.
         """
         with self.lock.learning(), self.lock.changing():
             if self.announced:
@@ -321,17 +321,23 @@ class LinearLearner(Mixable):
         """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
         with self.lock.changing():
             self.provisional = False
+            self.sort_classes()
+            super().finish()
+
+    def sort_classes(self) -> None:
+        """Have classes that came one by one in the order of their labels."""
+        with self.lock.changing():
             if self.joint and not self.announced and self.classes != in_order_of_labels(self.classes):
                 new_label = self._sort_classes(self.classes)
                 for vector in self.vectors.values():
                     vector.sort_classes(new_label)
-            super().finish()
 
     # ------------------------------------------------------------ state
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
+            self.check_growth()
             space = self.space.state()
             meta: dict[str, Any] = {
                 **space.meta,

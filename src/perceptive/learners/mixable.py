@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.errors import ParameterError
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
-from perceptive.learners.weight_vector import WeightVector
+from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.state import State
+
+NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
 
 class Mixable(Recorded):
@@ -62,6 +67,28 @@ class Mixable(Recorded):
         with self.lock.changing():
             for vector in self.vectors.values():
                 vector.finish()
+        self.check_growth()
+
+    def check_growth(self) -> None:
+        """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
+        if not self.vectors:
+            return
+        with self.lock.shared():
+            norm2, clock, criterion = self._count("norm2"), self._count("clock"), self._count("criterion")
+            dtype = next(iter(self.vectors.values())).dtype
+        length = math.sqrt(max(norm2, 0.0)) * max(1.0, clock)  # no weight is larger, and no sum of an average
+        if not (length * NEARLY < float(np.finfo(dtype).max) and math.isfinite(criterion)):
+            self.check_finite()
+
+    def check_finite(self) -> None:
+        """Raise ValueError where the weights have overflowed, or the scores that they were learned by."""
+        wanted = self.parameters.hypothesis
+        with self.lock.exclusive():
+            if not math.isfinite(self._count("criterion")):
+                raise ParameterError(*OVERFLOW)
+            for vector in self.vectors.values():
+                for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
+                    vector.compact(hypothesis)
 
     def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
         """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.

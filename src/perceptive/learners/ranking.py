@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -29,8 +28,6 @@ from perceptive.learners.weight_vector import OVERFLOW, WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
 from perceptive.state import State, plain_values
-
-NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
 
 class RankingLearner(ListLearner, Mixable):
@@ -152,29 +149,6 @@ class RankingLearner(ListLearner, Mixable):
         return self.asked(
             lambda: [problem_of(self.vector, witness, self.space, mean_of_pairs=self.parameters.pairs == "all")]
         )
-
-    def check_growth(self) -> None:
-        """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
-        if not self.vectors:
-            return
-        with self.lock.shared():
-            norm2, clock, criterion = self._count("norm2"), self._count("clock"), self._count("criterion")
-        length = math.sqrt(max(norm2, 0.0)) * max(1.0, clock)  # no weight is larger, and no sum of an average
-        if not (length * NEARLY < float(np.finfo(self.vector.dtype).max) and math.isfinite(criterion)):
-            self.check_finite()
-
-    def check_finite(self) -> None:
-        """Raise ValueError where the weights have overflowed."""
-        if self.vectors:
-            wanted = self.parameters.hypothesis
-            with self.lock.exclusive():
-                for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
-                    self.vector.vector(hypothesis)
-
-    def finish(self) -> None:
-        """Learning is over for now; predictions may write vectors out."""
-        super().finish()
-        self.check_growth()
 
     # ------------------------------------------------------------ state
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from perceptive.errors import ParameterError, literal
+
 Weights = list[Any] | dict[str, float]  # of one vector, of one for each class, or by name
 
 
@@ -129,7 +131,8 @@ class Trace:
         chosen = self._default() if columns is None else list(columns)
         for name in chosen:
             if name not in COLUMNS:
-                raise ValueError(f"there is no column {name!r}; choose from {', '.join(COLUMNS)}")
+                said = literal(f"there is no column {name!r}; choose from {', '.join(COLUMNS)}")
+                raise ParameterError("{}: " + said, "columns")
         heading = [COLUMNS[name][0] for name in chosen]
         if not self.from_zero:
             more = {"≥ kγ": "≥ v₀·u + kγ", "≤ kR²": "≤ ‖v₀‖² + kR²"}

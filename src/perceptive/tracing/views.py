@@ -27,6 +27,8 @@ def numbers(X: Any, name: str = "X") -> Floats:
         rows = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold rows of numbers, all of one length") from None
+    if not np.isfinite(rows).all() and name != "X":
+        raise ParameterError("{} contains NaN or inf; give finite numbers", name)
     if not np.isfinite(rows).all():
         raise ValueError(f"{name} contains NaN or inf")
     return rows
@@ -77,7 +79,7 @@ def unit(u: Any, shape: tuple[int, ...]) -> Floats:
     """A vector u of this shape, of length 1."""
     u = numbers(u, "u")
     if u.size != math.prod(shape) or not u.any():
-        raise ValueError(f"u has {u.size} numbers; give {' × '.join(map(str, shape))}, not all of them 0")
+        raise ParameterError(f"{{}} has {u.size} numbers; give {' × '.join(map(str, shape))}, not all of them 0", "u")
     scaled: Floats = u.reshape(shape) / math.sqrt(float(np.vdot(u, u)))
     return scaled
 

@@ -26,6 +26,7 @@ from perceptive.training.holdout import HoldOut
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
+NO_LISTS = "there are no lists with answers; check the files and the format"
 NO_PREFERENCE = (
     "in no held-out list is a candidate better than another, so that they cannot tell when to stop; hold out more, or "
     "none"
@@ -267,6 +268,8 @@ class ListBlocks(Blocks):
         return replace(examples, labels=[0], which=which, weight=block.grades, qid=number)
 
     def from_cache(self, examples: Examples) -> CandidateLists:
+        if len(examples) == 0:
+            raise ValueError(NO_LISTS)
         if examples.qid is None or examples.weight is None or (examples.qid < 0).any():
             raise ValueError("the cache has no lists; delete it")
         starts = np.flatnonzero(np.diff(examples.qid, prepend=-1, append=-1)).astype(np.int64)
@@ -282,7 +285,7 @@ class ListBlocks(Blocks):
 
     def score(self, learner: Any, blocks: Iterator[CandidateLists]) -> float:
         """Share of the lists whose best is on top."""
-        right = lists = 0
+        right, lists = 0.0, 0
         for block in blocks:
             rows = checked_rows(block.examples.narrow(learner.n_features), learner.n_features)
             found = top1_counts(block.grades, learner.scores_of(rows, block.starts), block.starts)

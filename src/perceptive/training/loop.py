@@ -207,9 +207,9 @@ def train(
     """Play up to ``epochs`` epochs.
 
     Training ends early on an epoch without updates, when, of ten or more epochs, the latter half made mistakes on at
-    most a part ``tol`` of the examples, or when the held-out score has not risen for ``patience`` epochs; then the
-    learner goes back to the best epoch. Where an exception (Ctrl-C, say) breaks in, the learner keeps what it has
-    learned, and the history has the epoch that was broken off.
+    most a part ``tol`` of the examples, or when the held-out score has been below the best for ``patience`` epochs;
+    then the learner goes back to the best epoch, the last of equals. Where an exception (Ctrl-C, say) breaks in, the
+    learner keeps what it has learned, and the history has the epoch that was broken off.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class _Loop:
         if score is not None:
             best = max(history.held_out, default=-1.0)
             history.held_out.append(score)
-            if score > best or (history.settled and score == best):
+            if score >= best:  # of equals the later: an average is the better the longer it is
                 run.best_epoch, run.best = run.epoch, None if run.done else learner.snapshot()
                 if self.keeper is not None and not run.done:
                     self.keeper.new_best(learner)

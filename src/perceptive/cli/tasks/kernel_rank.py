@@ -18,7 +18,7 @@ from perceptive.cli.tasks import Opened
 from perceptive.cli.tasks.kernel_classify import OfKernel, check_idf, check_width, kernel_for
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import object_files, try_objects
-from perceptive.cli.tasks.rank import NO_LISTS, Rank, Scores, explained_lists, ranking_parameters, refuse_cost
+from perceptive.cli.tasks.rank import Rank, Scores, explained_lists, ranking_parameters, refuse_cost
 from perceptive.cli.tasks.rows import count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
 from perceptive.data.list_dataset import has_preference
@@ -31,7 +31,7 @@ from perceptive.streams.examples import join
 from perceptive.streams.json_lists import read_object_lists
 from perceptive.streams.lists import read_lists, rows_of_lists
 from perceptive.streams.parsing import Log
-from perceptive.training.blocks import NO_PREFERENCE
+from perceptive.training.blocks import NO_LISTS, NO_PREFERENCE
 from perceptive.training.loop import InMemory
 
 OWN = {"kernel", "cost", "cache_size"}  # parameters that are not options, or whose options differ

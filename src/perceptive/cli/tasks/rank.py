@@ -33,11 +33,10 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.parameters import RankingParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.lists import read_lists
-from perceptive.training.blocks import ListBlocks
+from perceptive.training.blocks import NO_LISTS, ListBlocks
 from perceptive.training.source import FileSource
 
 OWN = {"bits", "n_features", "cost"}  # parameters that are about reading, or whose option is called otherwise
-NO_LISTS = "there are no lists with answers; check the files and the format"
 SHOWN = {"top1": "top-1", "mrr": "MRR", "map": "MAP", "ndcg": "NDCG", "ndcg@10": "NDCG@10"}
 Scores = NDArray[np.float64]
 
