@@ -49,7 +49,11 @@ FREE = {
 NEEDED = {
     "patience": ("validation_fraction", "dev", "tune"),
     "mixing": ("shards",),
+    "forget": ("budget",),
+    "every": ("checkpoint", "follow"),
+    "time_limit": ("cluster",),
 }  # one of these, for that to do something
+TIMES = {"every": 60.0, "time_limit": 600.0}  # where nothing is said, in seconds
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -162,6 +166,9 @@ def _refuse_alone(options: argparse.Namespace) -> None:
     for name, needed in NEEDED.items():
         if getattr(options, name) is not None and not any(getattr(options, one) for one in needed):
             raise UsageError(f"{option_of(name)} has no effect without {option_of(needed[0])}")
+    for name, seconds in TIMES.items():
+        if getattr(options, name) is None:
+            setattr(options, name, seconds)
 
 
 def _refuse_unheeded(options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.streams import mixing, tables
-from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable
+from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat, Header
 
@@ -79,6 +79,13 @@ class _Opened:
     path: str
     parser: Any
     line: int  # how many lines have been read
+
+
+def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
+    """What to say of a table that has other columns than those before it."""
+    lacks, new = [c for c in before if c not in columns], [c for c in columns if c not in before]
+    said = [f"{what} {', '.join(map(repr, some))}" for what, some in (("lacks", lacks), ("has", new)) if some]
+    return f"{shown(path)}: {' and '.join(said)}, other than the files before it; give the same columns the same names"
 
 
 def default_threads() -> int:
@@ -205,6 +212,8 @@ def parse(
     number = 0
 
     def begin(file: int, path: str, header: Header | None, lines: int) -> _Opened:
+        if header is not None and log.columns and header.columns and {*header.columns} != {*log.columns}:
+            log.remark("headers", _differing(path, header.columns, log.columns))
         log.columns = list(dict.fromkeys((*log.columns, *(() if header is None else header.columns))))
         return _Opened(file, path, format.parser(bool(remember), limit, idf, header, only_text, queries), lines)
 
