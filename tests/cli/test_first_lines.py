@@ -98,9 +98,9 @@ def test_so_is_parquet_whatever_its_name_says(tmp_path):
     ("text", "said"),
     [
         ('n,label\n"1,234",a\n"12,345",b\n',
-         "a.csv: the numbers of column 'n' have a comma, such as 1,234, and are read as words; write thousands without"),
+         "a.csv: the numbers of column 'n' have a comma, such as 1,234, and are read as words; write thousands "),
         ("desc,label\n" + "".join(f"the text of number {i},{'ab'[i % 2]}\n" for i in range(20)),
-         "a.csv: column 'desc' has a different text in nearly every row, which is read as one word; read it as text wi"),
+         "a.csv: column 'desc' has a different text in nearly every row, which is read as one word; read it as text "),
     ],
 )  # fmt: skip
 def test_columns_that_are_misread(text, said, tmp_path):

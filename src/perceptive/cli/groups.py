@@ -223,6 +223,7 @@ CACHE = Group(
         },
     },
 )
+EVERY, TIME_LIMIT = 60.0, 600.0  # seconds, where nothing is said
 CHECKPOINT = Group(
     "training",
     {

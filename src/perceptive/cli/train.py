@@ -53,7 +53,6 @@ NEEDED = {
     "every": ("checkpoint", "follow"),
     "time_limit": ("cluster",),
 }  # one of these, for that to do something
-TIMES = {"every": 60.0, "time_limit": 600.0}  # where nothing is said, in seconds
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -166,9 +165,6 @@ def _refuse_alone(options: argparse.Namespace) -> None:
     for name, needed in NEEDED.items():
         if getattr(options, name) is not None and not any(getattr(options, one) for one in needed):
             raise UsageError(f"{option_of(name)} has no effect without {option_of(needed[0])}")
-    for name, seconds in TIMES.items():
-        if getattr(options, name) is None:
-            setattr(options, name, seconds)
 
 
 def _refuse_unheeded(options: argparse.Namespace) -> None:
@@ -196,7 +192,9 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     if options.model:
         made_from["model"] = content_signature(options.model)
         replaced = "model" if same_file(options.model, options.output) else None
-    every = 0.0 if options.cluster else options.every  # after each epoch: the cluster may be gone in the next
+    every = (
+        0.0 if options.cluster else g.EVERY if options.every is None else options.every
+    )  # after each epoch: the cluster may be gone in the next
     return Checkpoint(options.checkpoint, made_from, every, replaced)
 
 
