@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -149,7 +150,7 @@ inline char csv_delimiter(std::string_view text, bool whole) {
 template <class V>
 class CsvParser : public FeatureParser<V> {
   public:
-    static constexpr bool many_lines = true;
+    static constexpr bool many_lines = true, tells_broken_utf8 = true;
     using FeatureParser<V>::examples, FeatureParser<V>::features;
 
     CsvParser(std::string_view, const CsvOptions& options) : FeatureParser<V>(options.features), options_(options) {
@@ -187,28 +188,27 @@ class CsvParser : public FeatureParser<V> {
   private:
     static std::string fields(std::size_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
 
-    static bool missing(std::string_view value) {
-        return value.empty() || ((value.front() | 0x20) == 'n' && is_one_of(value, {"na", "nan", "null"}));
-    }
-
     void cell(std::size_t i, const char* at, std::string_view value) {
         const auto& [name, kind] = options_.columns[i];
         if (kind == CsvColumn::ignored) return;
         if (kind == CsvColumn::text) return features.add_text(*text_, value);
         const bool label = kind == CsvColumn::label, weight = kind == CsvColumn::weight;
-        if (missing(value)) {
+        if (is_missing(value)) {
+            if (label && !value.empty())
+                examples.missing_labels.note(at,
+                                             [&] { return "the label '" + shown(value) + "' is taken as missing"; });
             if (!label && !weight) features.add_missing(name, name);
             return;
         }
         if (kind == CsvColumn::categorical) return category(name, value);
         double x = 0.0;
-        const char *const begin = value.data(), *const end = begin + value.size();
-        const bool number = may_be_number(value.front()) && read_decimal(begin, end, x) == end;
+        const bool number = is_number(value, x);
         if (weight) return weigh(value, number, x, at);
         const double scaled = label || !number ? x : scaled_number(i, x);
-        if (number ? std::isinf(label ? x : static_cast<V>(scaled)) : is_not_finite(value))
+        if (number ? !std::isfinite(label ? x : static_cast<V>(scaled)) : is_not_finite(value))
             refuse_number(value, label ? "label" : "value", "", label ? "float64" : type_name<V>, at);
         if (label && number) {
+            note_spelling(x, value, at);
             label_ = LabelTable::numeral(x, value);
         } else if (label) {
             require_utf8(value, at, "label");
@@ -225,6 +225,19 @@ class CsvParser : public FeatureParser<V> {
         return scales_[i](x);
     }
 
+    // Notes where labels that may be codes, such as 007 and 7, are one number.
+    void note_spelling(double x, std::string_view value, const char* at) {
+        const bool zeros = value.size() > 1 && value[0] == '0' && is_digit(value[1]);
+        const bool plain = !zeros && value.find_first_of("eE") == std::string_view::npos;
+        if (plain && codes_.empty()) return;
+        const auto known = codes_.find(x);
+        if (known == codes_.end() && !examples.labels.has(x)) {
+            if (!plain) codes_.emplace(x, value);
+        } else if (known == codes_.end() ? !plain : known->second != value) {
+            examples.spellings.note(at, [&] { return "the label '" + shown(value) + "' is taken as a number"; });
+        }
+    }
+
     void weigh(std::string_view value, bool number, double x, const char* at) {
         if (!number || std::isinf(x)) refuse_number(value, "weight", "give 0 or more", "float64", at);
         if (x < 0.0) refuse(at, "weight '" + shown(value) + "' is negative; give 0 or more");
@@ -236,11 +249,10 @@ class CsvParser : public FeatureParser<V> {
         features.add(name_, 1.0, column);
     }
 
-    static bool may_be_number(char c) { return is_digit(c) || c == '-' || c == '+' || c == '.'; }
-
     const CsvOptions& options_;
     std::optional<TextFeatures> text_;
     std::optional<LabelTable::Value> label_;
+    std::unordered_map<double, std::string> codes_;  // labels that are numbers, and may be meant as words
     std::string unquoted_, name_;
     std::vector<Scale> scales_;  // of each column
     bool weighted_ = false;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "formats/numbers.hpp"
+#include "formats/oddity.hpp"
 #include "rows.hpp"
 
 namespace perceptive {
@@ -183,6 +184,8 @@ class LabelTable {
         return text.empty() ? UNLABELLED : word(text);
     }
 
+    bool has(double y) const { return numbers_.count(y == 0.0 ? 0.0 : y) > 0; }
+
     const std::vector<Value>& values() const { return values_; }
 
   private:
@@ -204,9 +207,9 @@ struct Examples {
     Buffer<i64> qid;             // -1 where there is none; empty where the format has none
     Buffer<std::int32_t> indptr, indices;
     Buffer<V> data;
-    i64 several = 0;                      // examples that were given more labels than one
-    const char* first_several = nullptr;  // where the labels of the first of them are,
-    std::string_view taken;               // and which of them was taken
+    Oddity several;         // labels, of which one was taken
+    Oddity missing_labels;  // that were written as a word, such as NA
+    Oddity spellings;       // of one number, as labels
 
     Examples() { indptr.push_back(0); }
 

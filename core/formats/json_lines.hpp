@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "formats/examples.hpp"
 #include "formats/features.hpp"
@@ -26,6 +27,10 @@ struct JsonOptions {
     TextReading text;
     std::string label = "label", text_key = "text", weight = "weight";
     bool only_text = false;  // leave out the other features
+    // Of a table that such lines stand for: its columns, if others are to be left out; and whether it was one of
+    // comma-separated values, where a string that is a number is one.
+    std::optional<std::unordered_set<std::string>> columns;
+    bool numerals = false;
 };
 
 template <class V>
@@ -101,6 +106,33 @@ class JsonParser : public FeatureParser<V> {
         value();
     }
 
+    // Whether what is called name_ is a feature.
+    bool counts() const { return !options_.only_text && (!options_.columns || options_.columns->count(name_)); }
+
+    void number(double x, const char* at) {
+        const double scaled = features.number(name_, x);
+        if (!std::isfinite(static_cast<V>(scaled)))
+            refuse(at, std::string("the number is too large for ") + type_name<V> + "; rescale");
+        if (counts()) features.add(name_, scaled, space_);
+    }
+
+    // A string; that of a table of comma-separated values may be a number, or missing.
+    void word(const char* at) {
+        double x = 0.0;
+        if (options_.numerals && is_missing(value_)) {
+            if (counts()) features.add_missing(name_, space_);
+        } else if (options_.numerals && is_number(value_, x)) {
+            number(x, at);
+        } else if (options_.numerals && is_not_finite(value_)) {
+            refuse_number(value_, "value", "", type_name<V>, at);
+        } else if (counts()) {
+            const std::size_t length = name_.size();
+            name_.append(1, '=').append(value_);
+            features.add(name_, 1.0, space_);
+            name_.resize(length);
+        }
+    }
+
     // The value of what is called name_.
     void value() {
         const char kind = json_.peek();
@@ -120,19 +152,18 @@ class JsonParser : public FeatureParser<V> {
                 name_.resize(length);
             });
         } else if (kind == '"') {
+            const char* const at = json_.at();
             json_.string(value_);
-            name_.append(1, '=').append(value_);
-            if (!options_.only_text) features.add(name_, 1.0, space_);
-            name_.resize(length);
+            word(at);
         } else {
             const char* const at = json_.at();
             const std::optional<double> found = scalar(kind);
-            if (!found && !options_.only_text) features.add_missing(name_, space_);
-            const bool number = kind == '-' || is_digit(kind);
-            const double x = number ? features.number(name_, *found) : found.value_or(0.0);
-            if (std::isinf(static_cast<V>(x)))
-                refuse(at, std::string("the number is too large for ") + type_name<V> + "; rescale");
-            if (!options_.only_text) features.add(name_, x, space_);
+            if (kind == '-' || is_digit(kind)) return number(*found, at);
+            if (!counts()) return;
+            if (found)
+                features.add(name_, *found, space_);
+            else
+                features.add_missing(name_, space_);
         }
     }
 

@@ -22,6 +22,7 @@ struct LabelledTextOptions {
 template <class V>
 class LabelledTextParser : public OneLine {
   public:
+    static constexpr bool tells_broken_utf8 = true;
     Examples<V> examples;
 
     LabelledTextParser(std::string_view text, const LabelledTextOptions& options)
@@ -64,7 +65,8 @@ class LabelledTextParser : public OneLine {
                        [](double value) { return static_cast<V>(value); });
         examples.indices.advance(n);
         examples.data.advance(n);
-        if (several && examples.several++ == 0) examples.first_several = several, examples.taken = label;
+        if (several)
+            examples.several.note(several, [&] { return "of several labels '" + shown(label) + "' was taken"; });
         examples.end_row(label.empty() ? UNLABELLED : examples.labels.word(label));
     }
 

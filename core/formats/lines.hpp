@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "formats/numbers.hpp"
+#include "formats/oddity.hpp"
 #include "rows.hpp"
 #include "text/utf8.hpp"
 
@@ -98,6 +100,16 @@ inline bool is_not_finite(std::string_view token) {
     refuse(at, text + "not a number; " + cure);
 }
 
+// What a value of a table is where it is no word.
+inline bool is_missing(std::string_view value) {
+    return value.empty() || ((value.front() | 0x20) == 'n' && is_one_of(value, {"na", "nan", "null"}));
+}
+
+inline bool is_number(std::string_view value, double& x) {
+    const char c = value.front(), *const end = value.data() + value.size();
+    return (is_digit(c) || c == '-' || c == '+' || c == '.') && read_decimal(value.data(), end, x) == end;
+}
+
 // The whole token as a number.
 inline double number_in(std::string_view token, const char* what, const char* cure) {
     double x;
@@ -117,6 +129,26 @@ inline void require_utf8(std::string_view word, const char* at, const char* what
     if (!is_utf8(word)) refuse(at, std::string(what) + " '" + shown(word) + "' is not UTF-8; convert the file to it");
 }
 
+// Lines that are not UTF-8, each at its first byte that is not.
+inline Oddity broken_utf8(std::string_view text) {
+    Oddity found;
+    const auto *const begin = reinterpret_cast<const unsigned char*>(text.data()), *const end = begin + text.size();
+    for (const unsigned char* p = begin; p < end;) {
+        for (std::uint64_t some; end - p >= 8; p += 8) {
+            std::memcpy(&some, p, 8);
+            if (some & 0x8080808080808080u) break;
+        }
+        if (p == end) break;
+        const Decoded c = decode_utf8(p, end);
+        p += c.length;
+        if (c.sound) continue;
+        const char* const at = reinterpret_cast<const char*>(p - c.length);
+        found.note(at, [&] { return "the byte '" + shown({at, 1}) + "' is not UTF-8"; });
+        p = std::find(p, end, static_cast<unsigned char>('\n'));
+    }
+    return found;
+}
+
 // A name that becomes part of many others: a line of them must not take time without bound.
 inline void require_short(std::string_view name, const char* at) {
     if (name.size() > 4096)
@@ -125,7 +157,7 @@ inline void require_short(std::string_view name, const char* at) {
 
 // What parsers of formats derive from where a line is an example.
 struct OneLine {
-    static constexpr bool many_lines = false;
+    static constexpr bool many_lines = false, tells_broken_utf8 = false;
     static const char* line_end(const char* p, const char* end) {
         return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <deque>
 #include <string>
@@ -84,6 +85,7 @@ class Measures {
     ByName<Measure> columns;
 
     void add(std::string_view name, double x) {
+        if (!std::isfinite(x)) return;  // its line is broken
         if (Measure* const known = of(name)) known->add(x);
     }
 

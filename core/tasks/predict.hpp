@@ -67,20 +67,30 @@ void replay_scores(const Rows& rows, const RowJournal<W>& journal, const i64* su
             if (at >= 0) block[at * WIDTH + lane] = scale * static_cast<double>(x.value(p));
         }
     };
-    std::vector<double> dots(static_cast<size_t>(updates.vectors() * WIDTH)), dot_errors(dots.size());
+    // A dot product of n terms is wrong by at most n·ROUNDING·‖δ‖·‖x‖.
+    std::vector<double> dot_error(static_cast<size_t>(updates.vectors()));
+    for (i64 v = 0; v < updates.vectors(); ++v) {
+        const i64 first = updates.vector_start[v], end = updates.vector_start[v + 1];
+        double squares = 0.0;
+        for (i64 p = first; p < end; ++p) squares += std::pow(static_cast<double>(updates.value[p]), 2);
+        dot_error[v] = static_cast<double>(end - first) * ROUNDING * std::sqrt(squares);
+    }
+    std::vector<double> dots(static_cast<size_t>(updates.vectors() * WIDTH));
     std::vector<double> scores(static_cast<size_t>(n_classes * WIDTH)), errors(scores.size());
     for (i64 begin = 0; begin < rows.n; begin += WIDTH) {
         const i64 width = std::min(WIDTH, rows.n - begin);
+        double length[WIDTH] = {};  // of the rows
         for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale_of(rows[begin + l], normalize));
+        for (size_t at = 0; at < block.size(); ++at) length[at % WIDTH] += block[at] * block[at];
+        for (double& one : length) one = std::sqrt(one);
         for (i64 v = 0; v < updates.vectors(); ++v) {
-            double s[WIDTH] = {}, sums[WIDTH] = {};  // `sums` of all |partial sums|
+            double s[WIDTH] = {};
             for (i64 p = updates.vector_start[v]; p < updates.vector_start[v + 1]; ++p) {
                 const double value = static_cast<double>(updates.value[p]);
                 const double* at = block.data() + static_cast<i64>(compact[p]) * WIDTH;
-                for (i64 l = 0; l < WIDTH; ++l) s[l] += value * at[l], sums[l] += std::abs(s[l]);
+                for (i64 l = 0; l < WIDTH; ++l) s[l] += value * at[l];
             }
             std::copy(s, s + WIDTH, dots.begin() + v * WIDTH);
-            for (i64 l = 0; l < WIDTH; ++l) dot_errors[v * WIDTH + l] = ROUNDING * sums[l];
         }
         for (i64 c = 0; c < n_classes; ++c)
             for (i64 l = 0; l < width; ++l) scores[c * WIDTH + l] = initial[(begin + l) * n_classes + c];
@@ -96,14 +106,13 @@ void replay_scores(const Rows& rows, const RowJournal<W>& journal, const i64* su
                 for (i64 e = updates.first_entry[step]; e < updates.first_entry[step + 1]; ++e) {
                     const Entry& entry = updates.entries[e];
                     const double* d = dots.data() + static_cast<i64>(entry.vector) * WIDTH;
-                    const double* d_error = dot_errors.data() + static_cast<i64>(entry.vector) * WIDTH;
                     double* s = scores.data() + static_cast<i64>(entry.label) * WIDTH;
                     double* s_error = errors.data() + static_cast<i64>(entry.label) * WIDTH;
-                    const double size = std::abs(entry.coefficient), constant = bias * entry.bias;
-                    const double constant_error = ROUNDING * std::abs(constant);
+                    const double constant = bias * entry.bias, constant_error = ROUNDING * std::abs(constant);
+                    const double error = std::abs(entry.coefficient) * dot_error[entry.vector];
                     for (i64 l = 0; l < WIDTH; ++l)
                         add_term(s[l], s_error[l], entry.coefficient * d[l] + constant,
-                                 size * d_error[l] + constant_error);
+                                 error * length[l] + constant_error);
                 }
             }
             if (survival[k] != 0) vote(k, begin, width, scores.data(), errors.data());

@@ -92,3 +92,71 @@ def test_so_is_parquet_whatever_its_name_says(tmp_path):
     pd.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]}).to_parquet(tmp_path / "a.csv")
     perceptive("train", "a.csv", "--label", "y", "-o", "m", "--quiet", cwd=tmp_path)
     assert perceptive("predict", "m", "a.csv", cwd=tmp_path).stdout == "a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('n,label\n"1,234",a\n"12,345",b\n',
+         "a.csv: the numbers of column 'n' have a comma, such as 1,234, and are read as words; write thousands "),
+        ("desc,label\n" + "".join(f"the text of number {i},{'ab'[i % 2]}\n" for i in range(20)),
+         "a.csv: column 'desc' has a different text in nearly every row, which is read as one word; read it as text "),
+    ],
+)  # fmt: skip
+def test_columns_that_are_misread(text, said, tmp_path):
+    (tmp_path / "a.csv").write_text(text)
+    assert f"note: {said}" in perceptive("train", "a.csv", "-o", "m", "--quiet", cwd=tmp_path).stderr
+
+
+def test_files_with_other_columns(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,label\n1,2,x\n3,1,y\n")
+    (tmp_path / "b.csv").write_text("a,B,label\n1,2,x\n3,1,y\n")
+    done = perceptive("train", "a.csv", "b.csv", "-o", "m", "--quiet", cwd=tmp_path)
+    assert "note: b.csv: lacks 'b' and has 'B', other than the files before it; give the same" in done.stderr
+    (tmp_path / "b.csv").write_text("label,b,a\nx,2,1\n")
+    assert "note" not in perceptive("train", "a.csv", "b.csv", "-o", "m", "--quiet", cwd=tmp_path).stderr
+
+
+def test_tables_that_are_followed_are_not_scaled(tmp_path):
+    table = "x,label\n1,a\n2,b\n"
+    common = ["train", "--follow", "-", "--format", "csv", "-o", tmp_path / "m", "--quiet"]
+    told = "note: --follow learns numbers as they are"
+    assert told in perceptive(*common, input=table).stderr
+    assert told not in perceptive(*common, "--scale", "none", input=table).stderr
+
+
+def test_tables_without_the_label(tmp_path):
+    (tmp_path / "a.csv").write_text("x,kind\n1,a\n2,b\n")
+    (tmp_path / "b.csv").write_text("x,sort\n1,a\n2,b\n")
+    perceptive("train", "a.csv", "--label", "kind", "-o", "m", "--quiet", "--epochs", 2, cwd=tmp_path)
+    for command in ("eval", "certify"):
+        done = perceptive(command, "m", "b.csv", cwd=tmp_path, code=1)
+        assert "there is no column 'kind' for the label but 'x', 'sort'; rename the one that is meant" in done.stderr
+
+
+def test_certify_tells_of_a_part_that_may_have_been_held_out(tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n" + "".join(f"{i},{'ab'[i > 9]}\n" for i in range(20)))
+    perceptive("train", "a.csv", "-o", "m", "--quiet", "--holdout", 0.2, cwd=tmp_path)
+    assert "where a part of them was held out" in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
+    perceptive("train", "a.csv", "-o", "m", "--quiet", cwd=tmp_path)
+    assert "held out" not in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--every", "5s"], "--every has no effect without --checkpoint"),
+        (["--time-limit", "5s"], "--time-limit has no effect without --cluster"),
+        (["--kernel", "poly(2)", "--forget", "oldest"], "--forget has no effect without --budget"),
+    ],
+)
+def test_options_that_need_others(options, said, tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n")
+    assert said in perceptive("train", "a.csv", "-o", "m", *options, cwd=tmp_path, code=2).stderr
+
+
+def test_no_such_class(tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n")
+    perceptive("train", "a.csv", "-o", "m", "--quiet", cwd=tmp_path)
+    for command in (["explain", "m", "a.csv"], ["inspect", "m"]):
+        assert "no class 'c'" in perceptive(*command, "--class", "c", cwd=tmp_path, code=2).stderr

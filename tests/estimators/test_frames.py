@@ -56,3 +56,20 @@ def test_dates_are_words_as_in_a_csv_file():
     frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=2), "size": [1.0, 2.0]})
     names = LinearClassifier().fit(frame, [0, 1]).learner_.space.vocabulary.names()
     assert names == ["day=2020-01-01 00:00:00", "size", "day=2020-01-02 00:00:00"]
+
+
+def test_other_columns_are_refused():
+    clf = LinearClassifier().fit(FRAME, Y)
+    assert clf.feature_names_in_.tolist() == list(FRAME.columns)
+    with pytest.raises(ValueError, match="none of the columns that the model has learned from, 'size'"):
+        clf.predict(FRAME.rename(columns=str.upper))
+    with pytest.warns(UserWarning, match="X lacks columns that the model has learned from: 'shape'"):
+        clf.predict(FRAME.drop(columns="shape"))
+    assert (clf.predict(FRAME[FRAME.columns[::-1]]) == clf.predict(FRAME)).all()
+
+
+@pytest.mark.parametrize("columns", [["size", "colour"], ["size"]])
+def test_columns_of_one_name_are_refused(columns):
+    frame = FRAME[[*columns, "size"]]
+    with pytest.raises(ValueError, match="Expected unique column names, got 'size' 2 times"):
+        LinearClassifier().fit(frame, Y)

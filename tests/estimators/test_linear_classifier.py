@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from perceptive import LinearClassifier
+from perceptive import LinearClassifier, tune
 from perceptive.learners import LinearLearner
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
 from scikit_checks import every_check
@@ -294,3 +294,13 @@ def test_perceptron_criterion():
     scores = many.decision_function(X)
     naive = sum(max(0.0, max(np.delete(s, t)) - s[t]) for s, t in zip(scores, y, strict=True))
     assert many.perceptron_criterion(X, y) == pytest.approx(naive)
+
+
+def test_tune_a_pipeline():
+    X, y = load_wine(return_X_y=True)
+    tuned = tune(make_pipeline(StandardScaler(), LinearClassifier(epochs=3)), X, y)
+    assert "linearclassifier__rule" in tuned.tuning_[0].choice
+    assert tuned[-1].rule == tuned.tuning_[0].choice["linearclassifier__rule"]
+    assert tuned.score(X, y) > 0.95
+    with pytest.raises(TypeError, match="cannot tune StandardScaler; give an estimator of perceptive"):
+        tune(StandardScaler(), X, y)

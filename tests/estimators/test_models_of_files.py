@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import perceptive
 from command_line import perceptive as run
 from perceptive import KernelClassifier, LinearClassifier
+from perceptive.errors import ScaleWarning
 
 FRUIT = pd.DataFrame(
     {"size": [2.0, 1.0, 3.0, 2.5, 0.5, 2.0], "colour": ["red", "green", "red", "blue", "green", "blue"],
@@ -104,3 +106,13 @@ def test_what_they_cannot_read_is_told(folder, name, X, message):
 def test_examples_that_are_no_numbers(estimator, X, kind, message):
     with pytest.raises(kind, match=message):
         estimator.fit(X, KINDS)
+
+
+def test_fit_tells_that_it_does_not_scale(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,label\n" + "".join(f"{1000 + i},{'ab'[i > 5]}\n" for i in range(12)))
+    model = perceptive.LinearClassifier().fit_stream(path)
+    rows, y = [{"x": 1000 + i} for i in range(12)], ["ab"[i > 5] for i in range(12)]
+    for one in (clone(model), clone(clone(model)), model):
+        with pytest.warns(ScaleWarning, match="whose numbers were scaled by column, and fit takes X as it is; scale X"):
+            one.fit(rows, y)

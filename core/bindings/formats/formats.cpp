@@ -41,7 +41,7 @@ void def_parse(nb::class_<Options>& format) {
             return parse<Parser>(text, options, single, skip);
         },
         "text"_a, "single"_a, "skip"_a,
-        "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, several, lines, skipped, "
+        "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, odd, lines, skipped, "
         "complaints, names.");
 }
 
@@ -137,12 +137,15 @@ void bind_formats(nb::module_& m) {
     json_lines.def(
         "__init__",
         [](JsonOptions* self, FeatureOptions features, TextReading text, std::string label, std::string text_key,
-           bool only_text, std::string weight) {
+           bool only_text, std::string weight, std::optional<std::vector<std::string>> columns, bool numerals) {
             require_same_kernel(features, text);
-            new (self) JsonOptions{std::move(features), std::move(text),   std::move(label),
-                                   std::move(text_key), std::move(weight), only_text};
+            std::optional<std::unordered_set<std::string>> known;
+            if (columns) known.emplace(columns->begin(), columns->end());
+            new (self) JsonOptions{std::move(features), std::move(text), std::move(label), std::move(text_key),
+                                   std::move(weight),   only_text,       std::move(known), numerals};
         },
-        "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight");
+        "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight",
+        "columns"_a.none() = nb::none(), "numerals"_a = false);
     def_parse<JsonParser>(json_lines);
     def_measure<JsonParser>(json_lines);
     nb::class_<LabelledTextOptions> labelled_text(m, "LabelledText",

@@ -40,18 +40,23 @@ inline nb::object plain_label(const LabelTable::Value& value) {
     return decoded(std::get<std::string>(value));
 }
 
-// (labels, which, weight, qid, indptr, indices, data, gaps, several, lines, skipped, complaints, names)
+// (labels, which, weight, qid, indptr, indices, data, gaps, odd, lines, skipped, complaints, names)
 template <class V>
-nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report, InvertedIndex& index) {
-    nb::list labels, complaints;
+nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report, const Oddity& broken,
+                    InvertedIndex& index) {
+    nb::list labels, complaints, odd;
     for (const LabelTable::Value& value : examples.labels.values()) labels.append(plain_label(value));
     const auto told = [](const Complaint& c) { return nb::make_tuple(c.line, c.byte, c.column, c.message); };
     for (const Complaint& c : report.complaints) complaints.append(told(c));
-    nb::object several = nb::none();
-    if (examples.several) {
-        const BadLine first{examples.first_several, "of several labels '" + shown(examples.taken) + "' was taken"};
-        several = nb::make_tuple(examples.several, told(complain(first, text.data(), 0, text.data())));
-    }
+    const auto note = [&](const char* kind, const Oddity& one) {
+        if (!one.lines) return;
+        const Complaint first = complain({one.first, one.said}, text.data(), 0, text.data());
+        odd.append(nb::make_tuple(kind, one.lines, told(first)));
+    };
+    note("several", examples.several);
+    note("missing labels", examples.missing_labels);
+    note("spellings", examples.spellings);
+    note("utf-8", broken);
     const auto maybe = [](auto& buffer) {
         return buffer.size() ? nb::cast(to_numpy(std::move(buffer))) : nb::object(nb::none());
     };
@@ -59,7 +64,7 @@ nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report
     if (!index.empty()) names = nb::cast(std::move(index));
     return nb::make_tuple(labels, to_numpy(std::move(examples.which)), maybe(examples.weight), maybe(examples.qid),
                           to_numpy(std::move(examples.indptr)), to_numpy(std::move(examples.indices)),
-                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), several, report.lines,
+                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), odd, report.lines,
                           report.skipped, complaints, names);
 }
 
@@ -75,11 +80,13 @@ nb::tuple parse(const nb::object& object, const Options& options, bool single, b
     const Text text(object);
     const auto run = [&](auto parser) {
         Report report;
+        Oddity broken;
         {
             nb::gil_scoped_release release;
             report = parse_lines(text, parser, skip);
+            if (decltype(parser)::tells_broken_utf8) broken = broken_utf8(text);
         }
-        return to_python(text, parser.examples, report, parser.names());
+        return to_python(text, parser.examples, report, broken, parser.names());
     };
     return single ? run(Parser<float>(text, options)) : run(Parser<double>(text, options));
 }

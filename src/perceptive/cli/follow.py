@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from perceptive.cli.groups import EVERY
 from perceptive.cli.options import as_json, option_of
 from perceptive.cli.tasks import Task
 from perceptive.errors import NotWritten, UsageError, told
@@ -48,6 +49,7 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
     """
     if given_too := [option_of(name) for name in PLAYS_OFTEN if getattr(options, name) not in (None, False)]:
         raise UsageError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
+    options.every = EVERY if options.every is None else options.every
     learner, datasets = task.follow(options, learner)
     start = learner.rounds, learner.mistakes
     teller, saver = _Teller(options, task.unit), _Saver(learner, options)

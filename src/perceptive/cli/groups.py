@@ -223,13 +223,13 @@ CACHE = Group(
         },
     },
 )
+EVERY, TIME_LIMIT = 60.0, 600.0  # seconds, where nothing is said
 CHECKPOINT = Group(
     "training",
     {
         "checkpoint": {"metavar": "FILE", "help": "write down the state now and then, and resume from it"},
         "every": {
             "type": duration,
-            "default": 60.0,
             "metavar": "TIME",
             "help": "between two checkpoints, e.g. 60s (default), 5m",
         },
@@ -242,7 +242,6 @@ CLUSTER = Group(
         "cluster": {"metavar": "ADDRESS", "help": "of the scheduler whose workers play the shards, or local"},
         "time_limit": {
             "type": duration,
-            "default": 600.0,
             "metavar": "TIME",
             "help": "that an epoch, or a tagger of cross-fitting, may take on the cluster, e.g. 10m (default)",
         },

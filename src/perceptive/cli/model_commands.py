@@ -152,6 +152,9 @@ def _certify(options: argparse.Namespace, learner: Any, entry: Entry, task: Task
 
     opened = task.examine(learner, options)
     certificate = certify_datasets(learner, watched(opened, not options.json))
+    if certificate.hypothetical and getattr(learner, "temperature", None) is not None:
+        said = "these are not the examples of the run; where a part of them was held out, train with --certify"
+        opened.log.remark("other data", said)
     tell_log(opened.log)
     tell_certificate(options, entry, certificate)
 

@@ -49,6 +49,9 @@ FREE = {
 NEEDED = {
     "patience": ("validation_fraction", "dev", "tune"),
     "mixing": ("shards",),
+    "forget": ("budget",),
+    "every": ("checkpoint", "follow"),
+    "time_limit": ("cluster",),
 }  # one of these, for that to do something
 
 
@@ -189,7 +192,9 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     if options.model:
         made_from["model"] = content_signature(options.model)
         replaced = "model" if same_file(options.model, options.output) else None
-    every = 0.0 if options.cluster else options.every  # after each epoch: the cluster may be gone in the next
+    every = (
+        0.0 if options.cluster else g.EVERY if options.every is None else options.every
+    )  # after each epoch: the cluster may be gone in the next
     return Checkpoint(options.checkpoint, made_from, every, replaced)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -56,13 +56,14 @@ class Meeting:
             raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
         space.check(rows.d, grows)
         self._d = rows.d
+        self._columns = space.columns_of(self._X)
         return rows if space.places is None else space.places.meet(rows)
 
     def keep(self) -> None:
         """The names are there to stay: to be called when there is nothing left that may raise."""
         self._space.vocabulary, self._kept = self._vocabulary, True
         self._space.widen(self._d)
-        self._space.remember(self._names)
+        self._space.remember(self._names, self._columns)
 
     def __exit__(self, *_: object) -> None:
         if not self._kept:
@@ -196,7 +197,8 @@ class FeatureSpace:
             return ""
         if not self.header:
             return "; it has learned from texts: give a list of them" if self.format.has_text else ""
-        return f"; it has learned from the columns {_some(self.header)}: give a data frame, dicts, or a value for each"
+        columns = some_names(self.header)
+        return f"; it has learned from the columns {columns}: give a data frame, dicts, or a value for each"
 
     def takes_raw(self, X: Any) -> bool:
         """Whether X are raw examples, which are read as the files were: texts, dicts, a frame, or rows of a table."""
@@ -214,8 +216,8 @@ class FeatureSpace:
         lost = [name for name in self.header if name not in there]
         if lost and len(lost) == len(self.header):
             raise ValueError(
-                f"there is none of the columns that the model has learned from, {_some(self.header)}; there are "
-                f"{_some(sorted(there)) or 'none'}; check the data"
+                f"there is none of the columns that the model has learned from, {some_names(self.header)}; there are "
+                f"{some_names(sorted(there)) or 'none'}; check the data"
             )
         return lost
 
@@ -228,23 +230,46 @@ class FeatureSpace:
         shape: tuple[int, ...] = getattr(X, "shape", ())
         return len(shape) == 2 and not hasattr(X, "tocsr") and shape[1] == len(self.header) > 0
 
-    def examples(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
-        """Raw examples, with the columns that are known; an index gets the names of those that are hashed."""
-        return self._read(X, dtype, index).narrow(self.n_features or 0)
+    def examples(
+        self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None, grow: bool = False
+    ) -> Examples:
+        """Raw examples, with the columns that are known, unless they ``grow``; an index gets names that are hashed."""
+        return self._read(X, dtype, index, None if grow else self.learned).narrow(self.n_features or 0)
 
-    def _read(self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None) -> Examples:
-        """Raw examples, with all columns."""
+    @property
+    def learned(self) -> tuple[str, ...] | None:
+        """The columns of tables that have features, texts apart; None where that is not known of all."""
+        if self.format is not None and self.format.name == "text":
+            return ()
+        return None if self.format is None or self.format.name == "json" else self.header or None
+
+    def columns_of(self, X: Any) -> list[str]:
+        """The columns of raw examples that have features, where those of the tables before are known."""
+        if not self.header or self.format is None or not self.takes_raw(X):
+            return []
+        names = names_of(X)
+        kinds = zip(names, self.format.kinds(names), strict=True)
+        return [name for name, kind in kinds if kind not in ("label", "weight", "ignored")]
+
+    def _read(
+        self,
+        X: Any,
+        dtype: Any = np.float32,
+        index: _core.InvertedIndex | None = None,
+        known: tuple[str, ...] | None = None,
+    ) -> Examples:
+        """Raw examples, with all columns, or those that are known."""
         assert self.format is not None
         names, text = names_of(X), self.format.text_column or "text"
         if self.format.name == "text" and names and text not in names:
             raise ValueError(
-                f"the model has learned from texts, and X has none called {text!r} but {_some(names)}; rename it"
+                f"the model has learned from texts, and X has none called {text!r} but {some_names(names)}; rename it"
             )
         if is_frame(X) or (names and self.format.name != "json"):  # keys of JSON may be within others
             lost = self.missing(names)
             if lost and is_frame(X):  # a dict may leave out what is 0
-                warnings.warn(f"X lacks columns that the model has learned from: {_some(lost)}", stacklevel=2)
-        return read_raw(X, self.format, self.idf, self.header, dtype, index)
+                warnings.warn(f"X lacks columns that the model has learned from: {some_names(lost)}", stacklevel=2)
+        return read_raw(X, replace(self.format, known=known), self.idf, self.header, dtype, index)
 
     def rows(self, X: Any, first: bool = False) -> _core.Rows:
         """Rows to be predicted, by place; names and columns that were never met count for nothing.
@@ -370,6 +395,6 @@ class FeatureSpace:
         return self
 
 
-def _some(names: Sequence[str]) -> str:
+def some_names(names: Sequence[str]) -> str:
     """The first few names."""
     return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

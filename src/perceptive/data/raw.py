@@ -8,6 +8,7 @@ is a number counts as one, as it does there.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, time
@@ -43,9 +44,13 @@ def is_frame(X: Any) -> bool:
 
 
 def names_of(X: Any) -> list[str]:
-    """The columns of a frame, or the keys of dicts; none of other examples."""
+    """The columns of a frame, which must differ, or the keys of dicts; none of other examples."""
     if is_frame(X):
-        return list(map(str, getattr(X, "column_names", None) or X.columns))
+        names = list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
+        for name, n in Counter(names).items():
+            if n > 1:
+                raise ValueError(f"Expected unique column names, got {name!r} {n} times; rename or drop the others")
+        return names
     return list(dict.fromkeys(str(name) for row in X for name in row)) if is_dicts(X) else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,8 +13,9 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
+from perceptive.data.feature_space import some_names
 from perceptive.data.labels import Labels, is_missing
-from perceptive.data.raw import frame_dicts, has_words, is_frame
+from perceptive.data.raw import frame_dicts, has_words, is_frame, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
 from perceptive.kernels.examples import check_real
@@ -110,6 +112,23 @@ def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
     return space.vocabulary is not None or space.hasher is not None
 
 
+def _check_names(estimator: Any, names: list[str], reset: bool) -> None:
+    """Note the columns of a frame whose features have names; or raise where none of those noted is among them."""
+    if reset:
+        forget_columns(estimator)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        return
+    known = list(getattr(estimator, "feature_names_in_", ()))
+    lost = [name for name in known if name not in names]
+    if lost and len(lost) == len(known):
+        raise ValueError(
+            f"there is none of the columns that the model has learned from, {some_names(known)}; there are "
+            f"{some_names(names)}; check the data"
+        )
+    if lost:
+        warnings.warn(f"X lacks columns that the model has learned from: {some_names(lost)}", stacklevel=4)
+
+
 def validated(
     estimator: Any,
     X: Any,
@@ -138,8 +157,11 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there."""
     if is_raw(estimator, X, reset):
         return X
-    if is_frame(X) and _by_name(estimator, X, reset):
-        X = frame_dicts(X)
+    if is_frame(X):
+        names = names_of(X)
+        if _by_name(estimator, X, reset):
+            _check_names(estimator, names, reset)
+            return frame_dicts(X)
     if is_dicts(X):
         if reset:
             forget_columns(estimator)

@@ -105,8 +105,25 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         with progress_bar(self.progress, training.epochs * len(dataset), learner) as report:
             train(Run.of(learner, training, self._history), source, report=report, threads=threads_of(training))
 
+    @property
+    def _was_scaled(self) -> bool:
+        """Whether this, or what it is a clone of, learned from files whose numbers were scaled."""
+        format = getattr(getattr(getattr(self, "learner_", None), "space", None), "format", None)
+        return hasattr(self, "_scaled") or (format is not None and format.scaling is not None)
+
+    def __sklearn_clone__(self) -> Any:
+        copied: Any = super().__sklearn_clone__()  # type: ignore[misc]
+        if self._was_scaled:
+            copied._scaled = True
+        return copied
+
     def _warn_of_sizes(self, X: Any) -> None:
-        """Say where the columns of a matrix differ much in size: rows are taken as they are."""
+        """Say where rows are taken as they are, and were scaled, or the columns of a matrix differ much in size."""
+        if self._was_scaled:
+            scaled = "the model has learned from files whose numbers were scaled by column, and fit takes X as it is"
+            cure = "scale X first, by sklearn.preprocessing.StandardScaler, or learn from files by fit_stream"
+            warnings.warn(ScaleWarning(f"{scaled}; {cure}"), stacklevel=5)
+            return
         matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
         said = odd_sizes(X, getattr(self, "feature_names_in_", None)) if matrix else None
         if said is not None:

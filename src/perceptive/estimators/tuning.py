@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from perceptive.declarations import declared
 from perceptive.training.tuning import Choice, rules_among, successive_halving
@@ -23,10 +24,12 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
     Parameters
     ----------
     estimator : estimator
-        `LinearClassifier`, `KernelClassifier`, `LinearRanker`, `KernelRanker` or `SequenceTagger`; it is not changed.
+        `LinearClassifier`, `KernelClassifier`, `LinearRanker`, `KernelRanker` or `SequenceTagger`, or a pipeline that
+        ends in one; it is not changed.
     X, y : as its ``fit`` takes them
     choices : sequence of dicts of parameters, or None
-        By default the rules that the estimator takes, pa1 and arow with several C and r.
+        By default the rules that the estimator takes, pa1 and arow with several C and r. A pipeline has names such as
+        ``linearclassifier__rule``.
     **fit
         What ``fit`` takes besides.
 
@@ -45,15 +48,23 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
     >>> len(clf.tuning_), clf.score(scale(X), y) > 0.95
     (7, True)
     """
+    step, last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
+    prefix = f"{step}__" if step else ""
+    if not hasattr(last, "validation_fraction"):
+        raise TypeError(
+            f"cannot tune {type(last).__name__}; give an estimator of perceptive, or a pipeline ending in one"
+        )
     if choices is None:
-        choices = rules_among(declared(type(estimator))["rule"].said["check"].choices)
-    held_out = estimator.validation_fraction or HELD_OUT
+        rules = rules_among(declared(type(last))["rule"].said["check"].choices)
+        choices = [{prefix + name: value for name, value in rule.items()} for rule in rules]
+    held_out = last.validation_fraction or HELD_OUT
 
     def play(choice: Choice, epochs: int) -> float:
-        tried = clone(estimator).set_params(**choice, epochs=epochs, validation_fraction=held_out)
-        return float(max(tried.fit(X, y, **fit).held_out_))
+        how = {**choice, f"{prefix}epochs": epochs, f"{prefix}validation_fraction": held_out}
+        tried = clone(estimator).set_params(**how).fit(X, y, **fit)
+        return float(max((tried[-1] if step else tried).held_out_))
 
-    trials = successive_halving(choices, play, estimator.epochs)
+    trials = successive_halving(choices, play, last.epochs)
     tuned = clone(estimator).set_params(**trials[0].choice).fit(X, y, **fit)
     tuned.tuning_ = trials
     return tuned

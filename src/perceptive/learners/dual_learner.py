@@ -91,11 +91,11 @@ class DualLearner(Recorded, ABC):
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix
 
-    def read_raw(self, X: Any) -> Any:
+    def read_raw(self, X: Any, grow: bool = False) -> Any:
         """Rows of raw examples, where it learned from files of rows; anything else as it is."""
         if not self.space.takes_raw(X):
             return X
-        return self.space.examples(X, self.parameters.dtype).X(self.n_features or 0)
+        return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
 
     def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
         """The kernel, and examples as it wants them: to be learned from, or only looked at."""

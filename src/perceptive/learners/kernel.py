@@ -115,10 +115,14 @@ class KernelLearner(DualLearner):
         ``alpha_init`` are signed coefficients to start from, one for each example (and class), of a learner that has
         learned nothing.
         """
-        X = self.as_rows(self.read_raw(listed(X)))
+        X = listed(X)
+        columns = self.space.columns_of(X) if grow else []
+        X = self.as_rows(self.read_raw(X, grow))
         labels = Labels.of(y)
         with self.lock.learning() if grow else self.lock.shared():
-            return self._dataset(X, labels, weights, epochs, grow, alpha_init)
+            dataset = self._dataset(X, labels, weights, epochs, grow, alpha_init)
+            self.space.remember(None, columns)
+            return dataset
 
     def _dataset(
         self, X: Any, labels: Labels, weights: Any, epochs: int | None, grow: bool, alpha_init: Any

@@ -23,9 +23,10 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.blocks import Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
-from perceptive.streams.file_format import NAMED_FEATURES, FileFormat, check_meaning
+from perceptive.streams.file_format import NAMED_FEATURES, FileFormat
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
+from perceptive.streams.meaning import check_meaning
 from perceptive.streams.measuring import learn_scaling
 from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.tables import feature_columns

@@ -34,9 +34,9 @@ class Examples:
         The rows; indices rise strictly in each.
     gaps : array of int64
         Of a block as it was parsed: for each of its lines that holds no example, how many examples stand before it.
-    several : tuple or None
-        Of a block as it was parsed: how many of its lines have several labels, and where the first of them is, as the
-        core says where a line is broken.
+    odd : list of tuples
+        Of a block as it was parsed: what is odd about its lines, how many of them it is true of, and where the first of
+        them is, as the core says where a line is broken.
     """
 
     labels: list[Any]
@@ -47,7 +47,7 @@ class Examples:
     indices: NDArray[np.int32]
     data: NDArray[Any]
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    several: tuple[int, tuple[int, int, int, str]] | None = None
+    odd: Sequence[tuple[str, int, tuple[int, int, int, str]]] = ()
 
     def __len__(self) -> int:
         return len(self.which)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ ALIASES = {
 }
 NAMED_FEATURES = ("csv", "arrow", "json")  # whose features have the same names
 FEATURES = ("any", "categorical")  # kinds of columns that become features with names
+PASSING = ("known", "numerals")  # how a model reads files of today, which it need not remember
 BITS = 20  # of formats with named features, where none are given
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
 
@@ -78,6 +79,10 @@ class FileFormat:
     text : mapping
         How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
         `perceptive.features.text.TextFeatures`.
+    known : tuple of str or None
+        csv, json, arrow: the columns that a model has learned from, where it is to see no others.
+    numerals : bool
+        json: whether strings are read as csv files have them, where "37" is a number and "NA" is missing.
 
     Examples
     --------
@@ -102,6 +107,8 @@ class FileFormat:
     scale: str | None = "auto"
     scaling: Scaling | None = None
     text: Mapping[str, Any] = field(default_factory=dict)
+    known: tuple[str, ...] | None = None
+    numerals: bool = False
 
     def __post_init__(self) -> None:
         if self.name in ("conll", "conllu"):
@@ -195,7 +202,8 @@ class FileFormat:
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column
-            return _core.JsonLines(features, self._texts(idf), *keys, only_text, self.weight or "weight")
+            weight = self.weight or "weight"
+            return _core.JsonLines(features, self._texts(idf), *keys, only_text, weight, self.known, self.numerals)
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
@@ -220,7 +228,9 @@ class FileFormat:
         known |= {} if self.text_column is None else {self.text_column: "text"}
         known |= {} if self.weight is None else {self.weight: "weight"}
         known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
-        return [known.get(column, "any") for column in columns]
+        kinds = [known.get(column, "any") for column in columns]
+        met = {*columns} if self.known is None else {*self.known}
+        return [k if k not in FEATURES or name in met else "ignored" for name, k in zip(columns, kinds, strict=True)]
 
     def read_as(self, told: str) -> FileFormat:
         """How files of another format give the same features; raises where they cannot.
@@ -249,7 +259,9 @@ class FileFormat:
         text = self.text_column or ("text" if self.name in ("text", "json") else None)
         if name == "json" and text is None:
             text = ""  # no key is a text
-        return replace(self, name=name, text_column=text, labelled=True, delimiter="\t" if told == "tsv" else None)
+        numerals = self.name == "csv" and name == "json"
+        how: dict[str, Any] = {"delimiter": "\t" if told == "tsv" else None, "numerals": numerals}
+        return replace(self, name=name, text_column=text, labelled=True, **how)
 
     def check_columns(self, columns: Sequence[str], where: str) -> None:
         """Raise where an option names a column that is not there. The label and the weight may be missing.
@@ -327,6 +339,7 @@ class FileFormat:
     def to_meta(self) -> dict[str, Any]:
         """As plain values, for a model file."""
         meta = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        meta = {name: value for name, value in meta.items() if name not in PASSING}
         meta["format"] = meta.pop("name")  # as files have always called it
         meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
@@ -335,7 +348,7 @@ class FileFormat:
     @classmethod
     def from_meta(cls, meta: dict[str, Any]) -> FileFormat:
         """What `to_meta` gave; raises where it cannot be."""
-        known = {f.name for f in fields(cls)} - {"name"} | {"format"}
+        known = {f.name for f in fields(cls)} - {"name", *PASSING} | {"format"}
         if not isinstance(meta, dict) or set(meta) - known:
             raise ValueError("an unknown file format")
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
@@ -343,47 +356,3 @@ class FileFormat:
         values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")
         return cls(**values)
-
-
-TABLES = {"label", "text_column", "weight", "missing"}
-COLUMNS = {"categorical", "ignore"}
-NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
-MEANT = {  # what heeds which options
-    "svmlight": NAMED | {"zero_based", "n_features"},
-    "vw": NAMED,
-    "text": {"bits", "hash_seed", "labelled", "text"},
-    "csv": NAMED | TABLES | COLUMNS | {"delimiter", "text"},
-    "arrow": NAMED | TABLES | COLUMNS | {"text"},
-    "json": NAMED | TABLES | {"text"},
-}
-
-
-def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
-    """Raise where options of a format were given that its format does not heed.
-
-    Examples
-    --------
-    >>> check_meaning(FileFormat(name="svmlight", label="y"), {"label": "y"})
-    Traceback (most recent call last):
-    perceptive.errors.ParameterError: label: this means nothing in svmlight files; leave it out
-    """
-    default = {f.name: f.default for f in fields(FileFormat)} | {"text": {}}
-    told = {name: value for name, value in given.items() if value is not None and value != default[name]}
-    deaf = [name for name in told if name not in MEANT[format.name]]
-    if format.name in ("csv", "arrow") and format.text_column is None and "text" in told:
-        names = _of_text(told)
-        said = _places(names) + ": this is about texts; say by {} where they are"
-        raise ParameterError(said, *names, "text_column")
-    if "hash_seed" in told and format.bits is None:
-        raise ParameterError("{} is about hashed features; give {} too", "hash_seed", "bits")
-    if deaf:
-        names = [one for name in deaf for one in (_of_text(told) if name == "text" else [name])]
-        raise ParameterError(f"{_places(names)}: this means nothing in {format.name} files; leave it out", *names)
-
-
-def _of_text(told: Mapping[str, Any]) -> list[str]:
-    return [f"text.{name}" for name in told["text"]]
-
-
-def _places(names: Collection[str]) -> str:
-    return ", ".join(["{}"] * len(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,11 +17,19 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.streams import mixing, tables
-from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable
+from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat, Header
 
 MOST_TOLD = 10  # complaints that are kept
+ODDITIES = {  # what is said of their lines, and the cure
+    "several": "several, and the first counts: a classifier learns one label a line; give each label a line of its "
+    "own, or leave all but one out",
+    "missing labels": "such a label, and count as unlabelled; where it is a label, write another word",
+    "spellings": "a label that is written in another way elsewhere, and they count as one; where they are codes, write "
+    "them as words, such as c007",
+    "utf-8": "such bytes, and lose letters; convert the file to UTF-8, as by iconv -f LATIN1 -t UTF-8",
+}
 FEW_NAMES = 1 << 14  # of hashed features that models of tables remember anyhow, about
 A = TypeVar("A")
 B = TypeVar("B")
@@ -39,12 +47,10 @@ class Log:
     bytes: int = 0  # read so far, unpacked
     skipped: int = 0
     complaints: list[str] = field(default_factory=list)  # the first few
-    columns: list[str] = field(default_factory=list)  # of the latest table
+    columns: list[str] = field(default_factory=list)  # of the tables
     names: _core.InvertedIndex | None = None
     remarks: dict[str, str] = field(default_factory=dict)  # what is odd, and no error: the first of each kind
-
-    several: int = 0  # lines with several labels
-    first_several: str = ""  # what was taken of the first of them
+    odd: dict[str, tuple[int, str]] = field(default_factory=dict)  # of each of `ODDITIES`: lines, the first of them
 
     def remark(self, kind: str, said: str) -> None:
         """Note something odd, once."""
@@ -57,13 +63,12 @@ class Log:
             if not few or len(self.names.buckets(1)) < FEW_NAMES:
                 self.names.merge(names)
 
-    def note_several(self, n: int, first: list[str]) -> None:
-        """Note that so many more lines have several labels."""
-        self.several += n
-        self.first_several = self.first_several or first[0]
-        lines = "1 line has" if self.several == 1 else f"{self.several:,} lines have"
-        cure = "a classifier learns one label a line; give each label a line of its own, or leave all but one out"
-        self.remarks["several"] = f"{self.first_several}; {lines} several, and the first counts: {cure}"
+    def note_odd(self, kind: str, n: int, first: str) -> None:
+        """Note that so many more lines have one of `ODDITIES`."""
+        before, first = self.odd.get(kind, (0, first))
+        self.odd[kind] = before + n, first
+        lines = "1 line has" if before + n == 1 else f"{before + n:,} lines have"
+        self.remarks[kind] = f"{first}; {lines} {ODDITIES[kind]}"
 
 
 @dataclass
@@ -74,6 +79,13 @@ class _Opened:
     path: str
     parser: Any
     line: int  # how many lines have been read
+
+
+def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
+    """What to say of a table that has other columns than those before it."""
+    lacks, new = [c for c in before if c not in columns], [c for c in columns if c not in before]
+    said = [f"{what} {', '.join(map(repr, some))}" for what, some in (("lacks", lacks), ("has", new)) if some]
+    return f"{shown(path)}: {' and '.join(said)}, other than the files before it; give the same columns the same names"
 
 
 def default_threads() -> int:
@@ -200,7 +212,9 @@ def parse(
     number = 0
 
     def begin(file: int, path: str, header: Header | None, lines: int) -> _Opened:
-        log.columns = [] if header is None else list(header.columns)
+        if header is not None and log.columns and header.columns and {*header.columns} != {*log.columns}:
+            log.remark("headers", _differing(path, header.columns, log.columns))
+        log.columns = list(dict.fromkeys((*log.columns, *(() if header is None else header.columns))))
         return _Opened(file, path, format.parser(bool(remember), limit, idf, header, only_text, queries), lines)
 
     def work(numbered: tuple[int, tuple[_Opened, Block]]) -> tuple[Any, ...]:
@@ -212,7 +226,7 @@ def parse(
             one.release()
         examples = Examples(*arrays)
         ready = prepare(examples, number, opened.file)
-        return opened, ready, size, one, examples.several, lines, skipped, complaints, names
+        return opened, ready, size, one, examples.odd, lines, skipped, complaints, names
 
     def sources() -> Iterator[Iterator[tuple[_Opened, Block]]]:
         if mixed:
@@ -223,7 +237,7 @@ def parse(
             yield zip(repeat(begin(file, path, header, lines)), source, strict=False)
 
     for source in sources():
-        for opened, parsed, size, one, several, lines, skipped, complaints, names in in_order(
+        for opened, parsed, size, one, odd, lines, skipped, complaints, names in in_order(
             work, enumerate(source, number), 1 if live else threads
         ):
             number += 1
@@ -233,8 +247,8 @@ def parse(
             else:
                 place = partial(located, opened.path, opened.line, one.offset)
             said = place(told)
-            if several is not None:
-                log.note_several(several[0], place([several[1]]))
+            for kind, n, first in odd:
+                log.note_odd(kind, n, place([first])[0])
             opened.line += lines
             log.lines += lines
             log.bytes += size

@@ -125,7 +125,7 @@ def check_answers(stream: Stream, examples: int) -> None:
         said = f"there is no {kind} {name!r} for the {what} but {there}{headless}; say which with "
         texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
         formats = [Parameter("format", "text")] * bool(texts)
-        raise ParameterError(literal(said) + "{}" + texts, what, *formats)
+        raise ParameterError(literal(said) + "{}" + (texts or ", or rename it"), what, *formats)
 
 
 def _is_number(name: str) -> bool:

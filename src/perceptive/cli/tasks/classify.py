@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, Examples
+from perceptive.streams.parsing import Log
 
 if TYPE_CHECKING:
     from perceptive.cli.tasks.files import RowsJob
@@ -43,6 +45,10 @@ MOST_SHOWN = 20  # classes in the confusion matrix
 SOME = 5  # labels that a note names
 SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
+UNSCALED = (
+    "note: --follow learns numbers as they are, since columns are measured before the first example; to have them "
+    "scaled, train on a file, and go on from that model"
+)
 OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
 # Of labels, which of them each example has, scores, and the lines between examples that hold none.
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
@@ -86,6 +92,8 @@ class Classify(OfRows):
         stream, kind = self._stream(options, learner), RowBlocks()
         kind.class_weight = weights_given(options, stream)
         if learner is None:
+            if stream.format.name in ("csv", "arrow") and options.scale is None:
+                print(UNSCALED, file=sys.stderr)
             classes, reference = labels_given(options, stream)
             parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
             learner = LinearLearner(classes, **parameters, n_features=stream.format.width)
@@ -178,7 +186,7 @@ class Classify(OfRows):
                 positive.append(truth[known] == 1)
                 margins.append(margin[known])
         if confusion.total == 0:
-            raise ValueError(NO_EXAMPLES)
+            raise ValueError(unlabelled(learner, opened.log) or NO_EXAMPLES)
         if confusion.counts[: len(index)].sum() == 0:
             said = f"no label of the data is known: they have {_some(strange)}, the model has {_some(index)}"
             opened.log.remark("labels", said)
@@ -233,7 +241,7 @@ def class_asked(learner: Any, options: argparse.Namespace) -> Any:
         return None
     found = [one for one in learner.classes if str(one) == wanted]
     if not found:
-        raise ValueError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
+        raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
     return found[0]
 
 
@@ -271,7 +279,8 @@ def examined(source: FileSource, learner: Any) -> Opened:
         with source:
             yield from ((len(dataset), dataset) for dataset in source.datasets(learner))
             if source.examples == 0:
-                raise ValueError(f"there are no {source.kind.answered}; check the files and the format")
+                lacks = unlabelled(learner, source.stream.log)
+                raise ValueError(lacks or f"there are no {source.kind.answered}; check the files and the format")
 
     return Opened(source.stream.files, source.stream.log, parts())
 
@@ -286,6 +295,14 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
     if hashed and any(f.name is None for top in tops.values() for f in top):
         parts.append("# is the column of hashed features; train with --invert-hash to see their names")
     return {"weights": told}, "\n\n".join(parts)
+
+
+def unlabelled(learner: Any, log: Log) -> str | None:
+    """What to say of tables that have no column of labels; None of others."""
+    format = learner.space.format
+    if format is None or not log.columns or format.label in log.columns:
+        return None
+    return f"there is no column {format.label!r} for the label but {_some(log.columns)}; rename the one that is meant"
 
 
 def _some(labels: Iterable[Any]) -> str:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from perceptive.cli import groups as g
 from perceptive.cli.tasks.rows import size_of
 from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
@@ -131,7 +132,7 @@ def connected(options: argparse.Namespace, training: TrainingParameters, files: 
         raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
     from perceptive.training.cluster import Cluster
 
-    return Cluster(options.cluster, options.time_limit)
+    return Cluster(options.cluster, g.TIME_LIMIT if options.time_limit is None else options.time_limit)
 
 
 def on_cluster(

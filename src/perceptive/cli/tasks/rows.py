@@ -113,6 +113,7 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
     """How tables are read that may lack columns; raises where they have none that the model knows, and says which."""
     if format.name not in NAMED_FEATURES or learner.space.format is None:
         return format
+    format = replace(format, known=learner.space.learned)
     there: dict[str, None] = {}
     for path in files:
         columns = names_in(path, format)

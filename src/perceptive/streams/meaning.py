@@ -1,0 +1,53 @@
+"""Which options of a format mean something in which files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any
+
+from perceptive.errors import ParameterError
+from perceptive.streams.file_format import FileFormat
+
+TABLES = {"label", "text_column", "weight", "missing"}
+COLUMNS = {"categorical", "ignore"}
+NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
+MEANT = {  # what heeds which options
+    "svmlight": NAMED | {"zero_based", "n_features"},
+    "vw": NAMED,
+    "text": {"bits", "hash_seed", "labelled", "text"},
+    "csv": NAMED | TABLES | COLUMNS | {"delimiter", "text"},
+    "arrow": NAMED | TABLES | COLUMNS | {"text"},
+    "json": NAMED | TABLES | {"text"},
+}
+
+
+def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
+    """Raise where options of a format were given that its format does not heed.
+
+    Examples
+    --------
+    >>> check_meaning(FileFormat(name="svmlight", label="y"), {"label": "y"})
+    Traceback (most recent call last):
+    perceptive.errors.ParameterError: label: this means nothing in svmlight files; leave it out
+    """
+    default = {f.name: f.default for f in fields(FileFormat)} | {"text": {}}
+    told = {name: value for name, value in given.items() if value is not None and value != default[name]}
+    deaf = [name for name in told if name not in MEANT[format.name]]
+    if format.name in ("csv", "arrow") and format.text_column is None and "text" in told:
+        names = _of_text(told)
+        said = _places(names) + ": this is about texts; say by {} where they are"
+        raise ParameterError(said, *names, "text_column")
+    if "hash_seed" in told and format.bits is None:
+        raise ParameterError("{} is about hashed features; give {} too", "hash_seed", "bits")
+    if deaf:
+        names = [one for name in deaf for one in (_of_text(told) if name == "text" else [name])]
+        raise ParameterError(f"{_places(names)}: this means nothing in {format.name} files; leave it out", *names)
+
+
+def _of_text(told: Mapping[str, Any]) -> list[str]:
+    return [f"text.{name}" for name in told["text"]]
+
+
+def _places(names: Collection[str]) -> str:
+    return ", ".join(["{}"] * len(names))
