@@ -80,9 +80,13 @@ void replay_scores(const Rows& rows, const RowJournal<W>& journal, const i64* su
     for (i64 begin = 0; begin < rows.n; begin += WIDTH) {
         const i64 width = std::min(WIDTH, rows.n - begin);
         double length[WIDTH] = {};  // of the rows
-        for (i64 l = 0; l < width; ++l) fill(begin + l, l, row_scale_of(rows[begin + l], normalize));
-        for (size_t at = 0; at < block.size(); ++at) length[at % WIDTH] += block[at] * block[at];
-        for (double& one : length) one = std::sqrt(one);
+        for (i64 l = 0; l < width; ++l) {
+            const auto x = rows[begin + l];
+            const double scale = row_scale_of(x, normalize);
+            fill(begin + l, l, scale);
+            for (i64 p = 0; p < x.size(); ++p) length[l] += std::pow(scale * static_cast<double>(x.value(p)), 2);
+            length[l] = std::sqrt(length[l]);
+        }
         for (i64 v = 0; v < updates.vectors(); ++v) {
             double s[WIDTH] = {};
             for (i64 p = updates.vector_start[v]; p < updates.vector_start[v + 1]; ++p) {
