@@ -62,3 +62,12 @@ def test_what_is_passed_over_at_a_glance_is_not_told_of(dtype):
     assert odd_sizes(np.array([[-1.0, 0.0], [0.0, 1000.0]], dtype)) is None
     assert "column 1 is 1,001 times" in odd_sizes(np.array([[-1.0, 0.0], [0.0, -1001.0]], dtype))
     assert odd_sizes(np.array([[1e-3, 1.0], [1.0, 2.0]], dtype)) is None  # entries lie apart, columns do not
+
+
+def test_full_columns_of_a_table_need_to_differ_less():
+    """Penguins: 26 points of accuracy are lost where body mass is in grams, beside bills in millimetres."""
+    rng = np.random.default_rng(0)
+    table = np.c_[rng.normal(17, 2, 300), rng.normal(200, 14, 300), rng.normal(4200, 800, 300)]
+    assert "column 2 is 24" in odd_sizes(table)
+    assert odd_sizes(table * (rng.random(table.shape) < 0.3)) is None  # seldom anything: counts and pixels
+    assert odd_sizes(np.c_[table[:, 1:], np.full(300, 20.0)]) is None  # a constant has nothing to say

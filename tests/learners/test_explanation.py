@@ -168,7 +168,7 @@ def test_command(tmp_path):
         assert told["bias"] + told["rest"] + parts == pytest.approx(told["score"])
     told = run("explain", tmp_path / "m", tmp_path / "t.svm", "--class", "1").stdout
     assert told.startswith("1  score ")
-    assert "no class" in run("explain", tmp_path / "m", tmp_path / "t.svm", "--class", "x", code=1).stderr
+    assert "no class" in run("explain", tmp_path / "m", tmp_path / "t.svm", "--class", "x", code=2).stderr
     (tmp_path / "mail.txt").write_text("spam\twin money\nham\tsee you\n" * 5)
     run("train", tmp_path / "mail.txt", "--text", "-o", tmp_path / "m", "--quiet")
     told = run("explain", tmp_path / "m", "-", "--unlabelled", input="money for you\n").stdout

@@ -130,8 +130,10 @@ def test_brat(tmp_path):
     text, spans = tmp_path / "notes.txt", tmp_path / "notes.ann"
     text.write_bytes("Zoë 😀 met\r\nAda.\r\nShe left.".encode())
     two = "T1\tPER 0 3\tZoë\nT2\tPER 11 14\tAda\n"
-    spans.write_text(two + "R1\tmet Arg1:T1 Arg2:T2\n#1\tNote T1\thm\nT3\tX 6 9;11 14\tmet Ada\n")
-    with pytest.warns(UserWarning, match=r"spans in several pieces: 1, left out\. The first: .*notes\.txt:1 'met Ada'"):
+    spans.write_text(two + "R1\tmet Arg1:T1 Arg2:T2\n#1\tNote T1\thm\nT3\tX 0 3;6 9\tZoë met\n")
+    with pytest.warns(
+        UserWarning, match=r"spans in several pieces: 1, left out\. The first: .*:1 'Zoë 😀 met'"
+    ):
         X, y = sentence_files.read(spans)
     assert X == [[("Zoë",), ("😀",), ("met",)], [("Ada",), (".",)], [("She",), ("left",), (".",)]]
     assert y == [["B-PER", "O", "O"], ["B-PER", "O"], ["O", "O", "O"]]
@@ -219,12 +221,20 @@ def test_sentences_without_labels_end_where_the_text_says():
 def test_spans_of_brat_are_told_with_their_line(tmp_path):
     (tmp_path / "a.txt").write_text("Ada left.\nZoë left.\n")
     spans = tmp_path / "a.ann"
-    spans.write_text("T1\tPER 10 12\tZo\nT2\tPER 10 13;14 18\tZoë left\n")
+    spans.write_text("T1\tPER 10 12\tZo\nT2\tPER 10 13;15 18\tZoë eft\n")
     with pytest.warns(UserWarning, match=r"a\.txt:2 'Zoë left' \(10–18, PER\), .*a\.txt:2 'Zo' \(10–12, PER\)"):
         _, y = sentence_files.read(spans)
     assert y == [["O", "O", "O"], ["B-PER", "O", "O"]]
     with pytest.raises(ValueError, match=r"a\.txt:2: the span 'Zoë left' .* is in several pieces; leave it out"):
         sentence_files.read(spans, repair="error")
+
+
+def test_brat_cuts_spans_at_line_breaks(tmp_path):
+    (tmp_path / "a.txt").write_text("Ada\nByron left.\n")
+    (tmp_path / "a.ann").write_text("T1\tPER 0 3;4 9\tAda Byron\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sentence_files.read(tmp_path / "a.ann", repair="error")[1] == [["B-PER", "I-PER", "O", "O"]]
 
 
 def test_answers_that_are_not_accepted_are_passed_over(tmp_path):

@@ -12,10 +12,13 @@ LOOKED_AT = 2**15  # entries
 PARTS = 16  # of sparse matrices, that these come from
 FEWEST = 64  # rows of others, however long
 FAR_APART = 1e3
+FAR_APART_WHEN_FULL = 1e2  # of columns that are seldom 0, as those of tables are
 
 
 def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
-    """What to say of columns that differ by more than 10³ in the root mean square of what is not 0; None of others.
+    """What to say of columns that differ much in the root mean square of what is not 0; None of others.
+
+    Much is 10³, and 10² where both columns of an array are seldom 0 and the smaller one is not constant.
 
     Parameters
     ----------
@@ -32,7 +35,8 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     sparse = hasattr(X, "tocsr")
     values = _parts(X.data[: X.indptr[-1]]) if sparse else X[:: min(X.size // LOOKED_AT, X.shape[0] // FEWEST) + 1]
     largest, smallest = _extremes(values)
-    if largest <= FAR_APART * smallest:  # most matrices are done here, for a tenth of the work
+    least = FAR_APART if sparse else FAR_APART_WHEN_FULL
+    if largest <= least * smallest:  # many matrices are done here, for a tenth of the work
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         columns = np.arange(X.shape[1])
@@ -44,15 +48,29 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
             squares = np.square(values, dtype=np.float64).sum(axis=0)
             counts = np.count_nonzero(values, axis=0)
         used = (counts > 0) & (squares > 0) & np.isfinite(squares)
-        columns, sizes = columns[used], np.sqrt(squares[used] / counts[used])
-    if len(sizes) == 0 or sizes.max() <= FAR_APART * sizes.min():
+        sizes = np.where(used, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
+    found = _far_apart(sizes, used, used, FAR_APART)
+    if found is None and not sparse:
+        full = used & (2 * counts > len(values))
+        found = _far_apart(sizes, full, full & (values != values[0]).any(axis=0), FAR_APART_WHEN_FULL)
+    if found is None:
         return None
-    large, small = (columns[which] for which in (sizes.argmax(), sizes.argmin()))
+    large, small = found
 
     def shown(column: int) -> str:
-        return f"column {column}" if names is None else f"column {names[column]!r}"
+        return f"column {columns[column]}" if names is None else f"column {names[columns[column]]!r}"
 
-    return f"{shown(large)} is {sizes.max() / sizes.min():,.0f} times as large as {shown(small)} and drowns it"
+    return f"{shown(large)} is {sizes[large] / sizes[small]:,.0f} times as large as {shown(small)} and drowns it"
+
+
+def _far_apart(
+    sizes: NDArray[np.float64], larger: NDArray[np.bool_], smaller: NDArray[np.bool_], times: float
+) -> tuple[int, int] | None:
+    """The largest of some sizes and the smallest of others, where they are so many times apart."""
+    if not (larger.any() and smaller.any()):
+        return None
+    large, small = int(np.where(larger, sizes, 0.0).argmax()), int(np.where(smaller, sizes, np.inf).argmin())
+    return (large, small) if sizes[large] > times * sizes[small] else None
 
 
 def _parts(entries: NDArray[Any]) -> NDArray[Any]:

@@ -69,7 +69,7 @@ def check_labels(y: Any) -> NDArray[Any]:
 
 
 def check_label(label: Any, learner: Any) -> None:
-    """Raise where a label is missing, or of another kind than the classes of a learner."""
+    """Raise where a label is missing."""
     try:
         if label in learner.index:
             return
@@ -77,11 +77,6 @@ def check_label(label: Any, learner: Any) -> None:
         return
     if is_missing(label):
         raise ValueError("y contains missing labels; drop such examples")
-    if learner.classes and isinstance(label, str) != isinstance(learner.classes[0], str):
-        raise ValueError(
-            f"the label {label!r} is of another kind than the class {learner.classes[0]!r}; give all as strings, or "
-            "all as numbers"
-        )
 
 
 def _plain(y: NDArray[Any]) -> bool:

@@ -39,7 +39,7 @@ class ProbabilityMixin:
         softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out
         labels likeliest; how sure that makes the model is bounded by how many examples were held out.
 
-        They are as good as the scores. Where columns of X differ by more than 10³ in size `fit` warns
+        They are as good as the scores. Where columns of X differ much in size `fit` warns
         (`perceptive.errors.ScaleWarning`), and the probabilities are poor, too: scale the columns before. The worst log
         loss over 10 splits of scikit-learn's wine is 0.7 as it is, and 0.2 standardised.
         """

@@ -1,7 +1,8 @@
 r"""brat standoff: a text in ``notes.txt``, and beside it its spans in ``notes.ann``.
 
 A line ``T1<tab>PER 0 3<tab>Ada`` is a span; relations, events, attributes and notes say nothing about tokens and are
-passed over. A span in several pieces is none that tokens can tell, and kept apart.
+passed over. brat cuts a span at line breaks: pieces with nothing but white space between them are one span. Other spans
+in pieces are none that tokens can tell, and kept apart.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def read_brat(path: str, encoding: str = UTF8) -> Iterator[list[Document]]:
     document = Document(whole_text(text_path, encoding), None, shown(text_path), format="brat")
     if os.path.isfile(spans_path):
         document.spans = []
-        for span, pieces in _spans(spans_path, document.text, encoding):
-            (document.spans if pieces == 1 else document.in_pieces).append(span)
+        for span, whole in _spans(spans_path, document.text, encoding):
+            (document.spans if whole else document.in_pieces).append(span)
     yield [document]
 
 
@@ -50,8 +51,8 @@ def paths_of(path: str) -> tuple[str, str]:
     return (root + TEXT, root + SPANS) if end in (TEXT, SPANS) else (path, path + SPANS)
 
 
-def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, int]]:
-    """Each span, and how many pieces it has."""
+def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, bool]]:
+    """Each span, and whether it is in one piece."""
     for first, lines in text_lines(path, encoding):
         for number, line in enumerate(lines, first):
             line, place = line.rstrip("\r"), f"{shown(path)}:{number}"
@@ -69,7 +70,8 @@ def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, int]]:
                     f"{place}: the span is {match[3][:SHORT]!r}, but {there[:SHORT]!r} stands there in the text; count "
                     "code points from 0, and a line break as it is in the file"
                 )
-            yield span, len(ends) // 2
+            between = (text[end:begin] for end, begin in zip(ends[1::2], ends[2::2], strict=False))
+            yield span, not any(map(str.strip, between)) and ends == sorted(ends)
 
 
 def as_lines(document: Document) -> str:
