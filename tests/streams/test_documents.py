@@ -131,9 +131,7 @@ def test_brat(tmp_path):
     text.write_bytes("Zoë 😀 met\r\nAda.\r\nShe left.".encode())
     two = "T1\tPER 0 3\tZoë\nT2\tPER 11 14\tAda\n"
     spans.write_text(two + "R1\tmet Arg1:T1 Arg2:T2\n#1\tNote T1\thm\nT3\tX 0 3;6 9\tZoë met\n")
-    with pytest.warns(
-        UserWarning, match=r"spans in several pieces: 1, left out\. The first: .*:1 'Zoë 😀 met'"
-    ):
+    with pytest.warns(UserWarning, match=r"spans in several pieces: 1, left out\. The first: .*:1 'Zoë 😀 met'"):
         X, y = sentence_files.read(spans)
     assert X == [[("Zoë",), ("😀",), ("met",)], [("Ada",), (".",)], [("She",), ("left",), (".",)]]
     assert y == [["B-PER", "O", "O"], ["B-PER", "O"], ["O", "O", "O"]]
