@@ -34,8 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         cells.emplace_back(line.substr(std::min(tab + 1, line.size())));
     }
     const std::vector<Derived> derived = every_column();
-    std::vector<Symbols> dictionaries(1);
-    if (!cells.empty()) dictionaries[0].add(cells[0]);
+    std::vector<std::string> lines;
+    if (!cells.empty()) lines = {std::string(cells[0]) + '\t' + std::string(cells[1]), std::string(cells[1])};
+    const std::vector<Dictionary> dictionaries = {Dictionary(lines)};
     Columns columns(2, derived, dictionaries);
     const int width = columns.width();
     const i64 n = static_cast<i64>(cells.size() / 2);
