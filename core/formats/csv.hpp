@@ -202,7 +202,7 @@ class CsvParser : public FeatureParser<V> {
         }
         if (kind == CsvColumn::categorical) return category(name, value);
         double x = 0.0;
-        const bool number = is_number(value, x);
+        const bool number = reads_as_number(value, x);
         if (weight) return weigh(value, number, x, at);
         const double scaled = label || !number ? x : scaled_number(i, x);
         if (number ? !std::isfinite(label ? x : static_cast<V>(scaled)) : is_not_finite(value))

@@ -121,7 +121,7 @@ class JsonParser : public FeatureParser<V> {
         double x = 0.0;
         if (options_.numerals && is_missing(value_)) {
             if (counts()) features.add_missing(name_, space_);
-        } else if (options_.numerals && is_number(value_, x)) {
+        } else if (options_.numerals && reads_as_number(value_, x)) {
             number(x, at);
         } else if (options_.numerals && is_not_finite(value_)) {
             refuse_number(value_, "value", "", type_name<V>, at);

@@ -105,7 +105,7 @@ inline bool is_missing(std::string_view value) {
     return value.empty() || ((value.front() | 0x20) == 'n' && is_one_of(value, {"na", "nan", "null"}));
 }
 
-inline bool is_number(std::string_view value, double& x) {
+inline bool reads_as_number(std::string_view value, double& x) {
     const char c = value.front(), *const end = value.data() + value.size();
     return (is_digit(c) || c == '-' || c == '+' || c == '.') && read_decimal(value.data(), end, x) == end;
 }
