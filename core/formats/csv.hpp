@@ -214,7 +214,7 @@ class CsvParser : public FeatureParser<V> {
             require_utf8(value, at, "label");
             label_.emplace(std::in_place_type<std::string>, value);
         } else if (number) {
-            features.add(name, scaled, name);
+            features.add_number(name, scaled, name);
         } else {
             category(name, value);
         }
@@ -229,11 +229,12 @@ class CsvParser : public FeatureParser<V> {
     void note_spelling(double x, std::string_view value, const char* at) {
         const bool zeros = value.size() > 1 && value[0] == '0' && is_digit(value[1]);
         const bool plain = !zeros && value.find_first_of("eE") == std::string_view::npos;
-        if (plain && codes_.empty()) return;
-        const auto known = codes_.find(x);
-        if (known == codes_.end() && !examples.labels.has(x)) {
-            if (!plain) codes_.emplace(x, value);
-        } else if (known == codes_.end() ? !plain : known->second != value) {
+        auto& codes = examples.codes;
+        if (plain && codes.empty()) return;
+        const auto known = codes.find(x);
+        if (known == codes.end() && !examples.labels.has(x)) {
+            if (!plain) codes.emplace(x, value);
+        } else if (known == codes.end() ? !plain : known->second != value) {
             examples.spellings.note(at, [&] { return "the label '" + shown(value) + "' is taken as a number"; });
         }
     }
@@ -252,7 +253,6 @@ class CsvParser : public FeatureParser<V> {
     const CsvOptions& options_;
     std::optional<TextFeatures> text_;
     std::optional<LabelTable::Value> label_;
-    std::unordered_map<double, std::string> codes_;  // labels that are numbers, and may be meant as words
     std::string unquoted_, name_;
     std::vector<Scale> scales_;  // of each column
     bool weighted_ = false;

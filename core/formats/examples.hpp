@@ -207,9 +207,10 @@ struct Examples {
     Buffer<i64> qid;             // -1 where there is none; empty where the format has none
     Buffer<std::int32_t> indptr, indices;
     Buffer<V> data;
-    Oddity several;         // labels, of which one was taken
-    Oddity missing_labels;  // that were written as a word, such as NA
-    Oddity spellings;       // of one number, as labels
+    Oddity several;                                 // labels, of which one was taken
+    Oddity missing_labels;                          // that were written as a word, such as NA
+    Oddity spellings;                               // of one number, as labels
+    std::unordered_map<double, std::string> codes;  // labels that are numbers, and may be meant as words
 
     Examples() { indptr.push_back(0); }
 

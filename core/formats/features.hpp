@@ -31,6 +31,7 @@ struct FeatureOptions {
     std::vector<std::pair<std::string, std::string>> pairs;  // of namespaces
     std::shared_ptr<const Scaling> scaling;                  // of numbers, by the names of their columns
     bool missing = false;                                    // what is missing has a feature, too
+    bool apart = false;                                      // numbers of columns are no words of texts
 };
 
 // How text becomes features, by the same hash kernel.
@@ -75,6 +76,13 @@ class FeatureRow {
         if (!interacts_) return;
         named_.push_back({text_.size(), name.size(), space.size(), value});
         text_.append(name).append(space);
+    }
+
+    // A number of a column; no word has its name where columns are set apart from texts.
+    void add_number(std::string_view column, double value, std::string_view space) {
+        if (!options_.apart) return add(column, value, space);
+        apart_.assign(column).append(1, ':');
+        add(apart_, value, space);
     }
 
     // How the numbers of a column are scaled.
@@ -199,7 +207,7 @@ class FeatureRow {
     const FeatureOptions& options_;
     bool interacts_;
     HashedRow row_;
-    std::string text_, product_, missing_;
+    std::string text_, product_, missing_, apart_;
     std::vector<Named> named_;
     std::unordered_map<std::string_view, int> number_;  // of the namespaces that interact
     std::vector<std::vector<int>> partners_;            // of each, those that it interacts with

@@ -113,7 +113,7 @@ class JsonParser : public FeatureParser<V> {
         const double scaled = features.number(name_, x);
         if (!std::isfinite(static_cast<V>(scaled)))
             refuse(at, std::string("the number is too large for ") + type_name<V> + "; rescale");
-        if (counts()) features.add(name_, scaled, space_);
+        if (counts()) features.add_number(name_, scaled, space_);
     }
 
     // A string; that of a table of comma-separated values may be a number, or missing.
@@ -161,7 +161,7 @@ class JsonParser : public FeatureParser<V> {
             if (kind == '-' || is_digit(kind)) return number(*found, at);
             if (!counts()) return;
             if (found)
-                features.add(name_, *found, space_);
+                features.add_number(name_, *found, space_);
             else
                 features.add_missing(name_, space_);
         }

@@ -24,6 +24,7 @@ def features(options, remember=False):
         [(a.decode(), b.decode()) for a, b in options.get("pairs", ())],
         [(name.decode(), *how) for name, how in options.get("scaling", {}).items()],
         options.get("missing", False),
+        options.get("apart", False),
     )
 
 
@@ -35,7 +36,7 @@ def texts(options, idf=None):
 
 def examples(parser, text, single):
     """What the core makes of a text, as the twins say it."""
-    labels, which, weight, qid, indptr, indices, data, gaps, _, n_lines, skipped, complaints, _ = parser.parse(
+    labels, which, weight, qid, indptr, indices, data, gaps, _, _, n_lines, skipped, complaints, _ = parser.parse(
         text, single, False
     )
     for line, byte, column, message in complaints:
@@ -126,7 +127,7 @@ SCALED = st.fixed_dictionaries(
         ),
     }
 )
-MISSING = st.fixed_dictionaries({"missing": st.booleans()})
+MISSING = st.fixed_dictionaries({"missing": st.booleans(), "apart": st.booleans()})
 NUMBERS = st.one_of(
     st.integers(-20, 20).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -250,7 +251,7 @@ def test_text_and_its_twin_agree(text, data, options, labelled, single, bits):
 
 @given(TEXT_FILES)
 def test_several_labels_are_counted(text):
-    *_, odd, _, _, complaints, _ = _core.LabelledText(texts({}), True, False).parse(text, False, False)
+    *_, odd, _, _, _, complaints, _ = _core.LabelledText(texts({}), True, False).parse(text, False, False)
     if complaints:
         text = b"\n".join(text.split(b"\n")[: complaints[0][0]])  # what was read
     found = [(n, first[0], first[3]) for kind, n, first in odd if kind == "several"]

@@ -77,6 +77,7 @@ def test_formats_survive_a_model_file():
         missing="indicator",
         scale="standard",
         scaling=Scaling(("a", "b"), (0.1, 0.0), (1 / 3, 1e300)),
+        apart=True,
     )
     meta = json.loads(json.dumps(format.to_meta()))
     assert FileFormat.from_meta(meta) == format

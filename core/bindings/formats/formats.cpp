@@ -41,7 +41,7 @@ void def_parse(nb::class_<Options>& format) {
             return parse<Parser>(text, options, single, skip);
         },
         "text"_a, "single"_a, "skip"_a,
-        "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, odd, lines, skipped, "
+        "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, odd, codes, lines, skipped, "
         "complaints, names.");
 }
 
@@ -106,13 +106,14 @@ void bind_formats(nb::module_& m) {
         .def(
             "__init__",
             [](FeatureOptions* self, int bits, std::uint32_t seed, bool with_signs, bool remember, bool all_pairs,
-               std::vector<std::pair<std::string, std::string>> pairs, const Factors& scaling, bool missing) {
+               std::vector<std::pair<std::string, std::string>> pairs, const Factors& scaling, bool missing,
+               bool apart) {
                 require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
                 new (self) FeatureOptions{{bits, seed, with_signs}, remember, all_pairs, std::move(pairs),
-                                          scaling_of(scaling),      missing};
+                                          scaling_of(scaling),      missing,  apart};
             },
             "bits"_a, "seed"_a, "signed"_a, "remember"_a, "all_pairs"_a, "pairs"_a, "scaling"_a = Factors(),
-            "missing"_a = false);
+            "missing"_a = false, "apart"_a = false);
     nb::class_<SvmlightOptions> svmlight(m, "Svmlight", "A parser of svmlight (libsvm) files.");
     svmlight.def(
         "__init__",

@@ -40,7 +40,7 @@ inline nb::object plain_label(const LabelTable::Value& value) {
     return decoded(std::get<std::string>(value));
 }
 
-// (labels, which, weight, qid, indptr, indices, data, gaps, odd, lines, skipped, complaints, names)
+// (labels, which, weight, qid, indptr, indices, data, gaps, odd, codes, lines, skipped, complaints, names)
 template <class V>
 nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report, const Oddity& broken,
                     InvertedIndex& index) {
@@ -60,12 +60,14 @@ nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report
     const auto maybe = [](auto& buffer) {
         return buffer.size() ? nb::cast(to_numpy(std::move(buffer))) : nb::object(nb::none());
     };
+    nb::dict codes;
+    for (const auto& [label, written] : examples.codes) codes[plain_label(label)] = decoded(written);
     nb::object names = nb::none();
     if (!index.empty()) names = nb::cast(std::move(index));
     return nb::make_tuple(labels, to_numpy(std::move(examples.which)), maybe(examples.weight), maybe(examples.qid),
                           to_numpy(std::move(examples.indptr)), to_numpy(std::move(examples.indices)),
-                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), odd, report.lines,
-                          report.skipped, complaints, names);
+                          to_numpy(std::move(examples.data)), to_numpy(std::move(report.gaps)), odd, codes,
+                          report.lines, report.skipped, complaints, names);
 }
 
 inline void require_same_kernel(const FeatureOptions& features, const TextReading& text) {

@@ -173,7 +173,7 @@ TEXT = Group(
 )
 # How features become columns: what is given of it the model remembers.
 ROWS = (FEATURES.without("invert_hash"), TABLES, TEXT)
-LISTS = (FEATURES.without("invert_hash", "scale"), TABLES.only("text_column"), TEXT.without("text"))
+LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column", "missing"), TEXT.without("text"))
 
 # --cost is the taggers'; --bits and --features are about reading.
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.streams.scaling import FAR_APART, FAR_APART_WHEN_FULL, told_of_sizes
+
 LOOKED_AT = 2**15  # entries
 PARTS = 16  # of sparse matrices, that these come from
 FEWEST = 64  # rows of others, however long
-FAR_APART = 1e3
-FAR_APART_WHEN_FULL = 1e2  # of columns that are seldom 0, as those of tables are
 
 
 def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
@@ -47,30 +47,14 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
         else:
             squares = np.square(values, dtype=np.float64).sum(axis=0)
             counts = np.count_nonzero(values, axis=0)
-        used = (counts > 0) & (squares > 0) & np.isfinite(squares)
-        sizes = np.where(used, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
-    found = _far_apart(sizes, used, used, FAR_APART)
-    if found is None and not sparse:
-        full = used & (2 * counts > len(values))
-        found = _far_apart(sizes, full, full & (values != values[0]).any(axis=0), FAR_APART_WHEN_FULL)
-    if found is None:
-        return None
-    large, small = found
+        sizes = np.sqrt(squares / np.maximum(counts, 1))
+        full = np.zeros(len(columns), bool) if sparse else 2 * counts > len(values)
+        varied = full if sparse else full & (values != values[0]).any(axis=0)
 
     def shown(column: int) -> str:
-        return f"column {columns[column]}" if names is None else f"column {names[columns[column]]!r}"
+        return str(columns[column]) if names is None else repr(names[columns[column]])
 
-    return f"{shown(large)} is {sizes[large] / sizes[small]:,.0f} times as large as {shown(small)} and drowns it"
-
-
-def _far_apart(
-    sizes: NDArray[np.float64], larger: NDArray[np.bool_], smaller: NDArray[np.bool_], times: float
-) -> tuple[int, int] | None:
-    """The largest of some sizes and the smallest of others, where they are so many times apart."""
-    if not (larger.any() and smaller.any()):
-        return None
-    large, small = int(np.where(larger, sizes, 0.0).argmax()), int(np.where(smaller, sizes, np.inf).argmin())
-    return (large, small) if sizes[large] > times * sizes[small] else None
+    return told_of_sizes(sizes, full, varied, shown)
 
 
 def _parts(entries: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.raw import LINES, is_frame, is_texts, names_of, read_raw
+from perceptive.data.meeting import Meeting
+from perceptive.data.raw import LINES, is_frame, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
@@ -26,54 +27,6 @@ from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 
 NAMES = ("names.bucket", "names.offsets", "names.blob")
-
-
-class Meeting:
-    """Examples of which a space meets the names: see `FeatureSpace.meeting`."""
-
-    def __init__(self, space: FeatureSpace, X: Any, first: bool) -> None:
-        begins = first and space.vocabulary is None and space.hasher is None and is_dicts(X)
-        self._space, self._X, self._kept = space, X, False
-        self._vocabulary = Vocabulary() if begins else space.vocabulary
-        self._known = 0 if self._vocabulary is None else len(self._vocabulary)
-        self._places = space.placed
-
-    def __enter__(self) -> _core.Rows:
-        try:
-            self._rows = self._read()
-        except BaseException:
-            self._forget()
-            raise
-        return self._rows
-
-    def _read(self) -> _core.Rows:
-        space = self._space
-        self._names = None if space.names is None else _core.InvertedIndex()
-        X = space.raw_rows(self._X, self._names)
-        rows = as_rows(X, space.hasher or self._vocabulary, grow=True, fingerprint=True)
-        grows = self._vocabulary is not None or space.grows
-        if rows.n == 0 or (rows.d == 0 and not grows):
-            raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
-        space.check(rows.d, grows)
-        self._d = rows.d
-        self._columns = space.columns_of(self._X)
-        return rows if space.places is None else space.places.meet(rows)
-
-    def keep(self) -> None:
-        """The names are there to stay: to be called when there is nothing left that may raise."""
-        self._space.vocabulary, self._kept = self._vocabulary, True
-        self._space.widen(self._d)
-        self._space.remember(self._names, self._columns)
-
-    def __exit__(self, *_: object) -> None:
-        if not self._kept:
-            self._forget()
-
-    def _forget(self) -> None:
-        if self._vocabulary is not None:
-            self._vocabulary.forget(self._known)
-        if self._space.places is not None:
-            self._space.places.forget(self._places)
 
 
 @dataclass
@@ -242,6 +195,17 @@ class FeatureSpace:
         if self.format is not None and self.format.name == "text":
             return ()
         return None if self.format is None or self.format.name == "json" else self.header or None
+
+    def reads_as(self, before: FeatureSpace, X: Any) -> None:
+        """Read raw examples as another space did; what is measured and counted is that of X."""
+        assert before.format is not None
+        self.reads(*with_statistics(X, before.format, before.header))
+        self.remember(None if before.names is None else _core.InvertedIndex(), before.header)
+
+    def knows(self, X: Any) -> bool:
+        """Whether raw examples have a column, if they name some, that was learned from."""
+        names = names_of(X) if self.header else []
+        return not names or not {*names}.isdisjoint(self.header)
 
     def columns_of(self, X: Any) -> list[str]:
         """The columns of raw examples that have features, where those of the tables before are known."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
@@ -24,6 +24,8 @@ from perceptive.data.rows import is_dicts
 from perceptive.streams.dicts import as_line
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
+from perceptive.streams.idf import idf_of, unweighted
+from perceptive.streams.scaling import scaling_of
 
 LINES = ("svmlight", "vw")  # formats of which a raw example is a line
 WORDS = (str, bool, date, time)
@@ -135,13 +137,34 @@ def read_raw(
     index : InvertedIndex or None
         Takes the names of hashed features.
     """
-    single = np.dtype(dtype) == np.float32
+    make, lines = _lines(X, format, columns)
+    return _parsed(make(index is not None, idf), lines, np.dtype(dtype) == np.float32, index)
+
+
+def with_statistics(
+    X: Any, format: FileFormat, columns: Sequence[str]
+) -> tuple[FileFormat, NDArray[np.float32] | None]:
+    """The format with the numbers of raw input measured, and how rare its texts' features are, where these count."""
+    if format.scale is not None:
+        make, lines = _lines(X, replace(format, scale=None, scaling=None), columns)
+        measures = make(False, None).measure(b"\n".join(lines))
+        format = replace(format, scaling=scaling_of(measures, format.scale, format.absent_is_zero))
+    if not format.has_idf:
+        return format, None
+    raw = unweighted(format)
+    make, lines = _lines(X, replace(raw, known=()), columns)
+    found = _parsed(make(False, None), lines, False, None)
+    return format, idf_of(len(found), np.bincount(found.indices, minlength=raw.width or 0).astype(np.int32))
+
+
+def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable[..., Any], list[bytes]]:
+    """What makes the parser of raw input, given whether it tells names and the idf; and the lines that it reads."""
     if format.name in LINES:
-        return _parsed(format.parser(index is not None), [str(line).encode() for line in X], single, index)
+        return lambda names, idf: format.parser(names), [str(line).encode() for line in X]
     if format.name == "json" and not is_texts(X):
         rows = X if is_dicts(X) else frame_dicts(X)
         lines = [as_line(i, row, format.label) for i, row in enumerate(rows)]
-        return _parsed(format.parser(index is not None, idf=idf), lines, single, index)
+        return lambda names, idf: format.parser(names, idf=idf), lines
     if is_texts(X):
         text_column = format.text_column or "text"
         if not format.has_text:
@@ -150,7 +173,7 @@ def read_raw(
     else:
         table = _columns(X, columns)
         text_column = format.text_column or ("text" if format.name == "text" else "")
-    return _read_table(table, replace(format, text_column=text_column or None), idf, single, index)
+    return _table_lines(table, replace(format, text_column=text_column or None))
 
 
 def _columns(X: Any, columns: Sequence[str]) -> Columns:
@@ -162,13 +185,7 @@ def _columns(X: Any, columns: Sequence[str]) -> Columns:
     return {name: [row[i] for row in X] for i, name in enumerate(columns)}
 
 
-def _read_table(
-    table: Columns,
-    format: FileFormat,
-    idf: NDArray[np.float32] | None,
-    single: bool,
-    index: _core.InvertedIndex | None,
-) -> Examples:
+def _table_lines(table: Columns, format: FileFormat) -> tuple[Callable[..., Any], list[bytes]]:
     """A table as comma-separated values. Unless it is read as CSV files are, a column of numbers and words is two."""
     columns: list[tuple[str, str]] = []
     cells: list[list[str]] = []
@@ -193,7 +210,7 @@ def _read_table(
     columns.append(("", "ignored"))  # so that no line is empty
     cells.append(['"."'] * len(next(iter(table.values()), [])))
     lines = [",".join(row).encode() for row in zip(*cells, strict=True)]
-    return _parsed(format.table_parser(columns, remember=index is not None, idf=idf), lines, single, index)
+    return lambda names, idf: format.table_parser(columns, remember=names, idf=idf), lines
 
 
 def _plain(name: str, row: int, value: Any, format: FileFormat) -> str | int | float:

@@ -95,8 +95,9 @@ def _exact(y: Any) -> Any:
 
 
 def is_raw(estimator: Any, X: Any, reset: bool) -> bool:
-    """Whether X is to be read by a learner as the files that it learned from."""
-    return not reset and hasattr(estimator, "learner_") and estimator.learner_.space.takes_raw(X)
+    """Whether X is to be read as the files were that were learned from; with ``reset`` by a learner that begins."""
+    space = estimator.reading
+    return space is not None and space.takes_raw(X) and (not reset or space.knows(X))
 
 
 def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
@@ -151,6 +152,8 @@ def validated(
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there."""
     if is_raw(estimator, X, reset):
+        if reset:
+            forget_columns(estimator)
         return X
     if is_frame(X):
         names = names_of(X)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptive.certificates import certify_datasets
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import parameter
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, ScaleWarning
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
 from perceptive.estimators.data import check_label, check_rows, sorted_classes, unchanged_if_it_fails
@@ -109,8 +109,9 @@ class LinearClassifier(
         ----------
         X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
             A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
-            ``size``, ``colour=red``. An array, a frame of numbers or a bag of dicts of Dask is learned from by the
-            workers of the present client, with ``shards``.
+            ``size``, ``colour=red``. A model that has learned from files, or a clone of it, reads texts, dicts, frames
+            and rows of its table as it read the files, and measures their columns anew. An array, a frame of numbers or
+            a bag of dicts of Dask is learned from by the workers of the present client, with ``shards``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -196,8 +197,8 @@ class LinearClassifier(
                 train(run, examples, report=report, threads=threads_of(training))
             learner = cast(LinearLearner, run.learner)
             learner.space.remember(source.log.names, source.columns)
-            for said in source.log.remarks.values():
-                warnings.warn(said, stacklevel=3)
+            for kind, said in source.log.remarks.items():
+                warnings.warn(said, ScaleWarning if kind == "scale" else UserWarning, stacklevel=3)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None

@@ -16,9 +16,10 @@ from perceptive import _core
 from perceptive.certificates import Certificate
 from perceptive.data.column_sizes import odd_sizes
 from perceptive.data.dataset import Dataset
+from perceptive.data.feature_space import FeatureSpace
 from perceptive.declarations import Checked
 from perceptive.errors import ScaleWarning
-from perceptive.estimators.data import roomy
+from perceptive.estimators.data import is_raw, roomy
 from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
@@ -106,25 +107,27 @@ class RunMixin(HistoryMixin, Generic[Learner]):
             train(Run.of(learner, training, self._history), source, report=report, threads=threads_of(training))
 
     @property
-    def _was_scaled(self) -> bool:
-        """Whether this, or what it is a clone of, learned from files whose numbers were scaled."""
-        format = getattr(getattr(getattr(self, "learner_", None), "space", None), "format", None)
-        return hasattr(self, "_scaled") or (format is not None and format.scaling is not None)
+    def reading(self) -> FeatureSpace | None:
+        """How this, or what it is a clone of, reads files; None where it has learned from none."""
+        space: FeatureSpace | None = getattr(getattr(self, "learner_", None), "space", None)
+        return self.__dict__.get("_reading") if space is None or space.format is None else space
 
     def __sklearn_clone__(self) -> Any:
         copied: Any = super().__sklearn_clone__()  # type: ignore[misc]
-        if self._was_scaled:
-            copied._scaled = True
+        if self.reading is not None:
+            names = None if self.reading.names is None else _core.InvertedIndex()
+            copied._reading = FeatureSpace(format=self.reading.format, header=self.reading.header, names=names)
         return copied
 
+    def _read_as_before(self, learner: Any, X: Any) -> None:
+        """Have a new learner read raw examples as files were read; their columns are measured anew."""
+        if is_raw(self, X, reset=True):
+            learner.space.reads_as(self.reading, X)
+
     def _warn_of_sizes(self, X: Any) -> None:
-        """Say where rows are taken as they are, and were scaled, or the columns of a matrix differ much in size."""
-        if self._was_scaled:
-            scaled = "the model has learned from files whose numbers were scaled by column, and fit takes X as it is"
-            cure = "scale X first, by sklearn.preprocessing.StandardScaler, or learn from files by fit_stream"
-            warnings.warn(ScaleWarning(f"{scaled}; {cure}"), stacklevel=5)
-            return
+        """Say where the columns of a matrix, which are taken as they are, differ much in size."""
         matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
+        matrix = matrix and not is_raw(self, X, reset=True)
         said = odd_sizes(X, getattr(self, "feature_names_in_", None)) if matrix else None
         if said is not None:
             cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"

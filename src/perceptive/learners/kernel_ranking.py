@@ -68,8 +68,12 @@ class KernelRankingLearner(DualLearner, ListLearner):
     ) -> KernelLists:
         """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
+        columns = self.space.columns_of(X) if grow else []
+        X = self.read_raw(X, grow)
         with self.lock.learning() if grow else self.lock.shared():
-            return self._dataset(X, y, weights, sizes, epochs, grow)
+            dataset = self._dataset(X, y, weights, sizes, epochs, grow)
+            self.space.remember(None, columns)
+            return dataset
 
     def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, epochs: int | None, grow: bool) -> KernelLists:
         kernel, examples = self.prepared(X, grow)
@@ -98,7 +102,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
         return self.asked(lambda: self._scores(X, sizes, hypothesis))
 
     def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
-        dual = self._dual_or_start(self.kernel).predictor()
+        dual, X = self._dual_or_start(self.kernel).predictor(), self.read_raw(X)
         self.check_features(X)
         prepared = self.as_predicted(X, dual)
         starts = starts_of([len(prepared)] if sizes is None else sizes, len(prepared))

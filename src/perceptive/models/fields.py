@@ -167,6 +167,8 @@ READING: Record = {
     "missing": Optional(one_of(None, "indicator")),
     "scale": Optional(one_of(None, "standard", "max")),
     "scaling": Optional(Maybe({"names": TEXTS, "shift": Each(FINITE), "factor": Each(FINITE)})),
+    "lists": Optional(FLAG),
+    "apart": Optional(FLAG),
     "text": Optional(
         {
             "words": Optional(Maybe((whole(0), whole(0)))),

@@ -27,12 +27,18 @@ from perceptive.streams.file_format import NAMED_FEATURES, FileFormat
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
 from perceptive.streams.meaning import check_meaning
-from perceptive.streams.measuring import learn_scaling
+from perceptive.streams.measuring import learn_scaling, odd_sizes
 from perceptive.streams.parsing import Log, default_threads, parse
-from perceptive.streams.tables import feature_columns
+from perceptive.streams.tables import feature_columns, texts_and_others
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+
+UNSCALED = (
+    "numbers are learned as they come, since columns would have to be measured before; to have them scaled, train on a "
+    "file, and go on from that model"
+)
+SCALE_THEM = "have the columns scaled, by --scale standard or scale='standard'"
 
 __all__ = ["FileFormat", "Stream", "from_dicts", "load", "open"]
 
@@ -83,17 +89,23 @@ class Stream:
             Whether they may come from a cache, which has no names of features.
         """
         format, once = self.format, not all(map(repeatable, self.files))
-        if format.scale == "auto":
-            default = format.name in NAMED_FEATURES and not live and not (once and format.name == "arrow")
-            format = replace(format, scale="standard" if default else None)
-        names = self.remember_names
-        if names is None and format.name in NAMED_FEATURES and not nameless:
-            names = "few"
-        stream = replace(self, format=format, remember_names=names)
-        if format.scaling is None and format.scale is not None and (live or (once and format.name == "arrow")):
+        table, asked = format.name in NAMED_FEATURES, format.scale != "auto"
+        texts, others = texts_and_others(self.files, format) if table else (False, False)
+        unmeasured = live or (once and format.name == "arrow")
+        if not asked:
+            format = replace(format, scale="standard" if table and not unmeasured else None)
+        if format.apart is None:
+            format = replace(format, apart=texts and others)
+        if format.scaling is None and format.scale is not None and unmeasured:
             raise ParameterError(
                 "{} measures the columns before the first example; train on a file, and go on from that model", "scale"
             )
+        if not asked and others and unmeasured:
+            self.log.remark("scale", UNSCALED)
+        elif not asked and format.absent_is_zero and not live and (said := odd_sizes(self.files, format)):
+            self.log.remark("scale", f"{said}; {SCALE_THEM}")
+        names = "few" if self.remember_names is None and table and not nameless else self.remember_names
+        stream = replace(self, format=format, remember_names=names)
         idf = self.known_idf
         if live and idf is None and format.has_idf:
             idf = learn_idf(self.files, format, skip=True, live=True)
@@ -117,7 +129,7 @@ class Stream:
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
         options.setdefault("idf", self.idf)
-        self.log.__init__()  # type: ignore[misc]
+        self.log.begin()
         return parse(
             self.files,
             self.measured,

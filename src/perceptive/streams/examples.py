@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 UNLABELLED = -1
+MOST_LABELS = 1 << 10  # of which it is kept how they are written
 PART = 1 << 12  # rows that are copied at a time: the places of their entries take more memory than these
 
 
@@ -37,6 +38,9 @@ class Examples:
     odd : list of tuples
         Of a block as it was parsed: what is odd about its lines, how many of them it is true of, and where the first of
         them is, as the core says where a line is broken.
+    codes : dict
+        Of a block as it was parsed: labels that are numbers and may be meant as words, such as 7, and how they are
+        written.
     """
 
     labels: list[Any]
@@ -48,9 +52,18 @@ class Examples:
     data: NDArray[Any]
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     odd: Sequence[tuple[str, int, tuple[int, int, int, str]]] = ()
+    codes: Mapping[Any, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.which)
+
+    def spellings(self) -> list[tuple[float, int, str]]:
+        """Of each label that is a number: how many examples have it, and how it is written. Of many labels nothing."""
+        if len(self.labels) > MOST_LABELS:
+            return []
+        counts = np.bincount(self.which[self.which >= 0], minlength=len(self.labels)).tolist()
+        numbers = ((y, n) for y, n in zip(self.labels, counts, strict=True) if not isinstance(y, str))
+        return [(y, n, self.codes.get(y, str(y))) for y, n in numbers]
 
     def cut(self, begin: int, end: int) -> Examples:
         """Some of the examples, not copied but for their bounds."""

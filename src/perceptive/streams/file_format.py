@@ -26,6 +26,7 @@ NAMED_FEATURES = ("csv", "arrow", "json")  # whose features have the same names
 FEATURES = ("any", "categorical")  # kinds of columns that become features with names
 PASSING = ("known", "numerals")  # how a model reads files of today, which it need not remember
 BITS = 20  # of formats with named features, where none are given
+NO_KEY = "\0"  # the label of what has none
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
 
 
@@ -76,6 +77,11 @@ class FileFormat:
         "standard" for the numbers of csv, json and arrow that a model learns from, and else None.
     scaling : Scaling or None
         By what, once the columns have been measured.
+    lists : bool
+        json: whether a line holds a list, whose candidates are the rows; these have neither labels nor weights.
+    apart : bool or None
+        csv, json, arrow: whether a number of a column is told apart from the word of a text that has its name. None is
+        what a model takes that learns from both, and else no.
     text : mapping
         How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
         `perceptive.features.text.TextFeatures`.
@@ -106,6 +112,8 @@ class FileFormat:
     missing: str | None = None
     scale: str | None = "auto"
     scaling: Scaling | None = None
+    lists: bool = False
+    apart: bool | None = None
     text: Mapping[str, Any] = field(default_factory=dict)
     known: tuple[str, ...] | None = None
     numerals: bool = False
@@ -121,6 +129,9 @@ class FileFormat:
         self._set("name", ALIASES.get(self.name, self.name))
         if self.bits is None and self.name != "svmlight":
             self._set("bits", BITS)
+        if self.lists:
+            self._set("label", NO_KEY)
+            self._set("weight", NO_KEY)
         self._check_names()
         self._set("scale", None if self.scale == "none" else self.scale)  # "none" is the command line's
         if self.scale not in SCALES:
@@ -154,6 +165,11 @@ class FileFormat:
     def has_text(self) -> bool:
         """Whether texts become features."""
         return self.name in ("text", "json") or self.text_column is not None
+
+    @property
+    def absent_is_zero(self) -> bool:
+        """Whether a row without a number of a column has a 0 there, and not a value that is missing."""
+        return self.name in ("svmlight", "vw")
 
     @property
     def has_idf(self) -> bool:
@@ -330,7 +346,7 @@ class FileFormat:
         pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
         kernel = self.bits, self.hash_seed, True, remember
         return _core.FeatureOptions(
-            *kernel, "all" in self.interactions, pairs, self._factors(), self.missing == "indicator"
+            *kernel, "all" in self.interactions, pairs, self._factors(), self.missing == "indicator", bool(self.apart)
         )
 
     def _factors(self) -> list[tuple[str, float, float]]:
@@ -342,6 +358,7 @@ class FileFormat:
         meta = {name: value for name, value in meta.items() if name not in PASSING}
         meta["format"] = meta.pop("name")  # as files have always called it
         meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
+        meta["apart"] = bool(self.apart)
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
         return meta
 
@@ -353,6 +370,7 @@ class FileFormat:
             raise ValueError("an unknown file format")
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
         values["scale"] = meta.get("scale")  # models from before there was scaling have none
+        values["apart"] = meta.get("apart", False)
         values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")
         return cls(**values)

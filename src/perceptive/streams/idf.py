@@ -33,6 +33,12 @@ def idf_of(n: int, df: NDArray[np.int32]) -> NDArray[np.float32]:
     return found
 
 
+def unweighted(format: FileFormat) -> FileFormat:
+    """The format in which texts are read to count their features."""
+    text = {**format.text, "idf": False, "normalize": False}
+    return replace(format, text=text, interactions=(), scale=None, scaling=None)
+
+
 def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
     """Read texts to count how many of them have each feature; of what comes but once, the first block.
 
@@ -43,8 +49,7 @@ def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArr
     """
     assert format.bits is not None
     n, df = 0, np.zeros(1 << format.bits, np.int32)
-    raw = replace(format, text={**format.text, "idf": False, "normalize": False}, interactions=(), scale=None)
-    for examples in parse(files, raw, np.dtype(np.float64), only_text=True, ahead=True, **options):
+    for examples in parse(files, unweighted(format), np.dtype(np.float64), only_text=True, ahead=True, **options):
         n += len(examples)
         np.add.at(df, examples.indices, np.int32(1))  # a one of another type takes a hundred times as long
     return idf_of(n, df)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from perceptive.streams.blocks import blocks, check_json_lines, shown
+from perceptive.streams.blocks import blocks, check_json_lines, first_block, last_line, shown
 from perceptive.streams.parsing import BrokenLine, Log
 
 
@@ -18,7 +18,13 @@ class Line(NamedTuple):
 
 
 def read_json_lines(
-    path: str, log: Log, skip: bool, read: Callable[[Any, str], Any], live: bool = False, blank: bool = False
+    path: str,
+    log: Log,
+    skip: bool,
+    read: Callable[[Any, str], Any],
+    live: bool = False,
+    blank: bool = False,
+    ahead: bool = False,
 ) -> Iterator[list[Line | None]]:
     """The lines of a file, block by block; None where one is left out.
 
@@ -34,10 +40,12 @@ def read_json_lines(
         Whether lines come as soon as they are there.
     blank : bool
         Whether blank lines are given as None, too.
+    ahead : bool
+        Whether the first block is all, and stays there to be read.
     """
     number = 0
     check_json_lines(path)
-    for block in blocks(path, live=live):
+    for block in first_block(path, last_line) if ahead else blocks(path, live=live):
         text = bytes(block.text)
         block.release()
         log.bytes += len(text)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.errors import ExampleError
+from perceptive.streams.blocks import Block
 from perceptive.streams.examples import Examples
 from perceptive.streams.json_lines import read_json_lines, sound
 from perceptive.streams.lists import MAX_SEEN, CandidateLists
@@ -38,15 +39,30 @@ class _List(NamedTuple):
     name: Any
 
 
-def read_row_lists(files: Sequence[str], log: Log, skip: bool, parser: Any, single: bool, live: bool) -> Iterator[Any]:
+def candidate_blocks(path: str, ahead: bool) -> Iterator[Block]:
+    """The candidates of a file as JSON lines, to be looked at; lists that are broken are left out.
+
+    With ``ahead`` those of its first block alone, which stays there to be read.
+    """
+    read = partial(_list_of, "objects", Log(), set[str]())
+    for lines in read_json_lines(path, Log(), True, read, ahead=ahead):
+        yield Block(memoryview(_as_lines([x for one in lines if one is not None for x in one.value.candidates])), 0)
+
+
+def _as_lines(candidates: list[Any]) -> bytes:
+    return b"\n".join(json.dumps(one).encode() for one in candidates)
+
+
+def read_row_lists(
+    files: Sequence[str], log: Log, skip: bool, parser: Any, single: bool, live: bool, few: bool
+) -> Iterator[Any]:
     """The lists of some files, whose candidates are the rows that a parser of JSON makes of them."""
 
     def parse(candidates: list[Any], sizes: NDArray[np.int64]) -> Examples:
-        text = b"\n".join(json.dumps(one).encode() for one in candidates)
-        *arrays, _, _, complaints, names = parser.parse(text, single, True)
+        *arrays, _, _, complaints, names = parser.parse(_as_lines(candidates), single, True)
         if complaints:
             raise ValueError(complaints[0][-1])
-        log.note_names(names)
+        log.note_names(names, few)
         return Examples(*arrays)
 
     return _read(files, log, skip, parse, "objects", live)

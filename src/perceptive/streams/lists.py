@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from perceptive.streams.blocks import Block, blocks, located, shown
 from perceptive.streams.examples import UNLABELLED, Examples, join
+from perceptive.streams.file_format import NO_KEY
 from perceptive.streams.parsing import BrokenLine, in_order
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ MAX_LIST = 2**20  # candidates: memory stays bounded also where all lines name o
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 MAX_SEEN = 2**14  # queries of a file that are remembered, to see whether they come back
 QUERY = re.compile(rb"(?:^|\s)qid:(\d{1,18})(?=\s|$)")
-NO_LABEL = "\0"  # not a key: candidates have grades, and no labels
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,11 @@ def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
     if stream.format.name == "json":
         from perceptive.streams.json_lists import read_row_lists
 
-        stream.log.__init__()  # type: ignore[misc]
-        parser = replace(stream.format, label=NO_LABEL).parser(bool(stream.remember_names), idf=stream.idf)
-        return read_row_lists(stream.files, stream.log, stream.skip, parser, stream.dtype == np.float32, live)
+        stream.log.begin()
+        # models from before there was "lists" take a candidate's "weight" for none of its features
+        parser = replace(stream.format, label=NO_KEY).parser(bool(stream.remember_names), idf=stream.idf)
+        few = stream.remember_names == "few"
+        return read_row_lists(stream.files, stream.log, stream.skip, parser, stream.dtype == np.float32, live, few)
     if stream.format.name != "svmlight":
         raise ValueError(
             f"{stream.format.name} files have no lists; give svmlight with qid:, or JSON lines with candidates"
@@ -115,7 +117,7 @@ def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
 
 
 def _query_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
-    stream.log.__init__()  # type: ignore[misc]
+    stream.log.begin()
     for file, path in enumerate(stream.files):  # with a file its last list ends
         waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
         seen: set[int] = set()
@@ -162,7 +164,7 @@ def _query_blocks(stream: Stream, path: str, live: bool) -> Iterator[Examples]:
     for examples, strays, lines, complaints, names, offset, size in in_order(
         work, blocks(path, live=live), 1 if live else stream.threads
     ):
-        log.note_names(names)
+        log.note_names(names, stream.remember_names == "few")
         said = located(path, line, offset, complaints)
         line += lines
         log.lines += lines

@@ -9,6 +9,7 @@ from typing import Any
 from perceptive.errors import ParameterError
 from perceptive.streams.file_format import FileFormat
 
+ANY = {"lists", "apart"}  # whoever reads lists says which files have some
 TABLES = {"label", "text_column", "weight", "missing"}
 COLUMNS = {"categorical", "ignore"}
 NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
@@ -33,7 +34,7 @@ def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
     """
     default = {f.name: f.default for f in fields(FileFormat)} | {"text": {}}
     told = {name: value for name, value in given.items() if value is not None and value != default[name]}
-    deaf = [name for name in told if name not in MEANT[format.name]]
+    deaf = [name for name in told if name not in MEANT[format.name] | ANY]
     if format.name in ("csv", "arrow") and format.text_column is None and "text" in told:
         names = _of_text(told)
         said = _places(names) + ": this is about texts; say by {} where they are"

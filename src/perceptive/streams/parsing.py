@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.streams import mixing, tables
 from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable, shown
-from perceptive.streams.examples import Examples
+from perceptive.streams.examples import MOST_LABELS, Examples
 from perceptive.streams.file_format import FileFormat, Header
 
 MOST_TOLD = 10  # complaints that are kept
@@ -51,6 +51,11 @@ class Log:
     names: _core.InvertedIndex | None = None
     remarks: dict[str, str] = field(default_factory=dict)  # what is odd, and no error: the first of each kind
     odd: dict[str, tuple[int, str]] = field(default_factory=dict)  # of each of `ODDITIES`: lines, the first of them
+    written: dict[Any, str] = field(default_factory=dict)  # labels that are numbers, as they came first
+
+    def begin(self) -> None:
+        """Begin anew; what was said of the files before they were read stands."""
+        self.__init__(remarks={kind: said for kind, said in self.remarks.items() if kind == "scale"})  # type: ignore[misc]
 
     def remark(self, kind: str, said: str) -> None:
         """Note something odd, once."""
@@ -62,6 +67,13 @@ class Log:
             self.names = self.names or _core.InvertedIndex()
             if not few or len(self.names.buckets(1)) < FEW_NAMES:
                 self.names.merge(names)
+
+    def note_spelling(self, label: float, n: int, now: str, path: str) -> None:
+        """Note how a label is written in a block; in one before it may have been written in another way."""
+        if len(self.written) < MOST_LABELS:
+            self.written.setdefault(label, now)
+        if self.written.get(label, now) != now:
+            self.note_odd("spellings", n, f"{path}: the label {now!r} is taken as a number")
 
     def note_odd(self, kind: str, n: int, first: str) -> None:
         """Note that so many more lines have one of `ODDITIES`."""
@@ -226,7 +238,8 @@ def parse(
             one.release()
         examples = Examples(*arrays)
         ready = prepare(examples, number, opened.file)
-        return opened, ready, size, one, examples.odd, lines, skipped, complaints, names
+        odd = examples.odd, examples.spellings()
+        return opened, ready, size, one, odd, lines, skipped, complaints, names
 
     def sources() -> Iterator[Iterator[tuple[_Opened, Block]]]:
         if mixed:
@@ -237,7 +250,7 @@ def parse(
             yield zip(repeat(begin(file, path, header, lines)), source, strict=False)
 
     for source in sources():
-        for opened, parsed, size, one, odd, lines, skipped, complaints, names in in_order(
+        for opened, parsed, size, one, (odd, spellings), lines, skipped, complaints, names in in_order(
             work, enumerate(source, number), 1 if live else threads
         ):
             number += 1
@@ -249,6 +262,8 @@ def parse(
             said = place(told)
             for kind, n, first in odd:
                 log.note_odd(kind, n, place([first])[0])
+            for label, n, written in spellings:
+                log.note_spelling(label, n, written, shown(opened.path))
             opened.line += lines
             log.lines += lines
             log.bytes += size

@@ -6,14 +6,18 @@ as 0, which in a column that was centred is the mean.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive import _core
 
 SCALES = ("auto", "standard", "max", None)
+FAR_APART = 1e3
+FAR_APART_WHEN_FULL = 1e2  # of columns that are seldom 0, as those of tables are
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,44 @@ def scaling_of(measures: _core.Measures, how: str, absent_is_zero: bool) -> Scal
         factor = 1.0 / size
     factor = np.where(np.isfinite(factor), factor, 1.0)
     return Scaling(tuple(measures.names), tuple(shift.tolist()), tuple(factor.tolist()))
+
+
+def sizes_of(measures: _core.Measures) -> str | None:
+    """What to say of columns that were measured and differ much; None of others."""
+    _, nonzero, _, _, squares, low, high = measures.table().reshape(-1, 7).T
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.sqrt(squares / np.maximum(nonzero, 1))
+    full = 2 * nonzero > measures.rows
+    names = [name if name.isdecimal() else repr(name) for name in measures.names]
+    return told_of_sizes(sizes, full, full & (low != high), names.__getitem__)
+
+
+def told_of_sizes(
+    sizes: NDArray[np.float64], full: NDArray[np.bool_], varied: NDArray[np.bool_], name: Callable[[int], str]
+) -> str | None:
+    """What to say of columns that differ much in the root mean square of what is not 0; None of others.
+
+    Much is 10³, and 10² where both columns are seldom 0 and the smaller one is not constant.
+
+    Parameters
+    ----------
+    sizes : array
+        The root mean squares; those that are neither positive nor finite do not count.
+    full, varied : arrays of bool
+        Which columns are seldom 0, and which of these are not constant.
+    name : callable
+        How a column is called.
+
+    Examples
+    --------
+    >>> told_of_sizes(np.array([0.15, 2500.0]), np.ones(2, bool), np.ones(2, bool), ["'hue'", "'proline'"].__getitem__)
+    "column 'proline' is 16,667 times as large as column 'hue' and drowns it"
+    """
+    used = np.isfinite(sizes) & (sizes > 0)
+    for larger, smaller, times in ((used, used, FAR_APART), (used & full, used & varied, FAR_APART_WHEN_FULL)):
+        if larger.any() and smaller.any():
+            large, small = int(np.where(larger, sizes, 0.0).argmax()), int(np.where(smaller, sizes, np.inf).argmin())
+            if sizes[large] > times * sizes[small]:
+                ratio = f"{sizes[large] / sizes[small]:,.0f}"
+                return f"column {name(large)} is {ratio} times as large as column {name(small)} and drowns it"
+    return None

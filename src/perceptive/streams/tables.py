@@ -19,7 +19,7 @@ from perceptive.streams.blocks import (
     repeatable,
     shown,
 )
-from perceptive.streams.file_format import FileFormat, Header
+from perceptive.streams.file_format import FEATURES, FileFormat, Header
 
 FIRST = 100  # JSON lines, whose keys are looked at
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
@@ -49,6 +49,10 @@ def open(
         return arrow.open(path, format)
     if format.name == "json":
         check_json_lines(path)
+    if format.lists and format.name == "json":
+        from perceptive.streams.json_lists import candidate_blocks  # which reads by `parsing`, and that by this
+
+        return candidate_blocks(path, ahead), None, 0
     if format.interactions:
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
@@ -77,7 +81,7 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
     start = peek(path)
     if format.name == "json":
         whole, weight = start.split(b"\n")[:-1] or [start], format.weight or "weight"
-        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line) if key != weight))
+        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line, format.lists) if key != weight))
     if format.name != "csv" or not start.strip():
         return None
     delimiter = format.delimiter or _core.csv_delimiter(start, True) or ","
@@ -86,11 +90,22 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
     return None
 
 
-def _keys(line: bytes) -> list[str]:
+def _keys(line: bytes, lists: bool) -> list[str]:
+    """The keys of a line, or of the candidates of its list."""
     with suppress(ValueError, RecursionError):
         found = json.loads(line)
-        return list(found) if isinstance(found, dict) else []
+        found = (found.get("candidates") if lists and isinstance(found, dict) else [found]) or []
+        return [key for one in found if isinstance(one, dict) for key in one]
     return []
+
+
+def texts_and_others(files: Iterable[str], format: FileFormat) -> tuple[bool, bool]:
+    """Whether tables and JSON lines have texts, and whether they have other features; yes where that is not known."""
+    text = "text" if format.name == "json" and format.text_column is None else format.text_column
+    found = [names_in(path, format) for path in files]
+    names = list(dict.fromkeys(name for some in found for name in some or ()))
+    others = {name for name, kind in zip(names, format.kinds(names), strict=True) if kind in FEATURES} - {text}
+    return bool(text) and (text in names or None in found), bool(others) or None in found
 
 
 def feature_columns(files: Iterable[str], format: FileFormat, met: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -15,11 +15,12 @@ from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.evaluation.metrics import top1_counts
-from perceptive.streams import Stream
-from perceptive.streams.blocks import repeatable
+from perceptive.streams import FileFormat, Stream
+from perceptive.streams.blocks import peek, repeatable
 from perceptive.streams.examples import UNLABELLED, Examples, join, size_of
 from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
+from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
 from perceptive.training.holdout import HoldOut
 
@@ -110,11 +111,14 @@ def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
     return rows
 
 
-def check_answers(stream: Stream, examples: int) -> None:
-    """Raise where a table lacks the column of the weights, or of the labels and so had no examples."""
-    format, columns = stream.format, stream.log.columns
+def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: int, goes_on: bool = False) -> None:
+    """Raise where a table lacks the column of the weights, or of the labels and so had no examples.
+
+    A model that ``goes_on``, or is used, keeps the names of both: then the table is to be changed.
+    """
+    columns, again = log.columns, list(filter(repeatable, files))
     if format.name == "json" and examples == 0:
-        columns = [name for path in filter(repeatable, stream.files) for name in names_in(path, format) or ()]
+        columns = [name for path in again for name in names_in(path, format) or ()]
     asked = {"label": format.label if examples == 0 else None, "weight": format.weight}
     for what, name in asked.items():
         if not columns or name is None or name in columns:
@@ -122,10 +126,13 @@ def check_answers(stream: Stream, examples: int) -> None:
         there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
         headless = " (the first line must name the columns)" if any(map(_is_number, columns)) else ""
         kind = "key" if format.name == "json" else "column"
-        said = f"there is no {kind} {name!r} for the {what} but {there}{headless}; say which with "
-        texts = ", or give {} where lines are label TAB text" if what == "label" and len(columns) == 2 else ""
-        formats = [Parameter("format", "text")] * bool(texts)
-        raise ParameterError(literal(said) + "{}" + (texts or ", or rename it"), what, *formats)
+        said = f"there is no {kind} {name!r} for the {what} but {there}{headless}; "
+        if goes_on:
+            raise ValueError(f"{said}rename the one that is meant")
+        if what == "label" and len(columns) == 2 and any(b"\t" in peek(path) for path in again):
+            cure = "say which with {}, or give {} where lines are label TAB text"
+            raise ParameterError(literal(said) + cure, what, Parameter("format", "text"))
+        raise ParameterError(literal(said) + "say which with {}, or rename it", what)
 
 
 def _is_number(name: str) -> bool:

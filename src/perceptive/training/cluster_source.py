@@ -172,7 +172,7 @@ class ClusterSource(ShardSource):
         for names in (facts.names for facts in self._facts if facts.names is not None):
             index = _core.InvertedIndex.from_arrays(*names)
             self.stream.log.note_names(index, self.stream.remember_names == "few")
-        check_answers(self.stream, self.split.examples)
+        check_answers(self.stream.format, self.stream.files, self.stream.log, self.split.examples)
         if sum(facts.examples for facts in self._facts) == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         if self.fraction:

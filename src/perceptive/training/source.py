@@ -392,7 +392,7 @@ class FileSource:
 
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""
-        check_answers(self.stream, self.examples)
+        check_answers(self.stream.format, self.stream.files, self.stream.log, self.examples, run.rounds_before > 0)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.split.holdout.check(self.kind.unit)

@@ -104,6 +104,7 @@ def _record(
     single: bool = False,
     scaling: Scaling | None = None,
     missing: bool = False,
+    apart: bool = False,
     **options: Any,
 ) -> Example:
     label: float | int | bytes | None = None
@@ -132,7 +133,7 @@ def _record(
                 if number is None:
                     require_utf8(at, value, what)
             else:
-                feature = (column + b"=" + value, 1.0) if number is None else (column, number)
+                feature = (column + b"=" + value, 1.0) if number is None else (column + b":" * apart, number)
                 features.append((*feature, column))
     if n != len(columns):
         what = f"the row has {n} field{'s' * (n != 1)}, the header {len(columns)}"

@@ -38,10 +38,11 @@ def _line(
     single: bool = False,
     scaling: Scaling | None = None,
     missing: bool = False,
+    apart: bool = False,
     weight_key: bytes = b"weight",
     **options: Any,
 ) -> Example | None:
-    read = partial(_features, single=single, scaling=scaling, missing=missing)
+    read = partial(_features, single=single, scaling=scaling, missing=missing, apart=apart)
     reader = _Reader(line)
     if not reader.peek() and reader.p == len(line):
         return None
@@ -81,10 +82,11 @@ def _line(
 
 
 def _features(
-    reader: "_Reader", name: bytes, space: bytes, single: bool, scaling: Scaling | None, missing: bool
+    reader: "_Reader", name: bytes, space: bytes, single: bool, scaling: Scaling | None, missing: bool, apart: bool
 ) -> Iterator[Feature]:
     """The features of the value that comes next."""
-    within = partial(_features, reader, space=space, single=single, scaling=scaling, missing=missing)
+    how = {"single": single, "scaling": scaling, "missing": missing, "apart": apart}
+    within = partial(_features, reader, space=space, **how)
     kind = reader.peek()
     at = reader.p
     if kind == b"{":
@@ -105,7 +107,7 @@ def _features(
         x = scaled(name, x, scaling) if x is not None and kind not in (b"t", b"f") else x or 0.0
         if not fits(x, single):
             raise Bad(at, "the number is too large for float32; rescale")
-        yield name, x, space
+        yield name + b":" * apart, x, space
 
 
 class _Reader:

@@ -278,8 +278,8 @@ TASKS = [
         "rank", "rank", "RankingLearner", "ranker",
         {
             "train": (
-                g.RANKER, g.PAIR_COST, g.TRAINING, g.CLUSTER, g.FILES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW, g.TUNE,
-                g.PRUNE,
+                g.RANKER, g.PAIR_COST, g.TRAINING, g.CLUSTER, g.FILES, g.FEATURES, *g.LISTS, *_KEPT, g.CACHE, g.FOLLOW,
+                g.TUNE, g.PRUNE,
             ),
             **_RANK,
         },

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,6 @@ from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, Examples
-from perceptive.streams.parsing import Log
 
 if TYPE_CHECKING:
     from perceptive.cli.tasks.files import RowsJob
@@ -45,10 +43,6 @@ MOST_SHOWN = 20  # classes in the confusion matrix
 SOME = 5  # labels that a note names
 SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
-UNSCALED = (
-    "note: --follow learns numbers as they are, since columns are measured before the first example; to have them "
-    "scaled, train on a file, and go on from that model"
-)
 OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
 # Of labels, which of them each example has, scores, and the lines between examples that hold none.
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
@@ -82,18 +76,17 @@ class Classify(OfRows):
         if options.model:
             refuse_changes(options, learner, LinearParameters, OWN, "classes", "reference")
             learner.temperature = None  # it was that of other weights
-        return open_stream(options, learner, LinearParameters).to_learn_from(options.follow, bool(options.cache))
+        return open_stream(options, learner, LinearParameters)
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
-        from perceptive.training.blocks import MAX_FEATURES, RowBlocks
+        from perceptive.training.blocks import MAX_FEATURES, RowBlocks, check_answers
 
+        goes_on = learner is not None
         if options.class_weight == "balanced":
             raise UsageError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
         stream, kind = self._stream(options, learner), RowBlocks()
         kind.class_weight = weights_given(options, stream)
         if learner is None:
-            if stream.format.name in ("csv", "arrow") and options.scale is None:
-                print(UNSCALED, file=sys.stderr)
             classes, reference = labels_given(options, stream)
             parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
             learner = LinearLearner(classes, **parameters, n_features=stream.format.width)
@@ -105,6 +98,7 @@ class Classify(OfRows):
                 if len(labelled):
                     yield kind.dataset(learner, kind.ready(labelled, stream.format.width))
                     learner.space.remember(stream.log.names, () if learner.space.header else stream.columns)
+            check_answers(stream.format, stream.files, stream.log, learner.rounds, goes_on)
 
         return learner, datasets()
 
@@ -186,7 +180,11 @@ class Classify(OfRows):
                 positive.append(truth[known] == 1)
                 margins.append(margin[known])
         if confusion.total == 0:
-            raise ValueError(unlabelled(learner, opened.log) or NO_EXAMPLES)
+            from perceptive.training.blocks import check_answers
+
+            if learner.space.format is not None:
+                check_answers(learner.space.format, opened.files, opened.log, 0, goes_on=True)
+            raise ValueError(NO_EXAMPLES)
         if confusion.counts[: len(index)].sum() == 0:
             said = f"no label of the data is known: they have {_some(strange)}, the model has {_some(index)}"
             opened.log.remark("labels", said)
@@ -274,13 +272,15 @@ def scored_rows(
 
 def examined(source: FileSource, learner: Any) -> Opened:
     """The examples of a source as datasets, to be looked at."""
+    from perceptive.training.blocks import check_answers
 
     def parts() -> Iterator[tuple[int, Dataset]]:
         with source:
             yield from ((len(dataset), dataset) for dataset in source.datasets(learner))
             if source.examples == 0:
-                lacks = unlabelled(learner, source.stream.log)
-                raise ValueError(lacks or f"there are no {source.kind.answered}; check the files and the format")
+                stream = source.stream
+                check_answers(stream.format, stream.files, stream.log, 0, goes_on=True)
+                raise ValueError(f"there are no {source.kind.answered}; check the files and the format")
 
     return Opened(source.stream.files, source.stream.log, parts())
 
@@ -295,14 +295,6 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
     if hashed and any(f.name is None for top in tops.values() for f in top):
         parts.append("# is the column of hashed features; train with --invert-hash to see their names")
     return {"weights": told}, "\n\n".join(parts)
-
-
-def unlabelled(learner: Any, log: Log) -> str | None:
-    """What to say of tables that have no column of labels; None of others."""
-    format = learner.space.format
-    if format is None or not log.columns or format.label in log.columns:
-        return None
-    return f"there is no column {format.label!r} for the label but {_some(log.columns)}; rename the one that is meant"
 
 
 def _some(labels: Iterable[Any]) -> str:

@@ -68,7 +68,7 @@ class FileJob:
 
     def finished(self, learner: Any) -> Any:
         """The learner, with the names of hashed features that were met; its examples leave memory to be saved with."""
-        learner.space.remember(self.log.names)
+        learner.space.remember(self.log.names, self.stream.columns)
         if self.cluster is None:
             self.source.let_go()
         return learner
@@ -106,7 +106,6 @@ class RowsJob(FileJob):
     def finished(self, learner: Any) -> Any:
         if self.source.fraction and learner.parameters.hypothesis != "voted":
             calibrate(learner, self.source)
-        learner.space.remember(None, self.stream.columns)
         return super().finished(learner)
 
 

@@ -43,6 +43,7 @@ from perceptive.streams import Stream
 from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, join
 from perceptive.streams.parsing import Log
+from perceptive.training.blocks import check_answers
 from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
@@ -103,7 +104,7 @@ class KernelClassify(OfKernel, Classify):
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
-        stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters).to_learn_from()
+        stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
         dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
         if stream is None:
             kernel, read = _objects(options, kernel, learner, dtype, new=learner is None)
@@ -244,6 +245,7 @@ def _rows(stream: Stream, learner: Any) -> Labelled:
     unanswered = len(examples) - len(labelled)
     if unanswered:
         examples, numbers = examples.take(labelled), numbers[labelled]
+    check_answers(stream.format, stream.files, stream.log, len(examples), learner is not None)
     if len(examples) == 0:
         raise ValueError(NO_EXAMPLES)
     known = None if learner is None else learner.n_features

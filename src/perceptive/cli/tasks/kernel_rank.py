@@ -69,6 +69,7 @@ class KernelRank(OfKernel, Rank):
             learner = KernelRankingLearner(kernel=kernel, **parameters)
             if stream is not None:
                 learner.space.reads(stream.format, None)
+                learner.space.remember(None, stream.columns)
         lists = _answered(options, stream, learner)
         held = held_out(training.validation_fraction, learner.parameters.random_state, lists.numbers, unit="lists")
         taught, kept = lists.take(np.flatnonzero(~held)), lists.take(np.flatnonzero(held))

@@ -71,6 +71,7 @@ class Rank(OfRows):
             for read in kind.parse(stream, lambda read: read, live=True):
                 if read.block is not None:
                     yield kind.dataset(new, kind.ready(read.block, width))
+                    new.space.remember(stream.log.names, () if new.space.header else stream.columns)
 
         return new, datasets()
 

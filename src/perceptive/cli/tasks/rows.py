@@ -11,6 +11,7 @@ from typing import Any
 
 from perceptive import _core, streams
 from perceptive.cli import groups as g
+from perceptive.cli.console import tell_log
 from perceptive.cli.options import given, option_of
 from perceptive.cli.tasks import of_learner
 from perceptive.errors import UsageError
@@ -50,7 +51,7 @@ def size_of(path: str) -> int:
 
 
 def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> Stream:
-    """The files of a training run; a learner that goes on reads them as before.
+    """The files of a training run, as they are learned from; a learner that goes on reads them as before.
 
     Parameters
     ----------
@@ -62,18 +63,17 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
         "on_error": options.on_error,
         "remember_names": options.invert_hash or None,
     }
-    if learner is not None:
-        return streams.open(
-            options.data,
-            format=format_of(learner, options, fixed=True),
-            idf=learner.space.idf,
-            dtype=learner.parameters.dtype,
-            **common,
-        )
-    check_text(options)
-    format = "text" if options.text else options.format
-    dtype = options.dtype or parameters.dtype  # type: ignore[attr-defined]
-    return streams.open(options.data, format=format, dtype=dtype, **common, **_format_options(options))
+    if learner is None:
+        check_text(options)
+        how = {"format": "text" if options.text else options.format, "dtype": options.dtype or parameters.dtype}  # type: ignore[attr-defined]
+        how |= {**_format_options(options), "lists": options.task == "rank"}
+    else:
+        format = format_of(learner, options, fixed=True)
+        how = {"format": format, "idf": learner.space.idf, "dtype": learner.parameters.dtype}
+    stream = streams.open(options.data, **common, **how).to_learn_from(options.follow, bool(options.cache))
+    if options.follow:
+        tell_log(stream.log)  # what is said of a run that ends is said then
+    return stream
 
 
 def check_text(options: argparse.Namespace) -> None:
