@@ -2,6 +2,7 @@
 
 import bz2
 import io
+import json
 import lzma
 import zipfile
 
@@ -120,9 +121,24 @@ def test_files_with_other_columns(tmp_path):
 def test_tables_that_are_followed_are_not_scaled(tmp_path):
     table = "x,label\n1,a\n2,b\n"
     common = ["train", "--follow", "-", "--format", "csv", "-o", tmp_path / "m", "--quiet"]
-    told = "note: --follow learns numbers as they are"
+    told = "note: numbers are learned as they come, since columns would have to be measured before; to have them scaled"
     assert told in perceptive(*common, input=table).stderr
     assert told not in perceptive(*common, "--scale", "none", input=table).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "note"),
+    [
+        ({"x": 1, "label": "a"}, [], True),
+        ({"text": "one two", "label": "a"}, [], False),
+        ({"candidates": [{"x": 1}, {"x": 2}], "best": 0}, ["--task", "rank"], True),
+        ({"candidates": [{"text": "one"}, {"text": "two"}], "best": 0}, ["--task", "rank"], False),
+    ],
+)
+def test_so_it_is_said_of_json_and_of_lists(tmp_path, line, options, note):
+    common = ["train", "--follow", "-", "--format", "json", "-o", tmp_path / "m", "--quiet", *options]
+    done = perceptive(*common, input=json.dumps(line) + "\n")
+    assert ("note: numbers are learned as they come" in done.stderr) == note
 
 
 def test_tables_without_the_label(tmp_path):

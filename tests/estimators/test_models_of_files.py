@@ -1,14 +1,17 @@
 """Models of the command line in Python: they go on from raw examples, and say what they take."""
 
+import json
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 
 import perceptive
 from command_line import perceptive as run
 from perceptive import KernelClassifier, LinearClassifier
-from perceptive.errors import ScaleWarning
 
 FRUIT = pd.DataFrame(
     {"size": [2.0, 1.0, 3.0, 2.5, 0.5, 2.0], "colour": ["red", "green", "red", "blue", "green", "blue"],
@@ -108,11 +111,57 @@ def test_examples_that_are_no_numbers(estimator, X, kind, message):
         estimator.fit(X, KINDS)
 
 
-def test_fit_tells_that_it_does_not_scale(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,label\n" + "".join(f"{1000 + i},{'ab'[i > 5]}\n" for i in range(12)))
-    model = perceptive.LinearClassifier().fit_stream(path)
-    rows, y = [{"x": 1000 + i} for i in range(12)], ["ab"[i > 5] for i in range(12)]
-    for one in (clone(model), clone(clone(model)), model):
-        with pytest.warns(ScaleWarning, match="whose numbers were scaled by column, and fit takes X as it is; scale X"):
-            one.fit(rows, y)
+@pytest.mark.parametrize("form", ["frame", "dicts", "rows"])
+@pytest.mark.parametrize("options", [[], ["--kernel", "gaussian(sigma=2)"]])
+def test_fit_measures_the_columns_anew(tmp_path, form, options):
+    """A model of files learns from examples in memory as it has learned from the files, without a warning."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X.columns = [f"c{j}" for j in range(X.shape[1])]
+    X.assign(label=y)[::2].to_csv(tmp_path / "a.csv", index=False)
+    X.assign(label=y)[1::2].to_csv(tmp_path / "b.csv", index=False)
+    for name in "ab":
+        run("train", f"{name}.csv", "-o", name, "--quiet", *options, cwd=tmp_path)
+    first, second = perceptive.load(tmp_path / "a"), perceptive.load(tmp_path / "b")
+    given = {"frame": X, "dicts": X.to_dict("records"), "rows": X.to_numpy()}[form][1::2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in (clone(first), clone(clone(first)), first):
+            model.fit(given, y[1::2])
+            found, expected = (one.learner_.space.format.scaling for one in (model, second))
+            assert found.names == expected.names
+            np.testing.assert_allclose((found.shift, found.factor), (expected.shift, expected.factor), rtol=1e-9)
+            assert model.score(X, y) > 0.95
+            assert model.learner_.space.header == second.learner_.space.header
+
+
+def test_fit_counts_the_texts_anew(folder):
+    run("train", "b.tsv", "--text", "-o", "other", "--quiet", cwd=folder)
+    model = perceptive.load(folder / "text").fit(TEXTS[2:], KINDS[2:])
+    assert bits(model) == bits(perceptive.load(folder / "other"))
+
+
+@pytest.mark.parametrize("options", [[], ["--kernel", "gaussian(sigma=2)"]])
+def test_rankers_are_fitted_again_as_they_were(tmp_path, options):
+    X, y = load_wine(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))[:150].reshape(30, 5)
+    lists = [[dict(zip("abcdefghijklm", row, strict=True)) for row in X[some].tolist()] for some in order]
+    grades = y[order].tolist()
+    lines = [{"candidates": xs, "grades": some} for xs, some in zip(lists, grades, strict=True)]
+    for name, part in (("a", lines[:10]), ("b", lines)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in part))
+        run("train", f"{name}.jsonl", "--task", "rank", "-o", name, "--quiet", *options, cwd=tmp_path)
+    first, second = perceptive.load(tmp_path / "a"), perceptive.load(tmp_path / "b")
+    model = clone(first).fit(lists, grades)
+    expected = np.concatenate(second.decision_function(lists))
+    np.testing.assert_allclose(np.concatenate(model.decision_function(lists)), expected, rtol=1e-5, atol=1e-5)
+    frame = pd.DataFrame([row for xs in lists for row in xs])
+    model = first.fit(frame, np.ravel(grades), qid=np.repeat(np.arange(30), 5))
+    np.testing.assert_allclose(np.concatenate(model.decision_function(lists)), expected, rtol=1e-5, atol=1e-5)
+    assert first.partial_fit(lists, grades).score(lists, grades) > 0.9
+
+
+def test_fit_takes_other_examples_as_they_are(folder):
+    model = perceptive.LinearClassifier().fit_stream(perceptive.streams.open(folder / "a.csv", label="kind"))
+    model.fit([{"weight": 1.0}, {"weight": -1.0}], ["up", "down"])
+    assert model.learner_.space.format is None
+    assert model.predict([{"weight": 3.0}]).tolist() == ["up"]

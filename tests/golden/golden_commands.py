@@ -174,7 +174,8 @@ CASES = {
     "rank-all-pa1": Case(
         ranks("lists.svm", "lists-test.svm", "--epochs 3 --pairs all --pair-cost grade --rule pa1 --C 0.1")
     ),
-    "rank-json": Case(ranks("lists.jsonl", "lists.jsonl", "--epochs 3 --bits 6 --hypothesis voted")),
+    "rank-json": Case(ranks("lists.jsonl", "lists.jsonl", "--epochs 3 --bits 6 --hypothesis voted --scale none")),
+    "rank-json-scaled": Case(ranks("lists.jsonl", "lists.jsonl", "--epochs 3 --bits 6 --hypothesis voted")),
     "rank-continue": Case(
         [
             "train lists.svm --task rank -o first.model --epochs 1 --json",

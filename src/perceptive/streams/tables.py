@@ -94,8 +94,8 @@ def _keys(line: bytes, lists: bool) -> list[str]:
     """The keys of a line, or of the candidates of its list."""
     with suppress(ValueError, RecursionError):
         found = json.loads(line)
-        found = (found.get("candidates") if lists and isinstance(found, dict) else [found]) or []
-        return [key for one in found if isinstance(one, dict) for key in one]
+        found = found.get("candidates") if lists and isinstance(found, dict) else [found]
+        return [key for one in found if isinstance(one, dict) for key in one] if isinstance(found, list) else []
     return []
 
 
