@@ -202,6 +202,29 @@ class FeatureSpace:
         self.reads(*with_statistics(X, before.format, before.header))
         self.remember(None if before.names is None else _core.InvertedIndex(), before.header)
 
+    def scales(self, X: Any) -> bool:
+        """Whether X is a matrix of numbered columns, which files have scaled."""
+        format = self.format
+        if format is None or format.name != "svmlight" or format.bits is not None or format.scaling is None:
+            return False
+        return len(getattr(X, "shape", ())) == 2
+
+    def scaled(self, X: Any) -> Any:
+        """Such a matrix as files have its numbers; anything else as it is."""
+        if not self.scales(X):
+            return X
+        assert self.format is not None
+        assert self.format.scaling is not None
+        shift, factor = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        for name, *how in self.format.scaling.factors:
+            if (column := int(name) - (not self.format.zero_based)) < len(shift):
+                shift[column], factor[column] = how
+        if not hasattr(X, "tocsr"):
+            return (X - shift) * factor
+        X = X.tocsr().copy()
+        X.data = (X.data - shift[X.indices]) * factor[X.indices]
+        return X
+
     def knows(self, X: Any) -> bool:
         """Whether raw examples have a column, if they name some, that was learned from."""
         names = names_of(X) if self.header else []

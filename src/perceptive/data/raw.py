@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,8 @@ def with_statistics(
 def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable[..., Any], list[bytes]]:
     """What makes the parser of raw input, given whether it tells names and the idf; and the lines that it reads."""
     if format.name in LINES:
-        return lambda names, idf: format.parser(names), [str(line).encode() for line in X]
+        lines = _numbered(X, format) if len(getattr(X, "shape", ())) == 2 else [str(line).encode() for line in X]
+        return lambda names, idf: format.parser(names), lines
     if format.name == "json" and not is_texts(X):
         rows = X if is_dicts(X) else frame_dicts(X)
         lines = [as_line(i, row, format.label) for i, row in enumerate(rows)]
@@ -183,6 +185,15 @@ def _columns(X: Any, columns: Sequence[str]) -> Columns:
         names = dict.fromkeys((*columns, *(str(name) for row in X for name in row)))
         return {name: [row.get(name) for row in X] for name in names}
     return {name: [row[i] for row in X] for i, name in enumerate(columns)}
+
+
+def _numbered(X: Any, format: FileFormat) -> list[bytes]:
+    """The rows of a matrix as lines of svmlight."""
+    import scipy.sparse as sp
+
+    rows, first = sp.csr_array(X), 0 if format.zero_based else 1
+    entries = [f" {j + first}:{x!r}" for j, x in zip(rows.indices.tolist(), rows.data.tolist(), strict=True)]
+    return [("0" + "".join(entries[a:b])).encode() for a, b in pairwise(rows.indptr.tolist())]
 
 
 def _table_lines(table: Columns, format: FileFormat) -> tuple[Callable[..., Any], list[bytes]]:

@@ -94,7 +94,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
             )
         weights = example_weights(y, classes, self.class_weight, sample_weight)
         learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)
-        self._read_as_before(learner, X)
+        X = self._read_as_before(learner, X)
         labels, held = Labels(learner.classes, which), np.zeros(len(y), bool)
         if training.validation_fraction:
             held = hold_out(labels, training.validation_fraction, self.random_state)

@@ -167,7 +167,8 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     if isinstance(X, str):
         raise ValueError(f"X is one text, {X[:MOST_SHOWN]!r}; give a list of examples")
     # the core looks at every value anyway: finiteness is checked there
-    return validated(estimator, X, reset, order="C", ensure_all_finite=False)
+    X = validated(estimator, X, reset, order="C", ensure_all_finite=False)
+    return X if reset else estimator.learner_.space.scaled(X)
 
 
 def example_weights(

@@ -141,7 +141,8 @@ class KernelClassifier(
             return X
         check_real(X)
         sparse = "csr" if kernel.vectors else False
-        return validated(self, X, reset, cure=OTHER_KERNELS, accept_sparse=sparse, order="C")
+        X = validated(self, X, reset, cure=OTHER_KERNELS, accept_sparse=sparse, order="C")
+        return X if reset else self.learner_.space.scaled(X)
 
     # ------------------------------------------------------------ files
 

@@ -56,7 +56,7 @@ class RankerMixin(RunMixin[Learner]):
         lists = self._lists(X, y, qid, reset=True)
         n = len(lists.sizes)
         learner = self._learner(**parameters)
-        self._read_as_before(learner, lists.X)
+        lists = lists._replace(X=self._read_as_before(learner, lists.X))
         weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for all lists: there is nothing to learn")

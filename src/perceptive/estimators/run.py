@@ -119,15 +119,20 @@ class RunMixin(HistoryMixin, Generic[Learner]):
             copied._reading = FeatureSpace(format=self.reading.format, header=self.reading.header, names=names)
         return copied
 
-    def _read_as_before(self, learner: Any, X: Any) -> None:
-        """Have a new learner read raw examples as files were read; their columns are measured anew."""
-        if is_raw(self, X, reset=True):
+    def _read_as_before(self, learner: Any, X: Any) -> Any:
+        """Have a new learner read raw examples as files were read, their columns measured anew; matrices are scaled."""
+        if self._is_read(X):
             learner.space.reads_as(self.reading, X)
+        return learner.space.scaled(X)
+
+    def _is_read(self, X: Any) -> bool:
+        """Whether what `fit` is given is read, or scaled, as files were."""
+        return is_raw(self, X, reset=True) or (self.reading is not None and self.reading.scales(X))
 
     def _warn_of_sizes(self, X: Any) -> None:
         """Say where the columns of a matrix, which are taken as they are, differ much in size."""
         matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
-        matrix = matrix and not is_raw(self, X, reset=True)
+        matrix = matrix and not self._is_read(X)
         said = odd_sizes(X, getattr(self, "feature_names_in_", None)) if matrix else None
         if said is not None:
             cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptive.declarations import not_negative
 from perceptive.errors import Parameter, ParameterError, literal
@@ -58,6 +59,25 @@ def weigh_classes(source: FileSource, asked: Mapping[Any, float] | str | None) -
     elif source.complete:
         _check_known(asked, source.labels or [])
     source.kind.class_weight = dict(asked)  # type: ignore[attr-defined]
+
+
+def class_weighted(
+    weights: NDArray[np.float64] | None, y: Sequence[Any], asked: Mapping[Any, float] | str | None
+) -> NDArray[np.float64] | None:
+    """The weights of examples in memory (None: 1 each), times those of their classes.
+
+    Examples
+    --------
+    >>> class_weighted(None, ["ham", "spam", "ham"], {"spam": 2.0}).tolist()
+    [1.0, 2.0, 1.0]
+    """
+    check_class_weight(asked)
+    if asked is None:
+        return weights
+    found = balanced(Counter(y)) if isinstance(asked, str) else asked
+    _check_known(found, list(dict.fromkeys(y)))
+    of_class = np.array([found.get(label, 1.0) for label in y])
+    return of_class if weights is None else weights * of_class
 
 
 def _check_known(asked: Mapping[Any, float], labels: list[Any]) -> None:

@@ -245,7 +245,7 @@ _TAG = {
     "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS),
 }
 _PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
-_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.only("classes"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
+_KERNEL = (g.KERNEL_LEARNER, g.CLASSES.without("reference"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
 _OBJECTS = g.FILES.without("threads")
 _EPOCHS = g.TRAINING.without("validation_fraction", "patience")

@@ -81,7 +81,7 @@ class Classify(OfRows):
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         from perceptive.training.blocks import MAX_FEATURES, RowBlocks, check_answers
 
-        goes_on = learner is not None
+        goes_on, before = learner is not None, 0 if learner is None else learner.rounds
         if options.class_weight == "balanced":
             raise UsageError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
         stream, kind = self._stream(options, learner), RowBlocks()
@@ -98,7 +98,7 @@ class Classify(OfRows):
                 if len(labelled):
                     yield kind.dataset(learner, kind.ready(labelled, stream.format.width))
                     learner.space.remember(stream.log.names, () if learner.space.header else stream.columns)
-            check_answers(stream.format, stream.files, stream.log, learner.rounds, goes_on)
+            check_answers(stream.format, stream.files, stream.log, learner.rounds - before, goes_on)
 
         return learner, datasets()
 
@@ -117,10 +117,8 @@ class Classify(OfRows):
 
         def strange(examples: Examples, scores: Any) -> bool:
             """Whether there are features, and all of them are new to the model."""
-            hashed = asks and stream.format.bits is not None
-            return bool(np.any(examples.data)) and (
-                examples.indices.min() >= width or (hashed and bool((scores == empty).all()))
-            )
+            hashed = asks and stream.format.bits is not None and bool(np.any(examples.data))
+            return all_new(examples, width) or (hashed and bool((scores == empty).all()))
 
         return scored_rows(stream, score, then, strange)
 
@@ -226,10 +224,10 @@ def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[li
     return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
 
 
-def weights_given(options: argparse.Namespace, stream: Stream) -> Any:
-    """The weights of classes, as the files have labels."""
-    asked = options.class_weight
-    return {label(k, stream.format.name): v for k, v in asked.items()} if isinstance(asked, dict) else asked
+def weights_given(options: argparse.Namespace, stream: Stream | None) -> Any:
+    """The weights of classes, as the files have labels; objects come as JSON."""
+    asked, format = options.class_weight, "json" if stream is None else stream.format.name
+    return {label(k, format): v for k, v in asked.items()} if isinstance(asked, dict) else asked
 
 
 def class_asked(learner: Any, options: argparse.Namespace) -> Any:
@@ -260,14 +258,24 @@ def scored_rows(
         latest = -1
         for file, n, odd, part in stream.blocks(prepare=prepare):
             if odd and file != latest:
-                said = f"{shown(stream.files[file])}: the model knows none of the features"
-                if stream.format.name != "text":
-                    raise ValueError(f"{said}; check that it was trained on such files")
-                stream.log.remark("strange", f"{said}, and predicts the same for all")
+                refuse_strange(stream, file)
             latest = file
             yield n, part
 
     return Opened(stream.files, stream.log, parts())
+
+
+def all_new(examples: Examples, width: int) -> bool:
+    """Whether there are features, and all of them are beyond the columns of a model."""
+    return bool(np.any(examples.data)) and bool(examples.indices.min() >= width)
+
+
+def refuse_strange(stream: Stream, file: int) -> None:
+    """Raise where a model knows none of the features at the start of a file; texts may have new words only."""
+    said = f"{shown(stream.files[file])}: the model knows none of the features"
+    if stream.format.name != "text":
+        raise ValueError(f"{said}; check that it was trained on such files")
+    stream.log.remark("strange", f"{said}, and predicts the same for all")
 
 
 def examined(source: FileSource, learner: Any) -> Opened:

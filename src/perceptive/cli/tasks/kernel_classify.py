@@ -24,9 +24,11 @@ from perceptive.cli.tasks.classify import (
     NO_EXAMPLES,
     Classify,
     Then,
+    all_new,
     class_asked,
     labels_given,
     scored_rows,
+    weights_given,
 )
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.memory import MemoryJob, held_out
@@ -44,6 +46,7 @@ from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, join
 from perceptive.streams.parsing import Log
 from perceptive.training.blocks import check_answers
+from perceptive.training.class_weights import class_weighted
 from perceptive.training.loop import InMemory
 
 PART = 1024  # objects that are scored at a time
@@ -112,6 +115,7 @@ class KernelClassify(OfKernel, Classify):
             read = _rows(stream, learner)
         if learner is None:
             learner = _new_learner(options, read.y, kernel, stream)
+        read = read._replace(weights=class_weighted(read.weights, read.y, weights_given(options, stream)))
         held = held_out(training.validation_fraction, learner.parameters.random_state, read.numbers, Labels.of(read.y))
         taught, kept = read.take(np.flatnonzero(~held)), read.take(np.flatnonzero(held))
 
@@ -160,7 +164,7 @@ class KernelClassify(OfKernel, Classify):
             def score(examples: Any) -> Any:
                 return learner.scores(examples.narrow(width).X(width), options.hypothesis)
 
-            return scored_rows(stream_for(learner, options), score, then)
+            return scored_rows(stream_for(learner, options), score, then, lambda examples, _: all_new(examples, width))
         found = Objects(options, labelled=False)
 
         def parts() -> Iterator[tuple[int, Any]]:

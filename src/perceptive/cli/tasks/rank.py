@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptive.cli.console import pairs, tell_log, watched
 from perceptive.cli.options import as_json, given_to_learner
 from perceptive.cli.tasks import Evaluation, Opened
-from perceptive.cli.tasks.classify import examined, weights_of
+from perceptive.cli.tasks.classify import all_new, examined, refuse_strange, weights_of
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import ListsJob
 from perceptive.cli.tasks.rows import (
@@ -79,7 +79,7 @@ class Rank(OfRows):
 
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
         """Lists with the scores of their candidates."""
-        return scored_lists(stream_for(learner, options), partial(self.score, learner, options))
+        return scored_lists(stream_for(learner, options), learner.n_features, partial(self.score, learner, options))
 
     def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
         """The scores of the candidates of some lists."""
@@ -103,7 +103,7 @@ class Rank(OfRows):
             rows = part.examples.narrow(learner.n_features)
             return explain_rows(learner, rows, name, None, options.top, options.hypothesis)
 
-        opened = scored_lists(stream, partial(self.score, learner, options))
+        opened = scored_lists(stream, learner.n_features, partial(self.score, learner, options))
         return explained_lists(opened, tell)
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
@@ -155,11 +155,15 @@ def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
         raise UsageError(f"{options.model}: {KEEPS}; leave out --pair-cost")
 
 
-def scored_lists(stream: Stream, score: Callable[[Any], Scores]) -> Opened:
-    """Lists of rows with the scores of their candidates, block by block."""
+def scored_lists(stream: Stream, width: int, score: Callable[[Any], Scores]) -> Opened:
+    """Lists of rows with the scores of their candidates, block by block; raises as `scored_rows` does."""
 
     def parts() -> Iterator[tuple[int, Any]]:
+        latest = -1
         for part in read_lists(stream):
+            if part.file != latest and all_new(part.examples, width):
+                refuse_strange(stream, part.file)
+            latest = part.file
             yield len(part), (part, score(part) if len(part) else np.empty(0))
 
     return Opened(stream.files, stream.log, parts())
