@@ -4,6 +4,8 @@ import pytest
 
 import perceptive as library
 from command_line import perceptive
+from perceptive.cli import main
+from perceptive.streams import blocks
 
 REVIEWS = (
     "label,body\ngood,great price and fast\nbad,slow and broken\ngood,nice price indeed\n"
@@ -64,6 +66,19 @@ def test_numbers_as_strings_of_json(tmp_path):
 def test_values_that_are_taken_for_others_are_told_of(name, text, options, said, tmp_path):
     (tmp_path / name).write_bytes(text)
     assert f"note: {said}" in perceptive("train", name, *options, "-o", "m", "--quiet", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--kernel", "linear"]])
+def test_codes_are_told_of_across_blocks_and_files(tmp_path, capsys, monkeypatch, options):
+    monkeypatch.setattr(blocks, "BLOCK", 16)
+    (tmp_path / "a.csv").write_text("n,label\n" + "1,007\n2,8\n" * 9)
+    (tmp_path / "b.csv").write_text("n,label\n" + "1,7\n2,8\n" * 9)
+    both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert main(["train", *both, "-o", str(tmp_path / "m"), "--quiet", *options]) == 0
+    said = "b.csv: the label '7' is taken as a number; 9 lines have a label that is written in another way elsewhere"
+    assert said in capsys.readouterr().err
+    assert main(["train", *both[:1], "-o", str(tmp_path / "m"), "--quiet", *options]) == 0
+    assert "note" not in capsys.readouterr().err
 
 
 def test_numbers_that_are_codes_once_are_not_told_of(tmp_path):

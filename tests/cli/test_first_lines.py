@@ -176,3 +176,58 @@ def test_no_such_class(tmp_path):
     perceptive("train", "a.csv", "-o", "m", "--quiet", cwd=tmp_path)
     for command in (["explain", "m", "a.csv"], ["inspect", "m"]):
         assert "no class 'c'" in perceptive(*command, "--class", "c", cwd=tmp_path, code=2).stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--kernel", "linear"], ["--follow"]])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_what_is_lacking_is_cured_by_what_the_run_takes(tmp_path, options, form):
+    """A new model takes --label; one that goes on refuses it, so that the table is to be changed."""
+    for name, label in (("a", "label"), ("b", "kind")):
+        table = pd.DataFrame({"x": [1, 2, 3], label: ["u", "v", "u"]})
+        if form == "csv":
+            table.to_csv(tmp_path / f"{name}.csv", index=False)
+        else:
+            table.to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
+    what = "column" if form == "csv" else "key"
+    lacks = f"there is no {what} 'label' for the label but 'x', 'kind'; "
+    done = perceptive("train", f"b.{form}", "-o", "m", "--quiet", *options, cwd=tmp_path, code=2)
+    assert lacks + "say which with --label, or rename it" in done.stderr
+    perceptive("train", f"a.{form}", "-o", "m", "--quiet", *options, cwd=tmp_path)
+    follow = [one for one in options if one == "--follow"]
+    done = perceptive("train", f"b.{form}", "--continue", "m", "-o", "n", "--quiet", *follow, cwd=tmp_path, code=1)
+    assert lacks + "rename the one that is meant" in done.stderr
+
+
+def test_texts_are_suggested_where_lines_have_tabs(tmp_path):
+    (tmp_path / "a.tsv").write_text("spam\tbuy now\nham\thello\n")
+    done = perceptive("train", "a.tsv", "-o", "m", cwd=tmp_path, code=2)
+    assert "say which with --label, or give --format text where lines are label TAB text" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("learned", "strange", "options"),
+    [
+        ("1 1:1\n0 2:1\n", "1 8:1\n0 9:1\n", []),
+        ("1 1:1\n0 2:1\n", "1 8:1\n0 9:1\n", ["--kernel", "linear"]),
+        ("1 qid:1 1:1\n0 qid:1 2:1\n", "1 qid:1 8:1\n0 qid:1 9:1\n", ["--task", "rank"]),
+        ("1 qid:1 1:1\n0 qid:1 2:1\n", "1 qid:1 8:1\n0 qid:1 9:1\n", ["--task", "rank", "--kernel", "linear"]),
+    ],
+)
+def test_features_that_no_model_knows_are_refused(tmp_path, learned, strange, options):
+    (tmp_path / "a.svm").write_text(learned)
+    (tmp_path / "b.svm").write_text(strange)
+    perceptive("train", "a.svm", "-o", "m", "--quiet", *options, cwd=tmp_path)
+    for command in ("rank" if "rank" in options else "predict", "eval"):
+        done = perceptive(command, "m", "b.svm", cwd=tmp_path, code=1)
+        assert "b.svm: the model knows none of the features; check that it was trained on such files" in done.stderr
+
+
+def test_lists_with_none_of_the_columns_are_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"candidates": [{"x": 1, "y": 2}, {"x": 2}], "best": 0}\n')
+    (tmp_path / "b.jsonl").write_text('{"candidates": [{"u": 1}, {"v": 2}], "best": 0}\n')
+    (tmp_path / "c.jsonl").write_text('{"candidates": [{"x": 1}, {"x": 2}], "best": 0}\n')
+    perceptive("train", "a.jsonl", "--task", "rank", "-o", "m", "--quiet", cwd=tmp_path)
+    done = perceptive("rank", "m", "b.jsonl", cwd=tmp_path, code=1)
+    assert "b.jsonl: there is none of the columns that the model has learned from, 'x', 'y'" in done.stderr
+    done = perceptive("rank", "m", "c.jsonl", cwd=tmp_path)
+    assert "warning: c.jsonl lacks columns that the model has learned from: y" in done.stderr

@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_wine
+from sklearn.datasets import dump_svmlight_file, load_wine
 
 import perceptive
 from command_line import perceptive as run
@@ -165,3 +166,23 @@ def test_fit_takes_other_examples_as_they_are(folder):
     model.fit([{"weight": 1.0}, {"weight": -1.0}], ["up", "down"])
     assert model.learner_.space.format is None
     assert model.predict([{"weight": 3.0}]).tolist() == ["up"]
+
+
+@pytest.mark.parametrize("options", [[], ["--kernel", "gaussian(sigma=2)"]])
+@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])
+def test_matrices_are_scaled_as_svmlight_files_were(tmp_path, options, as_given):
+    X, y = load_wine(return_X_y=True)
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
+    run("train", "a.svm", "--scale", "standard", "-o", "m", "--quiet", *options, cwd=tmp_path)
+    model, X = perceptive.load(tmp_path / "m"), as_given(X)
+    assert model.score(X, y) > 0.97
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = clone(model).fit(X, y)
+    assert again.learner_.space.format.scaling == model.learner_.space.format.scaling
+    assert again.score(X, y) > 0.97
+    went_on = go_on(tmp_path, "m", "a.svm")
+    model.partial_fit(sp.csr_array(X), y)
+    assert (model.learner_.rounds, model.learner_.mistakes) == (went_on.learner_.rounds, went_on.learner_.mistakes)
+    found, expected = (one.decision_function(X, hypothesis="last") for one in (model, went_on))
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from perceptive import LinearClassifier, streams
+from perceptive import KernelClassifier, LinearClassifier, streams
 from perceptive.cli import main
 from perceptive.models.registry import load_learner
 from perceptive.training.class_weights import balanced
@@ -45,6 +45,17 @@ def test_classes_weigh_the_same_in_files_and_in_memory(path, asked):
     assert sum(label == "rare" for label in learner.predict_many(found)) > sum(
         label == "rare" for label in plain.predict_many(found)
     )
+
+
+@pytest.mark.parametrize("asked", ["balanced", {"rare": 2.0, "often": 1.0}])
+def test_so_they_do_for_kernels(path, asked):
+    words = asked if isinstance(asked, str) else ",".join(f"{name}={weight}" for name, weight in asked.items())
+    kernel = ("--kernel", "linear", "--no-shuffle", "--weight", "w")
+    learner = train(path, *kernel, "--class-weight", words)
+    found, _ = streams.load(path, label="y", weight="w")
+    memory = KernelClassifier(kernel="linear", shuffle=False, class_weight=asked).fit(found, y, sample_weight=weights)
+    np.testing.assert_allclose(learner.scores(found), memory.decision_function(found), rtol=1e-5, atol=1e-5)
+    assert not np.allclose(learner.scores(found), train(path, *kernel).scores(found))
 
 
 def test_a_column_holds_the_weights_of_examples(path, capsys):
