@@ -9,6 +9,7 @@ Texts and Adult need PERCEPTIVE_DATA.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 import time
@@ -34,6 +35,7 @@ import data
 from defaults import accuracy, tables
 from perceptive import LinearClassifier, load
 from perceptive.cli import main as perceptive
+from perceptive.evaluation.metrics import ndcg
 from processes import run
 from report import Table, show
 
@@ -107,6 +109,32 @@ def scale() -> Table:
     return table
 
 
+def scaled_lists() -> Table:
+    """0036: lists of five rows, graded by class, as they are and standardised."""
+    kinds: dict[str, list[str]] = {"linear": [], "gaussian": ["--kernel", "gaussian(sigma=2)"]}
+    ways = [(kind, way) for kind in kinds for way in ("none", "standard")]
+    table = Table("NDCG of `perceptive train --task rank --pairs all`", ["", *(f"{kind}, {way}" for kind, way in ways)])
+    with tempfile.TemporaryDirectory() as folder:
+        file, model = str(Path(folder, "lists.jsonl")), str(Path(folder, "rank.model"))
+        for name in KNOWN[:3]:
+            X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+            rng, lists = np.random.default_rng(0), []
+            for rows in np.array_split(rng.permutation(len(y)), 2):  # to learn from, and new ones
+                chosen = np.array([rng.choice(rows, 5, replace=False) for _ in range(300)])
+                named = [[{f"c{j}": x for j, x in enumerate(row)} for row in X[some].tolist()] for some in chosen]
+                lists.append((named, y[chosen].astype(float)))
+            lines = (json.dumps({"candidates": xs, "grades": g.tolist()}) for xs, g in zip(*lists[0], strict=True))
+            Path(file).write_text("\n".join(lines))
+            cells, (new, grades) = [name], lists[1]
+            for kind, way in ways:
+                how = ["--task", "rank", "--pairs", "all", "--scale", way, *kinds[kind]]
+                perceptive(["train", file, "-o", model, "--quiet", *how])
+                scores = np.concatenate(load(model).decision_function(new))
+                cells.append(f"{ndcg(grades.ravel(), scores, np.arange(0, scores.size + 1, 5)):.3f}")
+            table.rows.append(cells)
+    return table
+
+
 def raw_input() -> Table:
     """0034: rows of a model of the command line, from Python and from a file."""
     rng, n = np.random.default_rng(0), 100_000
@@ -163,7 +191,7 @@ def _cpu(work: Callable[[], Any]) -> float:
     return median(found)
 
 
-PARTS = {part.__name__: part for part in (checksum, sizes, probabilities, bias, raw_input, scale)}
+PARTS = {part.__name__: part for part in (checksum, sizes, probabilities, bias, raw_input, scale, scaled_lists)}
 
 
 def main() -> None:

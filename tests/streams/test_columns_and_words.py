@@ -32,7 +32,7 @@ def test_a_column_is_no_word_of_the_text_beside_it(tmp_path, form):
     beside, word = (learner.space.examples([x]).indices.tolist() for x in ({"age": 3.0}, {"text": "age"}))
     assert (beside, word) == ([_core.murmur3(b"age:", 0) % 2**20], [_core.murmur3(b"age", 0) % 2**20])
     meta = learner.space.format.to_meta()
-    del meta["apart"], meta["lists"]
+    del meta["apart"]
     before = FileFormat.from_meta(meta)
     assert before.apart is False
     learner.space.format = before

@@ -90,8 +90,9 @@ class Stream:
         """
         format, once = self.format, not all(map(repeatable, self.files))
         table, asked = format.name in NAMED_FEATURES, format.scale != "auto"
-        texts, others = texts_and_others(self.files, format) if table else (False, False)
         unmeasured = live or (once and format.name == "arrow")
+        looks = table and ((format.apart is None and format.has_text) or (not asked and unmeasured))
+        texts, others = texts_and_others(self.files, format) if looks else (False, False)
         if not asked:
             format = replace(format, scale="standard" if table and not unmeasured else None)
         if format.apart is None:

@@ -358,7 +358,7 @@ class FileFormat:
         meta = {name: value for name, value in meta.items() if name not in PASSING}
         meta["format"] = meta.pop("name")  # as files have always called it
         meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
-        meta["apart"] = bool(self.apart)
+        meta = {name: value for name, value in meta.items() if value or name not in ("apart", "lists")}
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
         return meta
 
