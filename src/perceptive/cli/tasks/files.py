@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
-from perceptive.cli.tasks.rows import size_of
+from perceptive.cli.tasks.rows import refuse_standard_input, size_of
 from perceptive.errors import UsageError
 from perceptive.parameters import TrainingParameters
 from perceptive.streams import Stream
-from perceptive.streams.blocks import STDIN
 from perceptive.training.blocks import Blocks
 from perceptive.training.class_weights import weigh_classes
 from perceptive.training.classifiers import calibrate
@@ -125,8 +124,7 @@ def connected(options: argparse.Namespace, training: TrainingParameters, files: 
     for name, value in refused.items():
         if value:
             raise UsageError(f"{name} does not go with --cluster, whose workers hold the examples; leave it out")
-    if STDIN in files:
-        raise UsageError("--cluster reads files on the workers, and standard input is here; write it to a file")
+    refuse_standard_input(files)
     if training.shards == 1:
         raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
     from perceptive.training.cluster import Cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from perceptive.cli.options import given, option_of
 from perceptive.cli.tasks import of_learner
 from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
-from perceptive.streams.blocks import expand, shown
+from perceptive.streams.blocks import STDIN, expand, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import NAMED_FEATURES
 from perceptive.streams.guessing import by_name, told_by
@@ -70,10 +70,18 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     else:
         format = format_of(learner, options, fixed=True)
         how = {"format": format, "idf": learner.space.idf, "dtype": learner.parameters.dtype}
+    if options.cluster:
+        refuse_standard_input(options.data)  # before it is looked at
     stream = streams.open(options.data, **common, **how).to_learn_from(options.follow, bool(options.cache))
     if options.follow:
         tell_log(stream.log)  # what is said of a run that ends is said then
     return stream
+
+
+def refuse_standard_input(files: Sequence[str]) -> None:
+    """Raise where a cluster is to read what only this process has."""
+    if STDIN in files:
+        raise UsageError("--cluster reads files on the workers, and standard input is here; write it to a file")
 
 
 def check_text(options: argparse.Namespace) -> None:
