@@ -159,7 +159,7 @@ class KernelClassify(OfKernel, Classify):
             def score(examples: Any) -> Any:
                 return learner.scores(examples.narrow(width).X(width), options.hypothesis)
 
-            return scored_rows(stream_for(learner, options), score, then)
+            return scored_rows(stream_for(learner, options), len(learner.classes), score, then)
         found = Objects(options, labelled=False)
 
         def parts() -> Iterator[tuple[int, Any]]:
