@@ -348,3 +348,15 @@ def test_all_pairs_of_long_lists_equal_twin(options, levels):
     assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
     assert learner.updates > 1
     assert learner.scores(X, hypothesis="last").tolist() == pytest.approx(twin.scores(rows), rel=1e-12, abs=1e-9)
+
+
+def test_a_chunk_has_so_many_pairs():
+    """Ctrl-C is answered between two chunks; where pairs have costs a list takes as long as it has pairs."""
+    n, sizes = 6000, [1000] * 6
+    X, grades = np.ones((n, 1)), np.tile([0.0, 1.0], n // 2)
+    counts = {}
+    for cost in (None, "grade"):
+        dataset = RankingLearner(pairs="all", cost=cost).dataset(X, grades, sizes=sizes)
+        counts[cost] = [len(chunk) for chunk in dataset.chunks(np.arange(6))]
+    assert counts == {None: [6], "grade": [2, 2, 2]}
+    assert list(dataset.chunks(np.arange(0))) == []
