@@ -47,7 +47,9 @@ struct DenseRows {
     PERCEPTIVE_PREFETCH void prefetch_row(i64 i) const {
         prefetch_span<passing>(data + i * d, d < 256 ? d : 256);  // the hardware sees what follows
     }
-    i64 bytes() const { return n * d * static_cast<i64>(sizeof(V)); }
+    i64 stored() const { return n * d; }
+    DenseRows part(i64 begin, i64 end) const { return {data + begin * d, end - begin, d}; }
+    i64 bytes() const { return stored() * static_cast<i64>(sizeof(V)); }
 };
 
 template <class V>
@@ -69,6 +71,7 @@ struct RowStarts {
     explicit RowStarts(const std::int32_t* starts) : narrow(starts), wide(nullptr) {}
     explicit RowStarts(const i64* starts) : narrow(nullptr), wide(starts) {}
     i64 operator[](i64 i) const { return wide ? wide[i] : narrow[i]; }
+    RowStarts from(i64 i) const { return wide ? RowStarts(wide + i) : RowStarts(narrow + i); }
     PERCEPTIVE_PREFETCH void prefetch(i64 i) const {
         __builtin_prefetch(wide ? static_cast<const void*>(wide + i) : narrow + i);
     }
@@ -92,7 +95,9 @@ struct CsrRows {
         prefetch_span<passing>(row.j, row.count);
         prefetch_span<passing>(row.x, row.count);
     }
-    i64 bytes() const { return starts[n] * static_cast<i64>(sizeof(V) + sizeof(std::int32_t)); }
+    i64 stored() const { return starts[n] - starts[0]; }
+    CsrRows part(i64 begin, i64 end) const { return {starts.from(begin), indices, data, end - begin, d}; }
+    i64 bytes() const { return stored() * static_cast<i64>(sizeof(V) + sizeof(std::int32_t)); }
 };
 
 }  // namespace perceptive

@@ -37,10 +37,10 @@ CheckedRows placed(const CheckedRows& data, Place place) {
                                       static_cast<const std::int32_t*>(out.arrays[1].data()),
                                       static_cast<const V*>(out.arrays[2].data()), rows.n, 0};
             } else {
-                std::vector<std::int32_t> index(static_cast<size_t>(data.stored));
+                std::vector<std::int32_t> index(static_cast<size_t>(rows.starts[rows.n]));
                 {
                     nb::gil_scoped_release release;
-                    for (i64 p = 0; p < data.stored; ++p) index[p] = place(rows.indices[p]);
+                    for (i64 p = rows.starts[0]; p < rows.starts[rows.n]; ++p) index[p] = place(rows.indices[p]);
                 }
                 out.arrays.push_back(kept(std::move(index)));
                 auto moved = rows;

@@ -37,6 +37,20 @@ std::optional<CheckedRows> csr(const ReadOnly& indptr, const ReadOnly& indices, 
     return CheckedRows{rows, {indptr, index, data}, std::move(hashes), n, d, stored};
 }
 
+// Some of the rows, where they lie.
+CheckedRows part(const CheckedRows& whole, const nb::slice& which) {
+    const auto [begin, end, step, n] = which.compute(static_cast<size_t>(whole.n));
+    require(step == 1, "rows are taken one after the other");
+    return std::visit(
+        [&, begin = static_cast<i64>(begin), n = static_cast<i64>(n)](const auto& rows) {
+            const auto some = rows.part(begin, begin + n);
+            std::vector<std::uint64_t> hashes;
+            if (!whole.hashes.empty()) hashes.assign(whole.hashes.begin() + begin, whole.hashes.begin() + begin + n);
+            return CheckedRows{some, whole.arrays, std::move(hashes), n, whole.d, some.stored()};
+        },
+        whole.rows);
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -45,6 +59,7 @@ void bind_rows(nb::module_& m) {
         .def_ro("n", &CheckedRows::n)
         .def_ro("d", &CheckedRows::d)
         .def_ro("stored", &CheckedRows::stored, "Number of stored entries.")
+        .def("__getitem__", &part, "which"_a, "Some of the rows, not copied.")
         .def_prop_ro("hashes", [](const CheckedRows& rows) { return to_numpy(rows.hashes); }, nb::rv_policy::automatic);
     m.def(
         "dense_rows",

@@ -2,9 +2,20 @@
 //
 // States are labels (first order) or pairs of labels (second order), numbered previous·L + last; at the first token
 // only the last label counts.
+//
+// Of many labels only some can be on one of the k best paths, as viterbi.hpp has it for the best: the beginning of a
+// path that ends in y at t with the score a is left out where k others do better whatever follows,
+//
+//   a + max_s edge(y, s) < the k-th largest of b + min_s edge(z, s)
+//
+// by more than rounding takes.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sequence/trellis.hpp"
@@ -18,19 +29,24 @@ struct StateGraph {
     i64 states(i64 t) const { return pairs() && t > 0 ? x.L * x.L : x.L; }
     i64 label(i64 s) const { return s % x.L; }
 
-    // each(from, step) for the states before s, the lowest first
+    // each(from, step, then) for the states before s, the lowest first; of the first order for some of them
     template <class Each>
-    void predecessors(i64 t, i64 s, Each each) const {
+    void predecessors(i64 t, i64 s, const std::vector<std::int32_t>& some, Each each) const {
         const i64 L = x.L, y = s % L;
         const float* edge = x.edge_at(t);
         if (!pairs()) {
-            for (i64 p = 0; p < L; ++p) each(p, edge[p * x.S + y], 0.0f);
+            for (const std::int32_t p : some) each(p, edge[p * x.S + y], 0.0f);
         } else if (t == 1) {
             each(s / L, 0.0f, edge[s / L * x.S + y]);
         } else {
             const i64 p = s / L;
             for (i64 q = 0; q < L; ++q) each(q * L + p, x.triple[(q * L + p) * x.S + y], edge[p * x.S + y]);
         }
+    }
+    std::vector<std::int32_t> all() const {
+        std::vector<std::int32_t> labels(static_cast<std::size_t>(x.L));
+        std::iota(labels.begin(), labels.end(), 0);
+        return labels;
     }
     float begin(i64 y) const { return x.start[y] + x.unary[y]; }
     float unary(i64 t, i64 s) const { return x.unary[t * x.S + label(s)]; }
@@ -60,6 +76,37 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
         float step, then, score;
     };
     std::vector<Way> ways;
+    std::vector<std::int32_t> some = graph.all();  // labels at the token before that have entries
+    std::vector<float> bounds;
+    // Leave out what none of the k best paths goes on from.
+    const auto prune = [&](i64 t) {
+        const PairWeights& next = x.pairs_at(t + 1);
+        std::vector<Entry>& entries = lists[t];
+        std::vector<std::int32_t>& begins = first[t];
+        if (graph.pairs() || !next.bounded() || static_cast<i64>(entries.size()) < k) {
+            some = graph.all();
+            return;
+        }
+        bounds.clear();
+        for (i64 s = 0; s < x.L; ++s)
+            for (std::int32_t e = begins[s]; e < begins[s + 1]; ++e)
+                bounds.push_back(std::max(NEVER, entries[e].score + next.least[s]));  // NEVER where it is no number
+        std::nth_element(bounds.begin(), bounds.begin() + k - 1, bounds.end(), std::greater<float>());
+        float bound = bounds[static_cast<std::size_t>(k - 1)], largest = next.largest;
+        for (i64 y = 0; y < x.L; ++y)
+            if (graph.unary(t + 1, y) > NEVER) largest = std::max(largest, std::abs(graph.unary(t + 1, y)));
+        bound -= FLOAT_ROUNDING * (std::abs(bound) + largest);
+        std::int32_t kept = 0;
+        some.clear();
+        for (i64 s = 0; s < x.L; ++s) {
+            const std::int32_t begin = std::exchange(begins[s], kept);
+            for (std::int32_t e = begin; e < begins[s + 1] && !(entries[e].score + next.most[s] < bound); ++e)
+                entries[kept++] = entries[e];
+            if (kept > begins[s]) some.push_back(static_cast<std::int32_t>(s));
+        }
+        begins[x.L] = kept;
+        entries.resize(static_cast<std::size_t>(kept));
+    };
     for (i64 t = 0; t < x.n; ++t) {
         auto& now = lists[t];
         auto& begins = first[t];
@@ -75,7 +122,7 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
                 const float unary = graph.unary(t, s);
                 const auto score = [&](const Way& way) { return before[way.at].score + way.step + way.then + unary; };
                 ways.clear();
-                graph.predecessors(t, s, [&](i64 from, float step, float then) {
+                graph.predecessors(t, s, some, [&](i64 from, float step, float then) {
                     const std::int32_t begin = starts[from];
                     const std::int32_t end = starts[from + 1];
                     if (begin == end || step == NEVER || then == NEVER || unary == NEVER) return;
@@ -99,6 +146,7 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
         }
         if (t > 0 && t % RESCALE == 0 && top > NEVER)
             for (Entry& entry : now) entry.score -= top;
+        if (t + 1 < x.n) prune(t);
     }
     // the end: lowest last label first, and of pairs the lowest before it
     struct End {
@@ -139,6 +187,7 @@ inline std::vector<double> max_marginals(const Trellis& x) {
     const double never = static_cast<double>(NEVER);
     std::vector<double> best(static_cast<std::size_t>(x.n * x.L), never);
     if (x.n == 0) return best;
+    const std::vector<std::int32_t> all = graph.all();
     std::vector<std::vector<double>> forward(static_cast<std::size_t>(x.n));
     for (i64 t = 0; t < x.n; ++t) {
         auto& now = forward[t];
@@ -148,7 +197,7 @@ inline std::vector<double> max_marginals(const Trellis& x) {
             if (t == 0)
                 value = static_cast<double>(graph.begin(s));
             else
-                graph.predecessors(t, s, [&](i64 from, float step, float then) {
+                graph.predecessors(t, s, all, [&](i64 from, float step, float then) {
                     const double before = forward[t - 1][from];
                     value = std::max(value, before + static_cast<double>(step) + static_cast<double>(then));
                 });
@@ -168,7 +217,7 @@ inline std::vector<double> max_marginals(const Trellis& x) {
         for (std::size_t s = 0; s < behind.size(); ++s) {
             if (behind[s] == never) continue;
             const double rest = behind[s] + static_cast<double>(graph.unary(t, static_cast<i64>(s)));
-            graph.predecessors(t, static_cast<i64>(s), [&](i64 from, float step, float then) {
+            graph.predecessors(t, static_cast<i64>(s), all, [&](i64 from, float step, float then) {
                 double& at = next[from];
                 at = std::max(at, rest + static_cast<double>(step) + static_cast<double>(then));
             });

@@ -20,7 +20,8 @@
 namespace perceptive {
 
 constexpr int BLOCK = 8;
-constexpr i64 RESCALE = 128;  // tokens after which the largest sum is taken away from all
+constexpr i64 RESCALE = 128;             // tokens after which the largest sum is taken away from all
+constexpr float FLOAT_ROUNDING = 1e-6f;  // some 16 times what an addition of float is off by
 constexpr float NEVER = -std::numeric_limits<float>::infinity();
 
 inline i64 padded(i64 n_labels) { return (n_labels + BLOCK - 1) / BLOCK * BLOCK; }

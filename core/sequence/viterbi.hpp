@@ -202,7 +202,7 @@ class Viterbi {
             float bound = NEVER;
             if (next.bounded()) {
                 bound = largest_sum(now, next.least.data(), S);
-                bound -= ROUNDING * (std::abs(bound) + next.largest);
+                bound -= FLOAT_ROUNDING * (std::abs(bound) + next.largest);
             }
             places_above(now, next.bounded() ? next.most.data() : nullptr, bound, S, states_);
             first_.push_back(static_cast<i64>(states_.size()));
@@ -350,8 +350,6 @@ class Viterbi {
     static void add(float* to, const float* from, i64 S) {
         for (i64 c = 0; c < S; c += BLOCK) store_eight(to + c, load_eight(to + c) + load_eight(from + c));
     }
-
-    static constexpr float ROUNDING = 1e-6f;  // some 16 times what an addition of float is off by
 
     std::vector<float> alpha_, from_, sorted_;
     std::vector<std::int32_t> states_, scratch_;

@@ -180,7 +180,7 @@ def explain_rows(
     rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
     assert rows is not None  # indices rise
     rows, ranks = learner.space.find(rows), not hasattr(learner, "decide")
-    which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.scores_of(rows, hypothesis))
+    which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.decisions_of(rows, hypothesis))
     weights = {k: _weights(learner, k, hypothesis) for k in set(which)}
     told = []
     for i, k in enumerate(which):
@@ -197,10 +197,10 @@ def explain_rows(
     return told
 
 
-def _which(learner: Any, n: int, label: Any, scores: Callable[[], Floats]) -> list[int]:
+def _which(learner: Any, n: int, label: Any, decisions: Callable[[], NDArray[np.int64]]) -> list[int]:
     """The class that is explained, for each of n examples: the predicted one, unless one was asked about."""
     if label is None:
-        decided: list[int] = learner.decide(scores()).tolist()
+        decided: list[int] = decisions().tolist()
         return decided
     if label not in learner.index:
         raise ValueError(f"no class {label!r}; there are {', '.join(map(str, learner.classes))}")
@@ -309,7 +309,7 @@ def explain_supports(
         raise ValueError(VOTED)
     X = learner.read_raw(X)
     n, ranks = X.shape[0] if hasattr(X, "shape") else len(X), not hasattr(learner, "decide")
-    which = [1] * n if ranks else _which(learner, n, label, lambda: learner.scores(X, hypothesis))
+    which = [1] * n if ranks else _which(learner, n, label, lambda: learner.decisions(X, hypothesis))
     names = [None, None] if ranks else learner.classes
     if dual.supports is None:
         return [Explanation(names[k], 0.0, 0.0, []) for k in which]

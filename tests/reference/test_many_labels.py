@@ -72,6 +72,32 @@ def test_the_best_path_is_that_of_the_trellis(n_labels, template, rule):
             assert learner.predict(x, hypothesis) == [learner.labels[y] for y in best]
 
 
+def k_best_of_the_core(unary, edges, k):
+    """The k best paths in the core's precision, from all labels and in its order: the same bits are the same paths."""
+    unary, edges = unary.astype(np.float32), edges.astype(np.float32)
+    n_labels = unary.shape[1]
+    ends = [[(unary[0, y], [y])] for y in range(n_labels)]
+    for t in range(1, len(unary)):
+        ways = [(p, score, path) for p in range(n_labels) for score, path in ends[p]]
+        before, scores = np.array([p for p, _, _ in ways]), np.array([score for _, score, _ in ways])
+        ends = []
+        for y in range(n_labels):
+            now = scores + edges[t - 1][before, y] + unary[t, y]
+            ends.append([(now[i], [*ways[i][2], y]) for i in np.argsort(-now, kind="stable")[:k]])
+    return [path for _, path in sorted((one for end in ends for one in end), key=lambda one: -one[0])[:k]]
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("template", ["word[-1:1]\n@label[-1]", EDGES])
+@pytest.mark.parametrize("hypothesis", ["last", "averaged"])  # whole numbers, with ties; and others
+def test_the_k_best_paths_are_those_of_the_trellis(k, template, hypothesis):
+    learner, X, _ = taught(template, MANY, 4)
+    for x in X[:8]:
+        best = k_best_of_the_core(*learner.trellis(x, hypothesis), k)
+        found = [labels for labels, _ in learner.k_best([x], k, hypothesis)[0]]
+        assert found == [[learner.labels[y] for y in path] for path in best]
+
+
 @examples(5)
 @given(st.integers(0, 99), st.integers(0, 3))
 def test_ties_of_many_labels_go_to_the_lowest(seed, spread):

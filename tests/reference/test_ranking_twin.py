@@ -326,3 +326,37 @@ def test_small_differences_of_large_candidates_teach():
     learner.learn([[1e7, 0.0], [1e7, 1.0], [1e7, 2.0]], 2)
     assert learner.updates == 1
     assert learner.find_best([[1e7, 0.0], [1e7, 3.0]], "last") == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"margin": 0.5}, {"rule": "pa1"}, {"delta": 1.0}, {"cost": "grade"}], ids=str)
+@pytest.mark.parametrize("levels", [2, 5, 1000])
+def test_all_pairs_of_long_lists_equal_twin(options, levels):
+    """Those of more than 32 candidates are counted in the order of their scores; ties, too."""
+    rng = np.random.default_rng(levels)
+    X, sizes = rng.integers(-2, 3, (300, 4)).astype(float), [33, 100, 167]
+    grades = rng.integers(levels, size=300).astype(float)
+    learner = play(RankingLearner(pairs="all", dtype="float64", **options), X, grades, sizes, epochs=3)
+    rule = reference.Rule(
+        **{"name" if key == "rule" else key: options[key] for key in options if key in ("rule", "margin")}
+    )
+    others = {key: options[key] for key in options if key in ("delta", "cost")}
+    twin = reference.Ranking(4, rule, pairs="all", **others)
+    _, rows = rows_for(X, False)
+    for _ in range(3):
+        for t, (xs, own) in enumerate(zip(cut(rows, sizes), cut(grades, sizes), strict=True)):
+            twin.learn_graded(xs, own.tolist(), identity=t)
+    assert (learner.mistakes, learner.updates) == (twin.mistakes, twin.updates)
+    assert learner.updates > 1
+    assert learner.scores(X, hypothesis="last").tolist() == pytest.approx(twin.scores(rows), rel=1e-12, abs=1e-9)
+
+
+def test_a_chunk_has_so_many_pairs():
+    """Ctrl-C is answered between two chunks; where pairs have costs a list takes as long as it has pairs."""
+    n, sizes = 6000, [1000] * 6
+    X, grades = np.ones((n, 1)), np.tile([0.0, 1.0], n // 2)
+    counts = {}
+    for cost in (None, "grade"):
+        dataset = RankingLearner(pairs="all", cost=cost).dataset(X, grades, sizes=sizes)
+        counts[cost] = [len(chunk) for chunk in dataset.chunks(np.arange(6))]
+    assert counts == {None: [6], "grade": [2, 2, 2]}
+    assert list(dataset.chunks(np.arange(0))) == []

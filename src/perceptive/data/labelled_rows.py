@@ -15,7 +15,7 @@ from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.fingerprint import example_hashes
 from perceptive.data.labels import Labels
-from perceptive.data.rows import as_witness, squared_lengths
+from perceptive.data.rows import as_witness, in_parts, squared_lengths
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -161,8 +161,12 @@ class LabelledRows(Dataset):
             if not math.isfinite(witness.length) or witness.length == 0.0:
                 continue
             w, b = witness.vector
-            scores = vector.linear(self.rows, as_witness(w, self.rows), b) / witness.length
-            margins[name] = margins_of(scores, targets, vector.binary)[present]
+            w = as_witness(w, self.rows)
+            parts = []
+            for some in in_parts(len(self), vector.n_classes):
+                scores = vector.linear(self.rows[some], w, b) / witness.length
+                parts.append(margins_of(scores, targets[some], vector.binary))
+            margins[name] = np.concatenate(parts)[present]
             if weights is not None:
                 margins[name] = margins[name] * weights
         lengths2 = lengths2 if weights is None else lengths2 * weights**2

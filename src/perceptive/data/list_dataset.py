@@ -17,7 +17,7 @@ from perceptive.data.rows import as_witness
 if TYPE_CHECKING:
     from perceptive.learners.ranking import RankingLearner
 
-CHUNK = 2_000_000  # entries that one call into the core plays
+CHUNK = 2_000_000  # entries and pairs that one call into the core plays
 Floats = NDArray[np.float64]
 
 
@@ -101,9 +101,12 @@ class RankedRows(ListDataset):
         return np.asarray(self.rows.hashes)
 
     def chunks(self, order: Order) -> Iterator[Order]:
-        size = max(1, int(CHUNK / max(1.0, self.rows.stored / len(self))))
-        for begin in range(0, len(order), size):
-            yield order[begin : begin + size]
+        sizes = np.diff(self.starts)[order]
+        work = sizes * max(1.0, self.rows.stored / self.rows.n)
+        if self.learner.parameters.pairs == "all" and self.gains is not None:  # every pair is looked at
+            work += sizes * sizes
+        block = (np.cumsum(work) - work) // CHUNK
+        yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else []
 
     def play(self, order: Order) -> None:
         learner = self.learner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from perceptive.features.vocabulary import Vocabulary, encode
 from perceptive.sparse import inspected
 
 MAX_FEATURES = 2**31 - 1
+SCORES = 2**20  # that are made at a time: one for each row and class
 
 
 def is_dicts(X: Any) -> bool:
@@ -41,6 +42,18 @@ def as_witness(w: Any, rows: _core.Rows) -> Any:
     """Weights to look at rows with; those of columns that the model has never met are 0."""
     more = rows.d - len(w) if isinstance(w, np.ndarray) else 0
     return np.pad(w, ((0, more), (0, 0))) if more > 0 else w
+
+
+def in_parts(n: int, n_classes: int) -> Iterator[slice]:
+    """So many rows some at a time, since with many classes the scores of all take more memory than the rows.
+
+    Examples
+    --------
+    >>> list(in_parts(10, 2)), list(in_parts(1000, 2**11))
+    ([slice(0, 10, None)], [slice(0, 512, None), slice(512, 1000, None)])
+    """
+    size = max(1, SCORES // max(1, n_classes))
+    yield from (slice(begin, min(begin + size, n)) for begin in range(0, max(1, n), size))
 
 
 def as_rows(

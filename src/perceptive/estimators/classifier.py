@@ -26,7 +26,7 @@ from perceptive.estimators.data import (
 )
 from perceptive.estimators.run import Learner, RunMixin, one_at_a_time
 from perceptive.estimators.signature import checked
-from perceptive.learners.calibration import fit_temperature
+from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.parameters import EstimatorParameters, TrainingParameters
 from perceptive.training.loop import History
 
@@ -107,19 +107,20 @@ class ClassifierRunMixin(RunMixin[Learner]):
         return Beginning(classes, learner, taught, HeldOut(kept, take(X, kept), which[kept]))
 
     def _play(
-        self, begun: Beginning, training: TrainingParameters, dataset: Dataset, scores: Callable[[], Any], **known: Any
+        self, begun: Beginning, training: TrainingParameters, dataset: Dataset, decide: Callable[[], Any], **known: Any
     ) -> None:
-        """Train a learner, calibrate and certify it; ``scores()`` gives those of the examples that are held out."""
+        """Train a learner, calibrate and certify it; ``decide()`` gives the classes of the examples held out."""
         classes, learner, taught, held = begun
 
         def accuracy() -> float:
             assert held is not None
-            return float(np.mean(learner.decide(scores()) == held.which))
+            return float(np.mean(decide() == held.which))
 
         score = accuracy if training.validation_fraction else None
         self._train(learner, training, dataset, score, classes_=classes, **known)
         if held is not None and self._calibrates:
-            learner.temperature = fit_temperature(scores(), held.which)
+            some = np.arange(0, len(held.which), thinning(len(held.which), len(classes)))
+            learner.temperature = fit_temperature(learner.scores(take(held.X, some)), held.which[some])
         if self.certify:
             self.certificate_ = certify(learner, *taught)
 
@@ -182,7 +183,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         """
         check_is_fitted(self)
         X, learner = self._check_examples(X, reset=False), self.learner_
-        classes, which = learner.asked(lambda: (learner.classes, learner.decide(learner.scores(X, hypothesis))))
+        classes, which = learner.asked(lambda: (learner.classes, learner.decisions(X, hypothesis)))
         known = self.classes_
         if self.learner_ is not learner or len(known) != len(classes):  # another thread is about to note new ones
             known = label_array(classes, known)

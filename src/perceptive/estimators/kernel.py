@@ -124,7 +124,7 @@ class KernelClassifier(
         if not as_kernel(self.kernel).pairwise:
             self._warn_of_sizes(taught[0])
         kept, rows = (None, None) if held is None else (held.X, held.rows)
-        self._play(begun, training, dataset, lambda: learner.scores(kept), _held=rows)
+        self._play(begun, training, dataset, lambda: learner.decisions(kept), _held=rows)
         self._keep_supports(taught[0], taught[1].which)
         return self
 

@@ -137,7 +137,7 @@ class LinearClassifier(
                 for vector in learner.vectors.values():
                     vector.begin(dataset.rows, defer=True)
             rows = None if held is None else learner.space.rows(held.X)
-        self._play(begun, training, dataset, lambda: learner.scores_of(rows))
+        self._play(begun, training, dataset, lambda: learner.decisions_of(rows))
         return self
 
     @nothing_half_learned

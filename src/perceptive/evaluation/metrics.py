@@ -102,6 +102,11 @@ class LogLoss:
         self.total -= float(np.log(p).sum())
         self.examples += len(truth)
 
+    def include(self, other: LogLoss) -> None:
+        """Count the examples of another."""
+        self.total += other.total
+        self.examples += other.examples
+
     @property
     def mean(self) -> float:
         """Over all examples counted; nan where there are none."""

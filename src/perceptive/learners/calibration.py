@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptive.data.labelled_rows import own_and_rival
 
 SCORES, EXAMPLES = 2**17, 2**12  # where there are more of both, some do
+AT_ONCE = 2**8  # examples: with many classes the arrays that a step takes stay small
 
 
 def thinning(n: int, n_classes: int) -> int:
@@ -37,15 +38,17 @@ def fit_temperature(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> fl
     scores, truth = scores[::step], truth[::step]
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros_like(scores), scores])
-    n, (own, rival) = len(truth), own_and_rival(scores.copy(), truth)
-    spread = float(np.abs(scores - own[:, None]).max())
+    n = len(truth)
+    some = [slice(i, i + AT_ONCE) for i in range(0, n, AT_ONCE)]
+    own, rival = map(np.concatenate, zip(*(own_and_rival(scores[i].copy(), truth[i]) for i in some), strict=True))
+    spread = max(float(np.abs(scores[i] - own[i, None]).max()) for i in some)
     if spread == 0.0:
         return 1.0
     wanted = ((n + 1) * own + rival) / (n + 2)
 
     def slope(a: float) -> float:
-        p = _softmax(a * scores)
-        return float((wanted - (p * scores).sum(axis=1)).sum())
+        expected = np.concatenate([(_softmax(a * scores[i]) * scores[i]).sum(axis=1) for i in some])
+        return float((wanted - expected).sum())
 
     low, high = 0.0, 1.0 / spread
     while slope(high) > 0 and high * spread < 1e9:  # scores of no size at all

@@ -199,10 +199,14 @@ class KernelLearner(DualLearner):
         """From scores to indices of classes; ties go to the lowest index."""
         return decide_binary(scores, self.parameters.ties) if self.binary else decide_argmax(scores)
 
+    def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
+        """The number of the class of each example."""
+        return self.decide(self.scores(X, hypothesis))
+
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """The label of each example."""
         X = listed(X)
-        return self.asked(lambda: [self.classes[i] for i in self.decide(self.scores(X, hypothesis))])
+        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """The label of x."""

@@ -25,7 +25,7 @@ from perceptive.data.labels import (
     check_lengths,
     in_order_of_labels,
 )
-from perceptive.data.rows import single_row
+from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners import multiclass
@@ -257,9 +257,22 @@ class LinearLearner(Mixable):
         """The label of each row."""
 
         def labels() -> list[Any]:
-            return [self.classes[i] for i in self.decide(self.scores(X, hypothesis))]
+            return [self.classes[i] for i in self.decisions(X, hypothesis)]
 
         return self.asked(labels)
+
+    def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
+        """The number of the class of each row."""
+        return self.asked(lambda: self.decisions_of(self.space.rows(X, first=not self.vectors), hypothesis))
+
+    def decisions_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.int64]:
+        """The same of rows that its space has made; scores are made some at a time."""
+
+        def decisions() -> NDArray[np.int64]:
+            parts = in_parts(rows.n, len(self.classes))
+            return np.concatenate([self.decide(self._scores_of(rows[some], hypothesis)) for some in parts])
+
+        return self.asked(decisions)
 
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of many examples: one per row for two classes, else one per row and class."""
@@ -294,11 +307,16 @@ class LinearLearner(Mixable):
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
         labels, which = Labels.of(y)
-        scores, index = self.asked(lambda: (self.scores(X, hypothesis), self.index))
-        check_lengths(len(scores), len(which))
-        check_known(labels, index)
-        truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-        return multiclass.criterion(scores, truth)
+
+        def criterion() -> float:
+            rows, index = self.space.rows(X, first=not self.vectors), self.index
+            check_lengths(rows.n, len(which))
+            check_known(labels, index)
+            truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
+            scored = ((self._scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
+            return sum(multiclass.criterion(*part) for part in scored)
+
+        return self.asked(criterion)
 
     # ------------------------------------------------------------ the run so far
 

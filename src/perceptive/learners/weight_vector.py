@@ -335,7 +335,9 @@ class WeightVector(DeferredAverage):
         self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, bias: NDArray[np.float64], threads: int = 1
     ) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
-        return self.dots(rows, w, threads) + self.bias * bias
+        scores = self.dots(rows, w, threads)
+        scores += self.bias * bias
+        return scores
 
     def mix(self, mixture: VectorMixture, threads: int = 1) -> None:
         """Move by what replicas have learned."""

@@ -66,8 +66,9 @@ class Examples:
         return [(y, n, self.codes.get(y, str(y))) for y, n in numbers]
 
     def cut(self, begin: int, end: int) -> Examples:
-        """Some of the examples, not copied but for their bounds."""
+        """Some of the examples, not copied but for their bounds; the last have the gaps behind them, too."""
         indptr = self.indptr[begin : end + 1]
+        first, last = np.searchsorted(self.gaps, [begin, end + (end == len(self))])
         entries = slice(indptr[0], indptr[-1])
         return Examples(
             self.labels,
@@ -77,6 +78,7 @@ class Examples:
             indptr - indptr[0],
             self.indices[entries],
             self.data[entries],
+            self.gaps[first:last] - begin,
         )
 
     def take(self, rows: NDArray[np.int64]) -> Examples:

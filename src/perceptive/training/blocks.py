@@ -215,8 +215,8 @@ class RowBlocks(Blocks):
         """Share of the examples that get the right label."""
         right = total = 0
         for block in blocks:
-            truth, scores = held_out_scores(learner, block)
-            right += int(np.count_nonzero(learner.decide(scores) == truth))
+            truth, rows = held_out_rows(learner, block)
+            right += int(np.count_nonzero(learner.decisions(rows) == truth))
             total += len(truth)
         return right / max(1, total)
 
@@ -224,11 +224,10 @@ class RowBlocks(Blocks):
         return len(block)
 
 
-def held_out_scores(learner: Any, block: Examples) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The class of each example (−1: none that the learner knows), and the scores."""
+def held_out_rows(learner: Any, block: Examples) -> tuple[NDArray[np.int64], _core.Rows]:
+    """The class of each example (−1: none that the learner knows), and the rows."""
     index = np.array([learner.index.get(label, -1) for label in block.labels], np.int64)
-    rows = checked_rows(block.narrow(learner.n_features), learner.n_features)
-    return index[block.which], learner.scores(rows)
+    return index[block.which], checked_rows(block.narrow(learner.n_features), learner.n_features)
 
 
 class ListBlocks(Blocks):

@@ -10,7 +10,7 @@ from perceptive.data.labels import check_classes, in_order_of_labels, odd_labels
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
 from perceptive.streams.first_lines import oddity
-from perceptive.training.blocks import held_out_scores
+from perceptive.training.blocks import held_out_rows
 from perceptive.training.source import FileSource
 
 
@@ -53,9 +53,9 @@ def calibrate(learner: LinearLearner, source: FileSource) -> None:
         some = np.arange(-at % step, len(block), step)
         at += len(block)
         if len(some):
-            found = held_out_scores(learner, block.take(some))
-            truth.append(found[0])
-            scores.append(found[1])
-    known = np.concatenate([np.empty(0, np.int64), *truth])
-    if (known >= 0).any():
-        learner.temperature = fit_temperature(np.concatenate(scores)[known >= 0], known[known >= 0])
+            index, rows = held_out_rows(learner, block.take(some))
+            known = index >= 0
+            truth.append(index[known])
+            scores.append(learner.scores(rows)[known])
+    if any(map(len, truth)):
+        learner.temperature = fit_temperature(np.concatenate(scores), np.concatenate(truth))

@@ -26,6 +26,7 @@ from perceptive.cli.tasks.rows import (
     stream_for,
 )
 from perceptive.data.dataset import Dataset
+from perceptive.data.rows import in_parts
 from perceptive.errors import UsageError
 from perceptive.evaluation.metrics import Confusion, LogLoss, auc
 from perceptive.learners.linear import LinearLearner
@@ -116,11 +117,11 @@ class Classify(OfRows):
             return learner.scores(known_rows(examples, width), options.hypothesis)
 
         def strange(examples: Examples, scores: Any) -> bool:
-            """Whether there are features, and all of them are new to the model."""
-            hashed = asks and stream.format.bits is not None and bool(np.any(examples.data))
+            """Whether all features are new to the model."""
+            hashed = asks and stream.format.bits is not None
             return all_new(examples, width) or (hashed and bool((scores == empty).all()))
 
-        return scored_rows(stream, score, then, strange)
+        return scored_rows(stream, len(learner.classes), score, then, strange)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each line of the files: the label first."""
@@ -158,22 +159,22 @@ class Classify(OfRows):
 
         def decide(labels: list[Any], which: NDArray[Any], scores: Any, gaps: Any) -> Any:
             two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
-            proba = None if to_proba is None else to_proba(scores)
-            return labels, which, learner.decide(scores), scores if scores.ndim == 1 else two, proba
+            known, loss = which != UNLABELLED, LogLoss()
+            truth = np.array([*(index.get(one, len(index)) for one in labels), 0], np.int64)[which]
+            if to_proba is not None:
+                met = known & (truth < len(index))
+                loss.add(truth[met], to_proba(scores)[met])
+            return labels, known, truth, learner.decide(scores), scores if scores.ndim == 1 else two, loss
 
         opened = self.scored(learner, options, decide)
-        for labels, which, predicted, margin, proba in watched(opened, not options.json):
+        for labels, known, truth, predicted, margin, loss in watched(opened, not options.json):
             new = [one for one in labels if one not in index]
             strange |= dict.fromkeys(new)
             if new and len(confusion.labels) == len(index):
                 confusion.widen(NEVER_MET)
-            known = which != UNLABELLED
             unanswered += int(np.count_nonzero(~known))
-            truth = np.array([*(index.get(one, len(index)) for one in labels), 0], np.int64)[which]
             confusion.add(truth[known], predicted[known])
-            if proba is not None:
-                met = known & (truth < len(index))
-                log_loss.add(truth[met], proba[met])
+            log_loss.include(loss)
             if margin is not None:
                 positive.append(truth[known] == 1)
                 margins.append(margin[known])
@@ -243,24 +244,29 @@ def class_asked(learner: Any, options: argparse.Namespace) -> Any:
 
 def scored_rows(
     stream: Stream,
+    n_classes: int,
     score: Callable[[Examples], Any],
     then: Then,
     strange: Callable[[Examples, Any], bool] = lambda examples, scores: False,
 ) -> Opened:
-    """Examples of files with their scores, block by block; raises where all features at the start of a file are new."""
+    """Examples of files with their scores, some at a time; raises where all features at the start of a file are new."""
 
-    def prepare(examples: Examples, number: int, file: int) -> tuple[int, int, bool, Any]:
-        scores = score(examples)
-        odd = strange(examples, scores)
-        return file, len(examples), odd, then(examples.labels, examples.which, scores, examples.gaps)
+    def prepare(examples: Examples, number: int, file: int) -> tuple[int, bool, list[tuple[int, Any]]]:
+        odd, found = bool(np.any(examples.data)), []
+        for some in in_parts(len(examples), n_classes):
+            part = examples.cut(some.start, some.stop)
+            scores = score(part)
+            odd = odd and strange(part, scores)
+            found.append((len(part), then(part.labels, part.which, scores, part.gaps)))
+        return file, odd, found
 
     def parts() -> Iterator[tuple[int, Any]]:
         latest = -1
-        for file, n, odd, part in stream.blocks(prepare=prepare):
+        for file, odd, found in stream.blocks(prepare=prepare):
             if odd and file != latest:
                 refuse_strange(stream, file)
             latest = file
-            yield n, part
+            yield from found
 
     return Opened(stream.files, stream.log, parts())
 

@@ -164,7 +164,10 @@ class KernelClassify(OfKernel, Classify):
             def score(examples: Any) -> Any:
                 return learner.scores(examples.narrow(width).X(width), options.hypothesis)
 
-            return scored_rows(stream_for(learner, options), score, then, lambda examples, _: all_new(examples, width))
+            def strange(examples: Any, _: Any) -> bool:
+                return all_new(examples, width)
+
+            return scored_rows(stream_for(learner, options), len(learner.classes), score, then, strange)
         found = Objects(options, labelled=False)
 
         def parts() -> Iterator[tuple[int, Any]]:
