@@ -45,6 +45,10 @@ constexpr double LOSS_FLOOR = 1e-6;
 // sin² of the angle between v and δ below which ROMMA's determinant is the rounding of its terms.
 constexpr double COLLINEAR = 1e-12;
 
+// The right answer must win strictly. A margin that is not a number, of scores that have overflowed, is no win either:
+// its mistake makes the loss no number, which is how the overflow is found.
+inline bool errs(double m) { return !(m > 0.0); }
+
 struct Step {
     double a, tau;
 };

@@ -67,7 +67,7 @@ struct DualPlayer {
                 for (i64 c = rival + 1; c < outputs; ++c)
                     if (c != y && f[c] > f[rival]) rival = c;
                 const double m = f[y] - f[rival];
-                update = round(m, m <= 0.0, 2.0 * block.q[i], weight, 0, out);
+                update = round(m, errs(m), 2.0 * block.q[i], weight, 0, out);
                 if (update) {
                     std::fill(out.step, out.step + outputs, 0.0);
                     out.step[y] = out.tau[0];
@@ -77,7 +77,7 @@ struct DualPlayer {
                 for (i64 c = 0; c < outputs; ++c) {
                     const double sign = task == DualTask::binary ? y : (c == y ? 1.0 : -1.0);
                     const double m = sign * f[c];
-                    const bool mistake = ties_positive ? (f[c] >= 0.0) != (sign > 0.0) : m <= 0.0;
+                    const bool mistake = ties_positive ? (f[c] >= 0.0) != (sign > 0.0) : errs(m);
                     update |= round(m, mistake, block.q[i], weight, c, out);
                     out.step[c] = sign * out.tau[c];
                 }

@@ -99,7 +99,7 @@ class StructuredPerceptron {
             if (!member.answer.learns) continue;
             const double m = member.draft.m;
             const double cost = options.hamming ? hamming_cost(member.answer.path, data, data.start[order[j]]) : 1.0;
-            const bool wrong = options.rule.name == RuleName::perceptron && (options.hamming || m <= 0);
+            const bool wrong = options.rule.name == RuleName::perceptron && (options.hamming || errs(m));
             const double weight = data.weight.empty() ? 1.0 : data.weight[order[j]];
             if (round.wants_update(m, wrong, cost))
                 round.update(m, cost, weight, Delta{model, member.draft.delta, options.averaged, edge, searches_});

@@ -40,7 +40,7 @@ struct BinaryTask {
         score *= run.scale;
 
         const double m = y * score;
-        const bool mistake = options.ties_positive ? (score >= 0) != (y > 0) : m <= 0;
+        const bool mistake = options.ties_positive ? (score >= 0) != (y > 0) : errs(m);
         if (mistake) round.mistake(m);
         if (!round.wants_update(m, mistake, 1.0)) return;
         round.update(m, 1.0, weight,

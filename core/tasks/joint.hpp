@@ -96,7 +96,7 @@ struct JointTask {
         }
         i64 rival = best_rival(y, nullptr);
         double m = scores[y] - scores[rival];
-        const bool mistake = m <= 0;
+        const bool mistake = errs(m);
         if (mistake) round.mistake(m);
         double cost = 1.0;
         if (labels.cost) {

@@ -97,7 +97,7 @@ class ListPairs {
     double lead = 0.0;           // of the closest pair
     double cost = 0.0;           // mean cost of the pairs that are learned from
 
-    bool mistake() const { return lead <= 0; }
+    bool mistake() const { return errs(lead); }
 
     // Returns whether the rule wants to learn; `extra` is what the id feature of the list adds to every margin.
     bool choose(const Rule& rule, Pairs pairs, const double* grades, const double* scores, const double* gains, i64 n,
@@ -107,7 +107,7 @@ class ListPairs {
         lead = scores[closest.better] - scores[closest.worse] + extra;
         const auto wanted = [&](i64 i, i64 j) {
             const double m = scores[i] - scores[j] + extra;
-            return rule.wants_update(m, m <= 0, costs ? gains[i] - gains[j] : 1.0);
+            return rule.wants_update(m, errs(m), costs ? gains[i] - gains[j] : 1.0);
         };
         shares.assign(static_cast<size_t>(n), 0.0);
         cost = 0.0;

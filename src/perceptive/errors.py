@@ -90,6 +90,18 @@ class ParameterError(UsageError):
         return type(self), (self.message, *self.parameters)
 
 
+def overflowed(what: str) -> ParameterError:
+    """The error of weights, or scores, that are too large for their type.
+
+    Examples
+    --------
+    >>> print(overflowed("weights"))
+    the weights have overflowed; rescale the features, or use dtype='float64'
+    """
+    message = f"the {what} have overflowed; rescale the features, or use {{}}"
+    return ParameterError(message, Parameter("dtype", "float64"))
+
+
 class _OfExample(Exception):
     """What is wrong with an example: which one it is, and what.
 

@@ -117,7 +117,7 @@ def test_weights_that_have_overflowed_are_told():
             with pytest.raises(ValueError, match="the weights have overflowed"):
                 model.learn(X, 0)
             for ask in (model.rank, model.find_best) if isinstance(model, RankingLearner) else ():
-                with pytest.raises(ValueError, match="the weights have overflowed"):
+                with pytest.raises(ValueError, match="the scores have overflowed"):
                     ask(X)
         with pytest.raises(ValueError, match="the weights have overflowed"):
             LinearRanker().fit([X, X], [0, 1])

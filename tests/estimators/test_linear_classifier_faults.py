@@ -148,3 +148,22 @@ def test_weights_that_overflow_are_told_of(multiclass, tmp_path):
     path.write_text("1 1:1e20\n-1 1:1e20 2:1e20\n")
     with pytest.raises(ValueError, match="have overflowed"):
         clf.fit_stream(path)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_that_are_no_numbers_are_no_wins(n_classes):
+    """Products of 1e20 and 1e20 are infinite in float32, and their sum is no number: nothing converges by that."""
+    rng = np.random.default_rng(0)
+    X, y = 1e20 * rng.normal(size=(200, 30)), rng.integers(n_classes, size=200)
+    with pytest.raises(ValueError, match="the weights have overflowed; rescale the features, or use dtype='float64'"):
+        LinearClassifier().fit(X, y)
+    assert not np.isnan(LinearClassifier(dtype="float64").fit(X, y).decision_function(X)).any()
+
+
+def test_scores_that_overflow_are_refused():
+    rng = np.random.default_rng(0)
+    X, y = 100 * rng.normal(size=(50, 4)), rng.integers(2, size=50)
+    model = LinearClassifier().fit(X, y)
+    for ask in (model.predict, model.decision_function, lambda X: model.predict_one(X[0])):
+        with pytest.raises(ValueError, match="the scores have overflowed; rescale the features"):
+            ask(np.full((1, 4), 1e38))

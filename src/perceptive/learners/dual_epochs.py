@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.errors import Parameter, ParameterError, literal
+from perceptive.errors import Parameter, ParameterError, literal, overflowed
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Counts, Floats, Updates
-from perceptive.learners.kernel_values import OVERFLOW
 from perceptive.state import Arrays, State, array_of
 
 Order = NDArray[np.int64]
@@ -170,7 +169,7 @@ class DualEpochs:
         else:
             updates, counts = self._play_by_rows(X, scores, targets, q, weights)
         if not np.isfinite(scores).all():
-            raise ParameterError(*OVERFLOW)
+            raise overflowed("scores")
         with self.lock.changing():
             slots = self.dual.learn(X, numbers, updates, q, weights, counts)
         self._busy = self.dual.kernel.vectors and len(slots) * BUSY >= len(block)
@@ -233,7 +232,7 @@ class DualEpochs:
                 learn()
             scores[i + 1 :] += change
             if not np.isfinite(scores).all():
-                raise ParameterError(*OVERFLOW)
+                raise overflowed("scores")
 
     def _of_id_features(self, block: Order) -> Floats | None:
         """Δ-trick: what the id features of the examples add to their own scores."""
@@ -295,7 +294,7 @@ class DualEpochs:
             self._scores += self._column(int(block[i]))[:, None] * dual.step
             scores[begin:] = self._scores[block[begin:]]
         if len(found) > 1 and not np.isfinite(self._scores).all():
-            raise ParameterError(*OVERFLOW)
+            raise overflowed("scores")
         return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
 
     def _column(self, i: int) -> Floats:

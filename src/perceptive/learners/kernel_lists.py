@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Margins, Order, Problem
 from perceptive.data.list_dataset import ListDataset
-from perceptive.errors import ParameterError
+from perceptive.errors import overflowed
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Counts, Floats
 from perceptive.learners.kernel_dataset import LOOKED_AT, STALE
-from perceptive.learners.kernel_values import OVERFLOW, ROWS, tiles
+from perceptive.learners.kernel_values import ROWS, tiles
 from perceptive.state import Arrays, State, array_of
 from perceptive.streams.lists import rows_of_lists
 
@@ -167,7 +167,7 @@ class KernelLists(ListDataset):
                 elif later.start < len(rows):
                     scores[later] += self._compared(one, X.take(later)) @ step
                 if not np.isfinite(scores).all():
-                    raise ParameterError(*OVERFLOW)
+                    raise overflowed("scores")
             counts = dual.counts()
             counts = Counts(counts.rounds + rounds, counts.mistakes + mistakes, counts.criterion + criterion)
             begin = t + 1

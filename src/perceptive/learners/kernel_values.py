@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import overflowed
 from perceptive.kernels import Kernel
 from perceptive.learners.dual_journal import Floats
 
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
-OVERFLOW = "the scores have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 
 
 class KernelValues:
@@ -52,7 +51,7 @@ class KernelValues:
                 K = np.ascontiguousarray(self(rows, columns).T) if self.kernel.one_way else self(columns, rows)
                 _core.dual_scores(K, coefficients[j : j + COLUMNS], out[i : i + ROWS])
         if not np.isfinite(out).all():
-            raise ParameterError(*OVERFLOW)
+            raise overflowed("scores")
         return out
 
     def with_supports(self, A: Any, supports: Any) -> NDArray[Any]:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.errors import ParameterError
+from perceptive.errors import overflowed
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.recorded import Recorded
-from perceptive.learners.weight_vector import OVERFLOW, WeightVector
+from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import State
 
 NEARLY = 1e4  # a margin for rounding, and for v = scale·z
@@ -85,7 +85,7 @@ class Mixable(Recorded):
         wanted = self.parameters.hypothesis
         with self.lock.exclusive():
             if not math.isfinite(self._count("criterion")):
-                raise ParameterError(*OVERFLOW)
+                raise overflowed("weights")
             for vector in self.vectors.values():
                 for hypothesis in {"last", "last" if wanted == "voted" else wanted}:
                     vector.compact(hypothesis)

@@ -17,14 +17,13 @@ from perceptive.data.labelled_rows import ALL, Pair
 from perceptive.data.list_dataset import RankedRows
 from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.sample_weights import check_weights
-from perceptive.errors import ParameterError
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.guarded import NOTHING_LEARNED
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.scoring import score_rows, votes_in_lists
 from perceptive.learners.vector_state import state_of_vector, vector_from_state
-from perceptive.learners.weight_vector import OVERFLOW, WeightVector
+from perceptive.learners.weight_vector import WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters
 from perceptive.state import State, plain_values
@@ -128,10 +127,7 @@ class RankingLearner(ListLearner, Mixable):
         vector.check_hypothesis(hypothesis)
         if hypothesis == "voted":
             return votes_in_lists(vector, rows, np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
-        scores = score_rows(vector, rows, hypothesis, self.threads)[:, 0]
-        if not np.isfinite(scores).all():
-            raise ParameterError(*OVERFLOW)
-        return scores
+        return score_rows(vector, rows, hypothesis, self.threads)[:, 0]
 
     # ------------------------------------------------------------ the run so far
 

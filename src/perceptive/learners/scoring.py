@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.errors import overflowed
 from perceptive.learners.weight_vector import WeightVector
 
 Scores = NDArray[np.float64]
@@ -17,8 +18,12 @@ def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str, threads: int 
     if hypothesis == "voted":
         return _vote(v, rows)
     if not v.finished and hypothesis in ("last", "averaged"):
-        return _score_as_it_learns(v, rows, hypothesis)
-    return v.linear(rows, *v.compact(hypothesis), threads)
+        scores = _score_as_it_learns(v, rows, hypothesis)
+    else:
+        scores = v.linear(rows, *v.compact(hypothesis), threads)
+    if not np.isfinite(scores).all():
+        raise overflowed("scores")
+    return scores
 
 
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:

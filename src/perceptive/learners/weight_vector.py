@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, overflowed
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
 from perceptive.learners.compact_vector import CompactVector, Vector, inner, is_finite, of_run
 from perceptive.learners.deferred_average import DeferredAverage
@@ -21,7 +21,6 @@ from perceptive.rules import RULES
 from perceptive.state import Arrays
 
 MOST_UPDATES = _core.FLOAT32_UPDATES  # of weights in float32: 2²⁴ equal steps later a step changes nothing
-OVERFLOW = "the weights have overflowed; rescale the features, or use {}", Parameter("dtype", "float64")
 RUN = (
     "rounds", "mistakes", "updates", "touched", "criterion", "radius2", "norm2", "norm2_error", "scale", "clock",
     "open", *MIXED,
@@ -312,7 +311,7 @@ class WeightVector(DeferredAverage):
         else:
             vector = self.voter(choose_voter(hypothesis, self.survivals(), self.parameters.random_state))
         if not (is_finite(vector[0]) and np.isfinite(vector[1]).all()):
-            raise ParameterError(*OVERFLOW)
+            raise overflowed("weights")
         if self.finished:
             vectors[hypothesis] = vector
         return vector

@@ -272,8 +272,8 @@ def scored_rows(
 
 
 def all_new(examples: Examples, width: int) -> bool:
-    """Whether there are features, and all of them are beyond the columns of a model."""
-    return bool(np.any(examples.data)) and bool(examples.indices.min() >= width)
+    """Whether all features, if there are any, are beyond the columns of a model."""
+    return bool((examples.indices >= width).all())
 
 
 def refuse_strange(stream: Stream, file: int) -> None:

@@ -161,7 +161,7 @@ def scored_lists(stream: Stream, width: int, score: Callable[[Any], Scores]) -> 
     def parts() -> Iterator[tuple[int, Any]]:
         latest = -1
         for part in read_lists(stream):
-            if part.file != latest and all_new(part.examples, width):
+            if part.file != latest and np.any(part.examples.data) and all_new(part.examples, width):
                 refuse_strange(stream, part.file)
             latest = part.file
             yield len(part), (part, score(part) if len(part) else np.empty(0))
