@@ -321,3 +321,12 @@ def test_files_without_lists_with_answers_are_told_of(tmp_path, capsys, name, te
     (tmp_path / name).write_text(text)
     assert main(["train", str(tmp_path / name), "--task", "rank", "-o", str(tmp_path / "m")]) == 1
     assert "there are no lists with answers; check the files and the format" in capsys.readouterr().err
+
+
+def test_lists_that_do_not_count_are_told_of(tmp_path, capsys):
+    path, model = tmp_path / "few.svm", str(tmp_path / "m.model")
+    path.write_text("1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n1 qid:2 2:1\n3 qid:3 1:2\n")
+    assert run(capsys, "train", path, "--task", "rank", "-o", model)[0] == 0
+    code, _, err = run(capsys, "eval", model, path)
+    assert code == 0
+    assert "in 2 of 3 lists no candidate is better than another: they do not count" in err

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +70,23 @@ def threads_of(training: TrainingParameters) -> int:
     return training.n_jobs or 1
 
 
+class _NoCertificate:
+    """What stands for ``certificate_`` until there is one: says how to have it."""
+
+    def __get__(self, estimator: object, _: type) -> Self:
+        if estimator is None:
+            return self
+        raise AttributeError(
+            "there is no certificate: ask for certificate(X, y) of what was learned from, or fit with certify=True; it "
+            "is not kept in files, and partial_fit makes it void"
+        )
+
+
 class RunMixin(HistoryMixin, Generic[Learner]):
     """How a learner is trained, and the estimator as a state."""
 
     learner_: Learner
-    certificate_: Certificate
+    certificate_: Certificate = cast(Certificate, _NoCertificate())
     progress: bool
     _learner: ClassVar[Any]  # the class of the learner
     _parameters: ClassVar[type[Checked]]  # and what it takes

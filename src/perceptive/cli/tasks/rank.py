@@ -27,7 +27,7 @@ from perceptive.cli.tasks.rows import (
 )
 from perceptive.data.dataset import Dataset
 from perceptive.errors import UsageError
-from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1
+from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1, top1_counts
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
 from perceptive.parameters import RankingParameters, TrainingParameters
@@ -125,7 +125,11 @@ class Rank(OfRows):
             tell_log(opened.log)  # may say why
             raise ValueError(NO_LISTS)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-        metrics = _metrics(np.concatenate(grades), np.concatenate(scores), starts)
+        told = np.concatenate(grades), np.concatenate(scores), starts
+        metrics, counted = _metrics(*told), top1_counts(*told)[1]
+        if counted < lists:
+            said = f"in {lists - counted:,} of {lists:,} lists no candidate is better than another: they do not count"
+            opened.log.remark("equal", said)
         skipped = opened.log.skipped
         rows: list[tuple[str, Any]] = [("lists", f"{lists:,}")]
         rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
