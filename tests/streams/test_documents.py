@@ -248,6 +248,9 @@ def test_answers_that_are_not_accepted_are_passed_over(tmp_path):
 def test_texts_without_any_span_are_told(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "Ada left", "Label": [[0, 3, "PER"]]}\n')
+    with pytest.raises(ValueError, match='nobody has labelled the texts .*; write spans as "label"'):
+        sentence_files.read(path)
+    path.write_text('{"text": "Ada left", "label": []}\n')
     with pytest.warns(UserWarning, match='no text has a span, so that all tokens are "O"; write spans as "label"'):
         sentence_files.read(path)
     path.write_text('{"text": "Ada left", "ents": [{"start": 0, "end": 3, "label": "PER"}]}\n')

@@ -41,20 +41,21 @@ class Columns:
     learned: bool = False
     universal: str = conllu.LABEL
 
-    def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str]]:
-        """The tokens of a sentence, and their labels; equal rows share their token in ``known``."""
+    def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str | None]]:
+        """The tokens of a sentence, and their labels, None where nobody says them; equal rows share their token."""
         if sentence.labels is not None:
             return [(str(token),) for (token,) in sentence.rows], sentence.labels
         mine = self.of(sentence)
         if sentence.universal:
-            return mine._named(sentence), [conllu.cell(row, str(mine.label)) for row in sentence.rows]
+            return mine._named(sentence), conllu.labels(sentence.rows, str(mine.label))
         at = label_at(sentence, int(mine.label))
         known = {} if known is None else known
         for row in sentence.rows:
             if row not in known:
                 kept = mine._numbers(sentence, at) if mine.chosen else ()
                 known[row] = tuple([row[i] for i in kept]) if mine.chosen else row[:at] + row[at + 1 :]
-        tokens, labels = [known[row] for row in sentence.rows], [row[at] for row in sentence.rows]
+        tokens = [known[row] for row in sentence.rows]
+        labels: list[str | None] = [row[at] for row in sentence.rows]
         if "" in labels:
             raise ValueError(f"{sentence.place.of(labels.index(''))}: the label is missing; say it in column {at}")
         if len(known) > REMEMBERED:

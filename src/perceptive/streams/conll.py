@@ -39,7 +39,7 @@ def read(
     places: list[Place] | None = None,
     columns: Sequence[str] = (),
     encoding: str = UTF8,
-) -> tuple[list[list[Row]], list[list[str]]]:
+) -> tuple[list[list[Row]], list[list[str | None]]]:
     """Read files in columns into sentences and their labels.
 
     Parameters
@@ -59,7 +59,7 @@ def read(
     Returns
     -------
     X : list of sentences, each a list of tokens, each a tuple of columns
-    y : list of label sequences; empty for ``label=None``
+    y : list of label sequences, with None where CoNLL-U says ``_`` for one; empty for ``label=None``
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read(
         where a label is missing: with file and line.
     """
     X: list[list[Row]] = []
-    y: list[list[str]] = []
+    y: list[list[str | None]] = []
     chosen = Columns(tuple(columns), -1 if label is None else label)
     tokens: dict[Row, Row] = {}  # equal rows share their token
     for sentence in sentences(paths, encoding):

@@ -8,7 +8,8 @@ format       a line
 ``spacy``    ``["Ada left.", {"entities": [[0, 3, "PER"]]}]``
 ===========  ==================================================================================================
 
-Offsets count code points, as Python does. A record without spans is a text alone.
+Offsets count code points, as Python does. ``[]`` says that there are no spans; a record that says nothing of them, or
+null, is a text that waits for its spans.
 
 >>> parse('{"text": "Ada left.", "label": [[0, 3, "PER"]]}', "notes.jsonl", 1).spans
 [Span(start=0, end=3, label='PER')]
@@ -86,6 +87,11 @@ class Document:
         return self.line + (self.text.count("\n", 0, start) if self.format == "brat" else 0)
 
     @property
+    def answered(self) -> bool:
+        """Whether its spans are told, be it that there are none."""
+        return self.spans is not None
+
+    @property
     def refused(self) -> bool:
         """Whether somebody who was asked has not accepted its spans."""
         return self.record.get("answer") in REFUSED
@@ -161,7 +167,7 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
     else:
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise ValueError(f"{place}: there is no text; write an object with text and label, or [text, {{…}}]")
-        key = next((key for key in KEYS if key in record), None)
+        key = max((key for key in KEYS if key in record), key=lambda key: record[key] is not None, default=None)
         format = KEYS[key] if key else "prodigy" if format == "prodigy" else "doccano"
         document = Document(record["text"], None, path, number, format, key, record=record)
         listed = record[key] if key else None
@@ -226,6 +232,8 @@ def _short(value: Any) -> str:
 def as_line(document: Document, format: str, key: str | None = None) -> str:
     """A document as a line of a format, with all else that its own record says where that is of the same kind.
 
+    One whose spans are not told has no key for them.
+
     ``key`` is that of the spans, if it is not the format's own: they are written as the record has them.
 
     Examples
@@ -233,19 +241,19 @@ def as_line(document: Document, format: str, key: str | None = None) -> str:
     >>> as_line(Document("Ada left.", [Span(0, 3, "PER")]), "spacy")
     '["Ada left.", {"entities": [[0, 3, "PER"]]}]'
     """
-    spans = [list(span) for span in document.spans or ()]
     same = document.record if (document.format == "spacy") == (format == "spacy") else {}
     kept = {key: value for key, value in same.items() if key not in ("text", *KEYS)}
+    listed: list[Any] = [span._asdict() if format == "prodigy" else list(span) for span in document.spans or ()]
+    if format == "doccano" and key is not None:
+        listed = _as_read(listed, document.record.get(key))
+    name = {"spacy": "entities", "prodigy": "spans"}.get(format, key or "label")
+    told = {name: listed} if document.answered else {}
     if format == "spacy":
-        return json.dumps([document.text, {**kept, "entities": spans}], ensure_ascii=False)
-    if format == "doccano":
-        listed: list[Any] = spans if key is None else _as_read(spans, document.record.get(key))
-        return json.dumps({**kept, "text": document.text, key or "label": listed}, ensure_ascii=False)
-    places = enumerate(document.tokens or ())
-    tokens = [{"text": document.text[start:end], "start": start, "end": end, "id": i} for i, (start, end) in places]
-    listed = [span._asdict() for span in document.spans or ()]
-    of_tokens = {} if document.tokens is None or "tokens" in kept else {"tokens": tokens}
-    return json.dumps({**kept, "text": document.text, **of_tokens, "spans": listed}, ensure_ascii=False)
+        return json.dumps([document.text, {**kept, **told}], ensure_ascii=False)
+    if format == "prodigy" and document.tokens is not None and "tokens" not in kept:
+        places = enumerate(document.tokens)
+        kept["tokens"] = [{"text": document.text[a:b], "start": a, "end": b, "id": i} for i, (a, b) in places]
+    return json.dumps({**kept, "text": document.text, **told}, ensure_ascii=False)
 
 
 def _as_read(spans: list[list[Any]], before: Any) -> list[Any]:
