@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from perceptive import __version__
-from perceptive.errors import ClusterError, NotWritten, OrderMatters, ParameterError, UsageError, naming_full, told
+from perceptive.errors import ClusterError, NotWritten, OfParameters, OrderMatters, UsageError, naming_full, told
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
@@ -167,7 +167,7 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
         return "there is not enough memory" + ("; hash the features into fewer with --bits" if linear else "")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return told(error)
-    if isinstance(error, ParameterError):
+    if isinstance(error, OfParameters):
         from perceptive.cli.options import as_option
 
         return error.worded(lambda parameter: as_option(parameter, getattr(options, "task", None)))

@@ -18,18 +18,19 @@ null, is a text that waits for its spans.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from perceptive.streams.blocks import MARK, peek, shown
+from perceptive.streams.blocks import ARRAY, MARK, peek, shown
 from perceptive.streams.text_lines import UTF8, text_lines
 
 JSON_FORMATS = ("doccano", "prodigy", "spacy")
 KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy", "ents": "doccano"}
 REFUSED = ("reject", "ignore")  # answers of Prodigy
 ENDS = (("start", "end"), ("start_offset", "end_offset"))
-ARRAY = "the file is one JSON array; write a record a line, as jq -c '.[]' does"
+ARRAY_BEGINS = re.compile(r'\[\s*($|\{|\[\s*")')
 SHORT = 40  # characters of a value that a message shows
 
 
@@ -106,11 +107,15 @@ def is_json(path: str) -> bool:
         record = json.loads(first)
     except (ValueError, RecursionError):
         return first[:1] == b"{" and b'"text"' in first  # too long to be seen, or broken: the reader says so
-    return (isinstance(record, dict) and "text" in record) or _is_spacy(record)
+    return isinstance(record, dict) or _is_spacy(record) or _is_array(record)
 
 
 def _is_spacy(record: Any) -> bool:
     return isinstance(record, list) and len(record) == 2 and isinstance(record[0], str) and isinstance(record[1], dict)
+
+
+def _is_array(record: Any) -> bool:
+    return isinstance(record, list) and bool(record) and all(isinstance(one, dict) or _is_spacy(one) for one in record)
 
 
 def read_json(
@@ -153,7 +158,7 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
     try:
         record = json.loads(line)
     except ValueError as error:
-        if line.strip() == "[":
+        if ARRAY_BEGINS.match(line.strip()):
             raise ValueError(f"{place}: {ARRAY}") from None
         what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise ValueError(f"{place}: not JSON ({what}); write a record a line") from None
@@ -162,11 +167,11 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
     if _is_spacy(record):
         document = Document(record[0], None, path, number, "spacy", "entities", record=record[1])
         listed = record[1].get("entities")
-    elif isinstance(record, list) and record and all(map(_is_spacy, record)):
+    elif _is_array(record):
         raise ValueError(f"{place}: {ARRAY}")
     else:
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-            raise ValueError(f"{place}: there is no text; write an object with text and label, or [text, {{…}}]")
+            raise ValueError(f"{place}: there is no text{_lacking(record)}")
         key = max((key for key in KEYS if key in record), key=lambda key: record[key] is not None, default=None)
         format = KEYS[key] if key else "prodigy" if format == "prodigy" else "doccano"
         document = Document(record["text"], None, path, number, format, key, record=record)
@@ -182,6 +187,21 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
             raise ValueError(f"{place}: {_short(listed)} is no list of spans; write [[start, end, label], …]")
         document.spans = [_span(document, one) for one in listed]
     return document
+
+
+def _lacking(record: Any) -> str:
+    """What a record has instead of a text, and the cure."""
+    if not isinstance(record, dict):
+        return "; write an object with text and label, or [text, {…}]"
+    if "text" in record:
+        return f": {_short(record['text'])} is no string; write one"
+    cure, tokens = f"write text, and its spans as one of {', '.join(KEYS)}", record.get("tokens")
+    for key, tags in record.items():
+        if isinstance(tokens, list) and isinstance(tags, list) and len(tags) == len(tokens) and tags is not tokens:
+            cure = f"make columns of tokens and {key} by jq -r '([.tokens, .{key}] | transpose[] | @tsv), \"\"'"
+            cure += ", with names for the numbers" * any(isinstance(tag, int) for tag in tags)
+            break
+    return f", but {', '.join(map(_short, record)) or 'nothing'}; {cure}"
 
 
 def _span(document: Document, one: Any) -> Span:
