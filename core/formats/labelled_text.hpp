@@ -50,8 +50,8 @@ class LabelledTextParser : public OneLine {
                 const char* const tab = std::find(p, end, '\t');
                 if (tab == end)
                     refuse(text,
-                           "there is no label; write label TAB text, or __label__x text; lines without labels are "
-                           "predicted with --unlabelled (Python: labelled=False)");
+                           "there is no label; write label TAB text, or __label__x text, or have the lines read as "
+                           "unlabelled texts");
                 label = trim({p, static_cast<std::size_t>(tab - p)});
                 text = tab + 1;
             }

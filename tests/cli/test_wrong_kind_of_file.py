@@ -98,8 +98,9 @@ def test_texts_without_labels_are_told_of_the_option(tmp_path):
     bare.write_text("buy it\n")
     perceptive("train", path, "--quiet", "-o", tmp_path / "m")
     done = perceptive("predict", tmp_path / "m", bare, code=1)
-    assert "lines without labels are predicted with --unlabelled" in done.stderr
+    assert "such lines out, and --unlabelled reads texts without labels" in done.stderr
     assert perceptive("predict", tmp_path / "m", bare, "--unlabelled").stdout == "spam\n"
+    assert "--unlabelled" not in perceptive("train", bare, "--text", "-o", tmp_path / "n", code=1).stderr
 
 
 def test_grades_for_which_ndcg_is_not_defined(tmp_path):

@@ -171,5 +171,9 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
         from perceptive.cli.options import as_option
 
         return error.worded(lambda parameter: as_option(parameter, getattr(options, "task", None)))
-    cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
-    return (str(error) or type(error).__name__) + cure
+    said = str(error) or type(error).__name__
+    if type(error).__name__ == "BrokenLine":
+        said += "; --on-error skip leaves such lines out"
+        if getattr(error, "labelled", False) and hasattr(options, "unlabelled"):
+            said += ", and --unlabelled reads texts without labels"
+    return said

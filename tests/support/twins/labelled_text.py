@@ -10,10 +10,7 @@ from twins.lines import Bad, Example, parse_lines, require_utf8, rounded, tokens
 from twins.text import decode, hashed, names
 
 MARK = b"__label__"
-CURE = (
-    "write label TAB text, or __label__x text; lines without labels are predicted with --unlabelled "
-    "(Python: labelled=False)"
-)
+CURE = "write label TAB text, or __label__x text, or have the lines read as unlabelled texts"
 
 
 def text_row(
