@@ -58,8 +58,8 @@ class UsageError(ValueError):
     """What was asked for cannot be done, and to ask otherwise is the cure; the command line then exits with code 2."""
 
 
-class ParameterError(UsageError):
-    """Parameters that are wrong, or do not go together.
+class OfParameters(ValueError):
+    """A message that mentions parameters.
 
     Parameters
     ----------
@@ -67,14 +67,6 @@ class ParameterError(UsageError):
         With a place ``{}`` for each parameter that it mentions.
     *parameters : Parameter or str
         In the order of the places; a str is the name of a parameter without a value.
-
-    Examples
-    --------
-    >>> error = ParameterError("{} does not go with {}; leave it out", "delta", Parameter("rule", "arow"))
-    >>> str(error)
-    "delta does not go with rule='arow'; leave it out"
-    >>> error.worded(lambda parameter: f"--{parameter.name}")
-    '--delta does not go with --rule; leave it out'
     """
 
     def __init__(self, message: str, *parameters: Parameter | str) -> None:
@@ -90,7 +82,24 @@ class ParameterError(UsageError):
         return type(self), (self.message, *self.parameters)
 
 
-def overflowed(what: str) -> ParameterError:
+class ParameterError(OfParameters, UsageError):
+    """Parameters that are wrong, or do not go together.
+
+    Examples
+    --------
+    >>> error = ParameterError("{} does not go with {}; leave it out", "delta", Parameter("rule", "arow"))
+    >>> str(error)
+    "delta does not go with rule='arow'; leave it out"
+    >>> error.worded(lambda parameter: f"--{parameter.name}")
+    '--delta does not go with --rule; leave it out'
+    """
+
+
+class DataError(OfParameters):
+    """Data that are at fault, where a parameter may be the cure; the command line then exits with code 1."""
+
+
+def overflowed(what: str) -> DataError:
     """The error of weights, or scores, that are too large for their type.
 
     Examples
@@ -99,7 +108,7 @@ def overflowed(what: str) -> ParameterError:
     the weights have overflowed; rescale the features, or use dtype='float64'
     """
     message = f"the {what} have overflowed; rescale the features, or use {{}}"
-    return ParameterError(message, Parameter("dtype", "float64"))
+    return DataError(message, Parameter("dtype", "float64"))
 
 
 class _OfExample(Exception):

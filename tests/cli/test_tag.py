@@ -340,8 +340,13 @@ def test_marks_of_documents_comments_and_encodings_go_through(tmp_path):
     assert perceptive("eval", model, train, *latin).stdout.startswith("processed 10 tokens with 5 phrases; found: 5")
     explained = perceptive("explain", model, train, *latin, "--json").stdout.splitlines()[0]
     assert json.loads(explained)["tokens"] == ["zoë", "sleeps"]
-    done = perceptive("tag", model, train, "--input-encoding", "utf-16", code=2)
-    assert "--input-encoding: 'utf-16' is not an encoding that has ASCII in it" in done.stderr
+    done = perceptive("tag", model, train, "--input-encoding", "utf-32", code=2)
+    assert "--input-encoding: 'utf-32' has no ASCII in it" in done.stderr
+    train.write_bytes(train.read_text("latin-1").encode("utf-16"))
+    wide = perceptive("tag", model, train, "--input-encoding", "utf-16", "--columns", "0,1")
+    assert "zoë" in wide.stdout
+    done = perceptive("eval", model, train, code=1)
+    assert "say which encoding it has by --input-encoding utf-16" in done.stderr
 
 
 def test_standard_input_is_tagged_as_it_comes(chunks):

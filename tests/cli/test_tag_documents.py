@@ -169,7 +169,7 @@ def test_segments_go_into_their_own_column_of_a_treebank(notes):
     lines = [line.split("\t") for line in done.stdout.splitlines() if line]
     assert [(line[3], line[9]) for line in lines] == [("PROPN", "NER=B-PER"), ("VERB", "NER=O")]
     refused = perceptive("eval", notes / "a.model", path, code=2).stderr
-    assert "the column misc.NER has no labels; name that of the labels by --label-column" in refused
+    assert "the column misc.NER has no labels: every one is _; name that of the labels by --label-column" in refused
     path.write_text(done.stdout)
     assert "FB1: 100.00" in perceptive("eval", notes / "a.model", path).stdout
 

@@ -96,7 +96,7 @@ def test_a_json_array_is_answered_with_the_cure(tmp_path, options, form):
     text = json.dumps(rows, indent=None if form == "plain" else 1)
     (tmp_path / "a.json").write_text(("\ufeff" if form == "mark" else "") + text)
     done = perceptive("train", tmp_path / "a.json", "-o", tmp_path / "m", *options, code=1)
-    assert "a.json: is one JSON array; write an object a line, as jq -c '.[]' does" in done.stderr
+    assert "a.json: is one JSON array; write a record a line, as jq -c '.[]' does" in done.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

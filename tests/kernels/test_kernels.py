@@ -243,6 +243,7 @@ def test_bad_text_is_named(text, message):
         (lambda: Linear()(X, X[:, :2]), "4 and 2 features"),
         (lambda: Linear().scaled_by(lambda x: float("inf")).gram(X), "example 0"),
         (lambda: Linear().on(7).gram([(1, 2)]), "no part 7"),
+        (lambda: Spectrum(2).on("text").gram(["ab"]), "no part 'text': it is of type 'str'; give tuples, dicts"),
         (lambda: Spectrum(0), "n=0"),
         (lambda: Subsequence(9), "up to 8"),
         (lambda: Subsequence(2, decay=0), "decay"),

@@ -145,7 +145,7 @@ def test_what_a_model_has_learned_of_another_kind_of_file_says_nothing(file):
     assert Columns(("0", "2"), 1, learned=True).split(tree)[1][0] == "VERB"
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8", "utf-8-sig", "utf-16"])
 def test_encodings(file, encoding):
     path = file("Italië N B-LOC\r\n\r\nzoë N B-PER\r\n", encoding=encoding)
     assert conll.read(path, encoding=encoding)[0] == [[("Italië", "N")], [("zoë", "N")]]
@@ -156,8 +156,10 @@ def test_wrong_encodings_are_refused(file):
     path = file("a X\nItalië N\n", encoding="latin-1")
     with pytest.raises(ValueError, match=r"a\.conll:2: not UTF-8 .*; convert the file, or say which encoding it has"):
         conll.read(path)
-    for name in ("utf-16", "klingon", "rot13", "base64", "idna", "undefined"):
-        with pytest.raises(ValueError, match="is not an encoding that has ASCII in it"):
+    with pytest.raises(ValueError, match=r"not UTF-8 .*; convert .*, or say which encoding it has by .*='utf-16'"):
+        conll.read(file("a X\n", encoding="utf-16"))
+    for name in ("utf-32", "klingon", "rot13", "base64", "idna", "undefined"):
+        with pytest.raises(ValueError, match="has no ASCII in it, as utf-8, latin-1"):
             conll.read(path, encoding=name)
     with pytest.raises(ValueError, match="format='xml': it must be one of conll, conllu"):
         sentence_files.read(path, format="xml")

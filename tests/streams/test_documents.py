@@ -74,9 +74,9 @@ def test_tokens_of_prodigy_are_kept():
         ("[" * 100_000, r"notes\.jsonl:2: (nested too deeply|not JSON)"),
         ("[\n", "is one JSON array; write a record a line, as jq"),
         ('[["a", {}], ["b", {}]]', "is one JSON array; write a record a line, as jq"),
-        ('{"label": []}', "there is no text; write an object with text and label"),
-        ('{"text": 3}', "there is no text"),
-        ("7", "there is no text"),
+        ('{"label": []}', 'there is no text, but "label"; write text, and its spans as one of label,'),
+        ('{"text": 3}', "there is no text: 3 is no string; write one"),
+        ("7", "there is no text; write an object with text and label"),
         ('{"text": "a", "label": "spam"}', '"spam" is no list of spans; write'),
         ('{"text": "a", "label": [[0, 1]]}', r"\[0, 1\] is no span; write \[start, end, label\]"),
         ('{"text": "a", "label": [[0, 2, "X"]]}', r"does not lie within the text, which has 1 characters; count code"),
@@ -248,6 +248,9 @@ def test_answers_that_are_not_accepted_are_passed_over(tmp_path):
 def test_texts_without_any_span_are_told(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "Ada left", "Label": [[0, 3, "PER"]]}\n')
+    with pytest.raises(ValueError, match=r'nobody has labelled the texts .*; write spans as "label"'):
+        sentence_files.read(path)
+    path.write_text('{"text": "Ada left", "label": []}\n')
     with pytest.warns(UserWarning, match='no text has a span, so that all tokens are "O"; write spans as "label"'):
         sentence_files.read(path)
     path.write_text('{"text": "Ada left", "ents": [{"start": 0, "end": 3, "label": "PER"}]}\n')

@@ -92,6 +92,19 @@ def test_documents_by_url(processes, tmp_path):
     assert found == model_of(tmp_path / "b", f"{tmp_path}/?.jsonl", *arguments)
 
 
+def test_files_that_nobody_has_labelled(processes, tmp_path, capsys):
+    for name, label in (("a", None), ("b", [[0, 3, "PER"]]), ("c", None)):
+        (tmp_path / f"{name}.jsonl").write_text((json.dumps({"text": "Ada met Bob.", "label": label}) + "\n") * 3)
+    arguments, cluster = ["--shards", 2, "--epochs", 2], ["--cluster", processes.address]
+    found = model_of(tmp_path / "m", f"{tmp_path}/?.jsonl", *arguments, *cluster, "--json")
+    assert json.loads(capsys.readouterr().out)["data"]["unanswered"] == 6
+    assert found == model_of(tmp_path / "n", f"{tmp_path}/b.jsonl", *arguments)
+    for bad, name in ((f"{tmp_path}/[ac].jsonl", "nobody has labelled the texts"), (tmp_path / "d.conllu", "upos has")):
+        (tmp_path / "d.conllu").write_text("1\tYes\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+        assert main(["train", str(bad), "--task", "tag", "-o", str(tmp_path / "o"), "--shards", "2", *cluster]) != 0
+        assert name in capsys.readouterr().err
+
+
 def test_a_run_is_resumed_elsewhere_and_a_model_goes_on(processes, files, tmp_path):
     arguments = [files, "--shards", SHARDS, "--epochs", 4, "--template", "chunking"]
     cluster = ["--cluster", processes.address]

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from perceptive import __version__
-from perceptive.errors import ClusterError, NotWritten, OrderMatters, ParameterError, UsageError, naming_full, told
+from perceptive.errors import ClusterError, NotWritten, OfParameters, OrderMatters, UsageError, naming_full, told
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
@@ -167,9 +167,13 @@ def _message(error: BaseException, options: argparse.Namespace | None = None) ->
         return "there is not enough memory" + ("; hash the features into fewer with --bits" if linear else "")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return told(error)
-    if isinstance(error, ParameterError):
+    if isinstance(error, OfParameters):
         from perceptive.cli.options import as_option
 
         return error.worded(lambda parameter: as_option(parameter, getattr(options, "task", None)))
-    cure = "; --on-error skip leaves such lines out" if type(error).__name__ == "BrokenLine" else ""
-    return (str(error) or type(error).__name__) + cure
+    said = str(error) or type(error).__name__
+    if type(error).__name__ == "BrokenLine":
+        said += "; --on-error skip leaves such lines out"
+        if getattr(error, "labelled", False) and hasattr(options, "unlabelled"):
+            said += ", and --unlabelled reads texts without labels"
+    return said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,10 +75,12 @@ def run(options: argparse.Namespace) -> None:
             if scheme is not None:
                 raise UsageError("--scheme is about labels of tokens, and spans have none; leave it out")
             documents = files.accepted(paths)
+            documents = _answered(documents, documents) if to == "brat" else documents
             told = {"documents": len(documents), "spans": sum(len(one.spans or ()) for one in documents)}
             _write_documents(options, to, documents, own=options.to is None)
         else:
             sentences = [one for some in files.blocks(paths) for one in some]
+            sentences = _answered(sentences, [one.document for one in sentences])
             told = _convert(options, files, to, scheme, sentences)
     if options.json:
         print(as_json({"command": "convert", "data": told, "format": to}))
@@ -85,6 +88,15 @@ def run(options: argparse.Namespace) -> None:
         numbers = [(n, what) for what, n in told.items() if isinstance(n, int) and what != "repaired"]
         counted = ", ".join(f"{n:,} {what.removesuffix('s') if n == 1 else what}" for n, what in numbers)
         print(f"{'<stdout>' if options.output == STDIN else options.output}: {counted}", file=sys.stderr)
+
+
+def _answered(found: list[Any], documents: Sequence[Document | None]) -> list[Any]:
+    """Those whose spans are told, for a format that cannot say that they are not; all, where that is so of all."""
+    answered = [one for one, of in zip(found, documents, strict=True) if of is None or of.answered]
+    if answered and len(answered) < len(found):
+        left = f"{len(found) - len(answered):,} of {len(found):,}"
+        warnings.warn(f"left out: {left}, of texts that nobody has labelled; label them first", stacklevel=2)
+    return answered or found
 
 
 def _format(wanted: str | None, path: str) -> str:
@@ -120,7 +132,7 @@ def _convert(
     from perceptive.streams.columns import LAST
 
     columns = files.columns
-    y = [columns.split(sentence)[1] for sentence in sentences]
+    y = [[label or "_" for label in columns.split(sentence)[1]] for sentence in sentences]
     done = repair(y)
     _tell(options, sentences, done)
     labels, after = (y if options.repair == "off" else done.labels), scheme or done.scheme

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RENAMED = {
     "random_state": "seed", "n_features": "features", "validation_fraction": "holdout", "model": "continue",
-    "normalize_text": "unit-length", "text.normalize": "unit-length",
+    "normalize_text": "unit-length", "text.normalize": "unit-length", "file.encoding": "input-encoding",
 }  # fmt: skip
 
 SAY_NONE = {"--constraints", "--cost", "--encoding"}  # options with a choice "none"

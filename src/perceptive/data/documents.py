@@ -17,10 +17,8 @@ from perceptive.streams.documents import KEYS, Document, Span
 from perceptive.streams.sentence import Place, Sentence
 
 FIRST = 3  # places that are listed
-NO_SPANS = (
-    'no text has a span, so that all tokens are "O"; write spans as "label": [[start, end, label], …], or as one of '
-    f"{', '.join(KEYS)} has them"
-)
+WRITE_SPANS = f'write spans as "label": [[start, end, label], …], or as one of {", ".join(KEYS)} has them'
+NO_SPANS = f'no text has a span, so that all tokens are "O"; {WRITE_SPANS}'
 
 
 @dataclass
@@ -31,7 +29,7 @@ class Slips:
     overlapping: int = 0
     in_pieces: int = 0
     refused: int = 0  # texts
-    texts: int = 0  # that were accepted
+    texts: int = 0  # that were accepted, and whose spans are told
     spans: int = 0
     places: list[str] = field(default_factory=list)
 
@@ -69,7 +67,7 @@ def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[D
                 _refuse(document, span, "is in several pieces; leave it out")
             slips.in_pieces += 1
             slips.note(document, span)
-        slips.texts, slips.spans = slips.texts + 1, slips.spans + len(document.spans or ())
+        slips.texts, slips.spans = slips.texts + document.answered, slips.spans + len(document.spans or ())
         found.append(document)
     return found
 
@@ -90,6 +88,8 @@ def tokens_of(document: Document) -> list[list[Token]]:
 def sentences_of(document: Document, repair: str = "warn", slips: Slips | None = None) -> list[Sentence]:
     """The sentences of a document, with labels of BIO that tell its spans; no sentence ends within one.
 
+    The labels are None where nothing is said of spans.
+
     Parameters
     ----------
     document : Document
@@ -108,7 +108,7 @@ def sentences_of(document: Document, repair: str = "warn", slips: Slips | None =
     found = tokens_of(document)
     tokens = [token for some in found for token in some]
     segments = _aligned(document, tokens, repair, Slips() if slips is None else slips)
-    labels = schemes.write(segments, len(tokens))
+    labels: list[Any] = [*schemes.write(segments, len(tokens))] if document.answered else [None] * len(tokens)
     within = {t for begin, end, _ in segments for t in range(begin + 1, end)}
     sentences: list[Sentence] = []
     cuts: list[int] = []
@@ -129,7 +129,7 @@ def bare_sentences(document: Document) -> list[Sentence]:
 
 
 def _sentence(
-    document: Document, tokens: Sequence[Token], labels: list[str] | None, cuts: Sequence[int] = ()
+    document: Document, tokens: Sequence[Token], labels: list[str | None] | None, cuts: Sequence[int] = ()
 ) -> Sentence:
     place = Place(document.path, [document.line_of(tokens[0].start)] * len(tokens), cuts)
     separator = " " if document.format == "raw" else "\t"

@@ -92,8 +92,8 @@ def in_order_of_labels(labels: Iterable[Any]) -> list[Any]:
         return labels
 
 
-def check_classes(labels: list[Any], complete: bool) -> None:
-    """Raise where labels cannot be classes; ``complete`` says whether there are no others.
+def check_classes(labels: list[Any], complete: bool, missing: int = 0) -> None:
+    """Raise where labels cannot be classes; ``complete`` says whether there are no others but so many missing ones.
 
     Examples
     --------
@@ -102,7 +102,9 @@ def check_classes(labels: list[Any], complete: bool) -> None:
     ValueError: the labels 1 and '1' are written alike, as a number and as a text; write all of them as one
     """
     if complete and len(labels) == 1:
-        raise ValueError(f"all examples have the label {labels[0]!r}: a classifier needs two classes at least")
+        taken = f"; {missing:,} labels were taken as missing (empty, NA, NaN or null): a class needs another name"
+        said = f"all examples have the label {labels[0]!r}: a classifier needs two classes at least"
+        raise ValueError(said + taken * bool(missing))
     broken = [label for label in labels if isinstance(label, float) and not label.is_integer()]
     if len(broken) > MOST_BROKEN:
         raise ValueError(

@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
-from perceptive.data.documents import Slips, accepted, bare_sentences, sentences_of
-from perceptive.errors import Parameter, ParameterError
+from perceptive.data.documents import WRITE_SPANS, Slips, accepted, bare_sentences, sentences_of
+from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams.blocks import Paths, expand
 from perceptive.streams.brat import is_brat, read_brat
 from perceptive.streams.columns import LAST, Columns
@@ -45,17 +46,21 @@ from perceptive.streams.text_lines import UTF8
 COLUMNS = ("conll", "conllu")
 DOCUMENTS = (*JSON_FORMATS, "brat", "raw")
 FORMATS = (*COLUMNS, *DOCUMENTS)
-Labels = list[str]
+Labels = list[str | None]  # None where nobody says one
 
 
 class Annotated(NamedTuple):
-    """Sentences and their labels, where they stand, the columns that they were read from, and perhaps weights."""
+    """Sentences and their labels, where they stand, the columns that they were read from, and perhaps weights.
+
+    ``unanswered`` counts those that nobody has labelled: they are left out.
+    """
 
     X: list[list[Row]]
     y: list[Labels]
     places: list[Place]
     columns: Columns
     weights: list[float] | None = None
+    unanswered: int = 0
 
 
 @dataclass(frozen=True)
@@ -138,16 +143,18 @@ class SentenceFiles:
         places: list[Place] = []
         weights: list[float | None] = []
         tokens: dict[Row, Row] = {}  # equal rows share their token
-        columns = self.columns
-        for some in self.blocks(paths):
-            for sentence in some[: None if most is None else most - len(X)]:
-                x, labels = self.columns.split(sentence, tokens)
-                columns = columns if X else columns.settled(sentence)
-                X.append(x)
-                y.append(labels)
-                places.append(sentence.place)
-                weights += [] if self.weight is None else [sentence.weight(self.weight)]
-            if most is not None and len(X) >= most:
+        columns, unanswered = self.columns, 0
+        for sentence in chain.from_iterable(self.blocks(paths)):
+            x, labels = self.columns.split(sentence, tokens)
+            columns = columns if X or unanswered else columns.settled(sentence)
+            if not is_answered(labels):
+                unanswered += 1
+                continue
+            X.append(x)
+            y.append(labels)
+            places.append(sentence.place)
+            weights += [] if self.weight is None else [sentence.weight(self.weight)]
+            if len(X) == most:
                 break
         if not any(weight is not None for weight in weights):
             if X and self.weight is not None and most is None:
@@ -155,8 +162,27 @@ class SentenceFiles:
                     "{}: no sentence says it; write a comment # NAME = 2 before its tokens, or a key of its record",
                     Parameter("weight", self.weight),
                 )
-            return Annotated(X, y, places, columns)
-        return Annotated(X, y, places, columns, [1.0 if weight is None else weight for weight in weights])
+            return Annotated(X, y, places, columns, None, unanswered)
+        told = [1.0 if weight is None else weight for weight in weights]
+        return Annotated(X, y, places, columns, told, unanswered)
+
+
+def is_answered(labels: Labels) -> bool:
+    """Whether somebody has labelled a sentence, or a part of it."""
+    return any(label is not None for label in labels)
+
+
+def check_answered(y: Sequence[Labels], columns: Columns | None, unanswered: int) -> None:
+    """Raise where files have sentences, and nobody has labelled any; ``_`` is no label if there is no other."""
+    if columns is None or not (y or unanswered) or any(one not in (None, "_") for labels in y for one in labels):
+        return
+    if y or columns.label != LAST:
+        said = f"the column {columns.label} has no labels: every one is _; name that of the labels by "
+        raise ParameterError(literal(said) + "{}", "label_column")
+    raise ValueError(
+        f"nobody has labelled the texts (sentences without answer: {unanswered:,}); {WRITE_SPANS}; "
+        "[] says that there are none, and brat has them in a file .ann beside the text"
+    )
 
 
 def read(
@@ -188,5 +214,8 @@ def read(
     -------
     X : list of sentences, each a list of tokens, each a tuple of columns
     y : list of label sequences
+        None where CoNLL-U says ``_``, so that the label is not known. Sentences without any label are left out.
     """
-    return SentenceFiles(Columns(tuple(columns), label), encoding, format, repair).read(paths)[:2]
+    found = SentenceFiles(Columns(tuple(columns), label), encoding, format, repair).read(paths)
+    check_answered(found.y, found.columns, found.unanswered)
+    return found.X, found.y

@@ -361,9 +361,9 @@ def columns_of(X: Any, columns: Any) -> Any:
                 picked.append([x[c] for c in columns])
             else:
                 picked.append(x[columns])
-        except (KeyError, IndexError, TypeError) as error:
+        except (KeyError, IndexError, TypeError):
             raise ExampleError(
-                f"it has no part {columns!r} ({type(error).__name__}: {error}); give tuples, dicts or rows with such "
+                f"it has no part {columns!r}: it is of type {type(x).__name__!r}; give tuples, dicts or rows with such "
                 "parts",
                 i,
                 kind="example",

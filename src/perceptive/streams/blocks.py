@@ -23,6 +23,7 @@ BLOCK = 1 << 20
 MAX_LINE = 64 << 20  # bytes: memory stays bounded also where there are no lines
 STDIN = "-"
 PARTS, PART = 32, 1 << 15  # how much of a large file its signature sees
+ARRAY = "is one JSON array; write a record a line, as jq -c '.[]' does"
 MARK = b"\xef\xbb\xbf"  # the byte order mark, in UTF-8
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # packed files begin so
 ARCHIVES = {
@@ -310,7 +311,7 @@ def _unpacked(path: str, start: bytes, size: int) -> bytes:
 def check_json_lines(path: str) -> None:
     """Raise where a file that should have an object a line is one array of them."""
     if peek(path).removeprefix(MARK).lstrip()[:1] == b"[":
-        raise ValueError(f"{shown(path)}: is one JSON array; write an object a line, as jq -c '.[]' does")
+        raise ValueError(f"{shown(path)}: {ARRAY}")
 
 
 class _Once(io.BufferedIOBase):

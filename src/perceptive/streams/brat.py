@@ -26,6 +26,12 @@ def is_brat(path: str) -> bool:
     return end == SPANS or (end == TEXT and os.path.isfile(root + SPANS))
 
 
+def lacks_spans(path: str) -> bool:
+    """Whether a text stands among files of brat, without one of its own."""
+    folder, end = os.path.dirname(path) or ".", os.path.splitext(path)[1]
+    return end == TEXT and os.path.isfile(path) and any(name.endswith(SPANS) for name in os.listdir(folder))
+
+
 def read_brat(path: str, encoding: str = UTF8) -> Iterator[list[Document]]:
     """The document that either of the two files names; without spans where there is only the text."""
     text_path, spans_path = paths_of(path)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams import conllu
+from perceptive.streams.brat import lacks_spans, paths_of
 from perceptive.streams.sentence import Row, Sentence
 
 REMEMBERED = 100_000  # different rows that are taken apart once only: most lines of a language come again
@@ -41,20 +43,21 @@ class Columns:
     learned: bool = False
     universal: str = conllu.LABEL
 
-    def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str]]:
-        """The tokens of a sentence, and their labels; equal rows share their token in ``known``."""
+    def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str | None]]:
+        """The tokens of a sentence, and their labels, None where nobody says them; equal rows share their token."""
         if sentence.labels is not None:
             return [(str(token),) for (token,) in sentence.rows], sentence.labels
         mine = self.of(sentence)
         if sentence.universal:
-            return mine._named(sentence), [conllu.cell(row, str(mine.label)) for row in sentence.rows]
+            return mine._named(sentence), conllu.labels(sentence.rows, str(mine.label))
         at = label_at(sentence, int(mine.label))
         known = {} if known is None else known
         for row in sentence.rows:
             if row not in known:
                 kept = mine._numbers(sentence, at) if mine.chosen else ()
                 known[row] = tuple([row[i] for i in kept]) if mine.chosen else row[:at] + row[at + 1 :]
-        tokens, labels = [known[row] for row in sentence.rows], [row[at] for row in sentence.rows]
+        tokens = [known[row] for row in sentence.rows]
+        labels: list[str | None] = [row[at] for row in sentence.rows]
         if "" in labels:
             raise ValueError(f"{sentence.place.of(labels.index(''))}: the label is missing; say it in column {at}")
         if len(known) > REMEMBERED:
@@ -116,9 +119,22 @@ def label_at(sentence: Sentence, label: int) -> int:
     """The column of a sentence's labels, counted from 0; raises if there is none, or no other."""
     n = len(sentence.rows[0])
     if not -n <= label < n or n == 1:
-        there = "is one only; give tokens and labels" if n == 1 else f"are {n}, numbered from 0; name another"
+        there = f"are {n}, numbered from 0; name another"
+        if n == 1:
+            first = [word for (word,) in sentence.rows]
+            there = f"is one only; give tokens and labels{likely_cause(sentence.place.path, first)}"
         raise ValueError(f"{sentence.place.of()}: column {label} cannot hold the label: there {there}")
     return label % n
+
+
+def likely_cause(path: str, lines: Sequence[str]) -> str:
+    """What else a file may be where lines of it are not in columns, with the cure; nothing where that is not clear."""
+    commas = {line.count(",") for line in lines}
+    if len(commas) == 1 and 0 not in commas:
+        return ". If commas separate the columns, write tabs instead, and an empty line between sentences"
+    if lacks_spans(path):
+        return f". If it is a text of brat, write its spans into {paths_of(path)[1]}, which is empty where it has none"
+    return ""
 
 
 def is_number(name: str) -> bool:

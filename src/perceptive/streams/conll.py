@@ -23,11 +23,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from perceptive.streams.blocks import MARK, Paths, expand, peek, shown
-from perceptive.streams.columns import REMEMBERED, Columns
+from perceptive.streams.columns import REMEMBERED, Columns, likely_cause
 from perceptive.streams.conllu import is_conllu, read_conllu
 from perceptive.streams.guessing import by_name
 from perceptive.streams.sentence import Place, Row, Sentence
-from perceptive.streams.text_lines import UTF8, check_encoding, text_lines
+from perceptive.streams.text_lines import UTF8, check_encoding, check_line_ends, text_lines
 
 DOCSTART = "-DOCSTART-"
 NAMED = re.compile(r"#\s*[^\s=]+\s*=(?:\s|$)")  # a comment that gives a value a name
@@ -39,7 +39,7 @@ def read(
     places: list[Place] | None = None,
     columns: Sequence[str] = (),
     encoding: str = UTF8,
-) -> tuple[list[list[Row]], list[list[str]]]:
+) -> tuple[list[list[Row]], list[list[str | None]]]:
     """Read files in columns into sentences and their labels.
 
     Parameters
@@ -59,7 +59,7 @@ def read(
     Returns
     -------
     X : list of sentences, each a list of tokens, each a tuple of columns
-    y : list of label sequences; empty for ``label=None``
+    y : list of label sequences, with None where CoNLL-U says ``_`` for one; empty for ``label=None``
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read(
         where a label is missing: with file and line.
     """
     X: list[list[Row]] = []
-    y: list[list[str]] = []
+    y: list[list[str | None]] = []
     chosen = Columns(tuple(columns), -1 if label is None else label)
     tokens: dict[Row, Row] = {}  # equal rows share their token
     for sentence in sentences(paths, encoding):
@@ -112,7 +112,9 @@ def _first_lines(path: str, encoding: str) -> list[str]:
         return any(line.strip() and not line.startswith(b"#") for line in whole)
 
     check_encoding(encoding)
-    *whole, last = peek(path, enough=enough).removeprefix(MARK).decode(encoding, errors="replace").split("\n")
+    start = peek(path, enough=enough)
+    check_line_ends(path, start)
+    *whole, last = start.removeprefix(MARK).decode(encoding, errors="replace").split("\n")
     return whole or [last]
 
 
@@ -126,8 +128,8 @@ class _Look:
         Whether columns are separated by tabs alone.
     width : int
         Columns of a token; 0 where there is none.
-    first : int
-        The line of the first.
+    first, line : int, str
+        The number of the first, and what stands there.
     commented : bool
         Whether every sentence begins with a comment.
     """
@@ -135,6 +137,7 @@ class _Look:
     tabs: bool = False
     width: int = 0
     first: int = 0
+    line: str = ""
     commented: bool = False
 
     @classmethod
@@ -148,7 +151,7 @@ class _Look:
         starts = [here for before, here in pairs if here.strip() and not before.strip() and not begins_document(here)]
         commented = len(starts) > 1 and all(here.startswith(("# ", "#\t")) for here in starts)
         tabs = "\t" in line
-        return cls(tabs, len(_row(line, tabs)), number, commented)
+        return cls(tabs, len(_row(line, tabs)), number, line, commented)
 
     def is_comment(self, line: str, first: bool) -> bool:
         """Whether a line before a sentence's first token, which begins with ``#``, is none; ``first``: of all."""
@@ -205,6 +208,7 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
                 raise ValueError(
                     f"{called}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
                     f"where line {look.first} has {look.width}; give every token the same columns"
+                    f"{likely_cause(called, [look.line, line])}"
                 )
             if marked and line[0] == "#":
                 doubtful.append(line)

@@ -22,6 +22,7 @@ from perceptive.streams.text_lines import UTF8, text_lines
 
 NAMES = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 LISTS = ("feats", "misc")  # of name=value, separated by |
+OPEN = ("upos", "xpos", "head", "deprel")  # every token has one, so that _ says that it is not known
 LABEL = "upos"  # where no other column is named
 TOKEN = re.compile(r"[0-9]+")
 NO_TOKEN = re.compile(r"[0-9]+(?:-[0-9]+|\.[0-9]+)")
@@ -107,6 +108,12 @@ def cell(row: Row, name: str) -> str:
     column, _, key = name.partition(".")
     found = row[NAMES.index(column)]
     return _entries(found).get(key, "_") if key else found
+
+
+def labels(rows: Sequence[Row], name: str) -> list[str | None]:
+    """What a column says of each token; None where that is not known."""
+    found = [cell(row, name) for row in rows]
+    return [None if label == "_" and name in OPEN else label for label in found]
 
 
 def changed(row: Row, name: str, value: str) -> Row:

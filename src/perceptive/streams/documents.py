@@ -8,7 +8,8 @@ format       a line
 ``spacy``    ``["Ada left.", {"entities": [[0, 3, "PER"]]}]``
 ===========  ==================================================================================================
 
-Offsets count code points, as Python does. A record without spans is a text alone.
+Offsets count code points, as Python does. ``[]`` says that there are no spans; a record that says nothing of them, or
+null, is a text that waits for its spans.
 
 >>> parse('{"text": "Ada left.", "label": [[0, 3, "PER"]]}', "notes.jsonl", 1).spans
 [Span(start=0, end=3, label='PER')]
@@ -17,18 +18,19 @@ Offsets count code points, as Python does. A record without spans is a text alon
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from perceptive.streams.blocks import MARK, peek, shown
+from perceptive.streams.blocks import ARRAY, MARK, peek, shown
 from perceptive.streams.text_lines import UTF8, text_lines
 
 JSON_FORMATS = ("doccano", "prodigy", "spacy")
 KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy", "ents": "doccano"}
 REFUSED = ("reject", "ignore")  # answers of Prodigy
 ENDS = (("start", "end"), ("start_offset", "end_offset"))
-ARRAY = "the file is one JSON array; write a record a line, as jq -c '.[]' does"
+ARRAY_BEGINS = re.compile(r'\[\s*($|\{|\[\s*")')
 SHORT = 40  # characters of a value that a message shows
 
 
@@ -86,6 +88,11 @@ class Document:
         return self.line + (self.text.count("\n", 0, start) if self.format == "brat" else 0)
 
     @property
+    def answered(self) -> bool:
+        """Whether its spans are told, be it that there are none."""
+        return self.spans is not None
+
+    @property
     def refused(self) -> bool:
         """Whether somebody who was asked has not accepted its spans."""
         return self.record.get("answer") in REFUSED
@@ -100,11 +107,15 @@ def is_json(path: str) -> bool:
         record = json.loads(first)
     except (ValueError, RecursionError):
         return first[:1] == b"{" and b'"text"' in first  # too long to be seen, or broken: the reader says so
-    return (isinstance(record, dict) and "text" in record) or _is_spacy(record)
+    return isinstance(record, dict) or _is_spacy(record) or _is_array(record)
 
 
 def _is_spacy(record: Any) -> bool:
     return isinstance(record, list) and len(record) == 2 and isinstance(record[0], str) and isinstance(record[1], dict)
+
+
+def _is_array(record: Any) -> bool:
+    return isinstance(record, list) and bool(record) and all(isinstance(one, dict) or _is_spacy(one) for one in record)
 
 
 def read_json(
@@ -147,7 +158,7 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
     try:
         record = json.loads(line)
     except ValueError as error:
-        if line.strip() == "[":
+        if ARRAY_BEGINS.match(line.strip()):
             raise ValueError(f"{place}: {ARRAY}") from None
         what = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise ValueError(f"{place}: not JSON ({what}); write a record a line") from None
@@ -156,12 +167,12 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
     if _is_spacy(record):
         document = Document(record[0], None, path, number, "spacy", "entities", record=record[1])
         listed = record[1].get("entities")
-    elif isinstance(record, list) and record and all(map(_is_spacy, record)):
+    elif _is_array(record):
         raise ValueError(f"{place}: {ARRAY}")
     else:
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-            raise ValueError(f"{place}: there is no text; write an object with text and label, or [text, {{…}}]")
-        key = next((key for key in KEYS if key in record), None)
+            raise ValueError(f"{place}: there is no text{_lacking(record)}")
+        key = max((key for key in KEYS if key in record), key=lambda key: record[key] is not None, default=None)
         format = KEYS[key] if key else "prodigy" if format == "prodigy" else "doccano"
         document = Document(record["text"], None, path, number, format, key, record=record)
         listed = record[key] if key else None
@@ -176,6 +187,21 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
             raise ValueError(f"{place}: {_short(listed)} is no list of spans; write [[start, end, label], …]")
         document.spans = [_span(document, one) for one in listed]
     return document
+
+
+def _lacking(record: Any) -> str:
+    """What a record has instead of a text, and the cure."""
+    if not isinstance(record, dict):
+        return "; write an object with text and label, or [text, {…}]"
+    if "text" in record:
+        return f": {_short(record['text'])} is no string; write one"
+    cure, tokens = f"write text, and its spans as one of {', '.join(KEYS)}", record.get("tokens")
+    for key, tags in record.items():
+        if isinstance(tokens, list) and isinstance(tags, list) and len(tags) == len(tokens) and tags is not tokens:
+            cure = f"make columns of tokens and {key} by jq -r '([.tokens, .{key}] | transpose[] | @tsv), \"\"'"
+            cure += ", with names for the numbers" * any(isinstance(tag, int) for tag in tags)
+            break
+    return f", but {', '.join(map(_short, record)) or 'nothing'}; {cure}"
 
 
 def _span(document: Document, one: Any) -> Span:
@@ -226,6 +252,8 @@ def _short(value: Any) -> str:
 def as_line(document: Document, format: str, key: str | None = None) -> str:
     """A document as a line of a format, with all else that its own record says where that is of the same kind.
 
+    One whose spans are not told has no key for them.
+
     ``key`` is that of the spans, if it is not the format's own: they are written as the record has them.
 
     Examples
@@ -233,19 +261,19 @@ def as_line(document: Document, format: str, key: str | None = None) -> str:
     >>> as_line(Document("Ada left.", [Span(0, 3, "PER")]), "spacy")
     '["Ada left.", {"entities": [[0, 3, "PER"]]}]'
     """
-    spans = [list(span) for span in document.spans or ()]
     same = document.record if (document.format == "spacy") == (format == "spacy") else {}
     kept = {key: value for key, value in same.items() if key not in ("text", *KEYS)}
+    listed: list[Any] = [span._asdict() if format == "prodigy" else list(span) for span in document.spans or ()]
+    if format == "doccano" and key is not None:
+        listed = _as_read(listed, document.record.get(key))
+    name = {"spacy": "entities", "prodigy": "spans"}.get(format, key or "label")
+    told = {name: listed} if document.answered else {}
     if format == "spacy":
-        return json.dumps([document.text, {**kept, "entities": spans}], ensure_ascii=False)
-    if format == "doccano":
-        listed: list[Any] = spans if key is None else _as_read(spans, document.record.get(key))
-        return json.dumps({**kept, "text": document.text, key or "label": listed}, ensure_ascii=False)
-    places = enumerate(document.tokens or ())
-    tokens = [{"text": document.text[start:end], "start": start, "end": end, "id": i} for i, (start, end) in places]
-    listed = [span._asdict() for span in document.spans or ()]
-    of_tokens = {} if document.tokens is None or "tokens" in kept else {"tokens": tokens}
-    return json.dumps({**kept, "text": document.text, **of_tokens, "spans": listed}, ensure_ascii=False)
+        return json.dumps([document.text, {**kept, **told}], ensure_ascii=False)
+    if format == "prodigy" and document.tokens is not None and "tokens" not in kept:
+        places = enumerate(document.tokens)
+        kept["tokens"] = [{"text": document.text[a:b], "start": a, "end": b, "id": i} for i, (a, b) in places]
+    return json.dumps({**kept, "text": document.text, **told}, ensure_ascii=False)
 
 
 def _as_read(spans: list[list[Any]], before: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 from perceptive.errors import ParameterError, literal
 from perceptive.streams.blocks import STDIN, peek, shown
+from perceptive.streams.text_lines import check_start
 
 ENDINGS = {
     "svm": "svmlight",
@@ -87,8 +88,10 @@ def guess_one(path: str) -> str:
     named = _named(path)
     if named is not None:
         return named
+    start = peek(path)
+    check_start(path, start)
     try:
-        return guess_text(peek(path))
+        return guess_text(start)
     except UnknownFormat as error:
         raise ParameterError(literal(f"{shown(path)}: {error}") + "; give {}", "format") from None
 

@@ -36,7 +36,14 @@ B = TypeVar("B")
 
 
 class BrokenLine(ValueError):
-    """A line that is not of the format: which one, where, and what would be right."""
+    """A line that is not of the format: which one, where, and what would be right.
+
+    ``labelled`` says whether it is a text that should have begun with its label.
+    """
+
+    def __init__(self, said: str, labelled: bool = False) -> None:
+        super().__init__(said)
+        self.labelled = labelled
 
 
 @dataclass
@@ -270,6 +277,6 @@ def parse(
             log.note_names(names, remember == "few")
             yield parsed
             if said and not skip:
-                raise BrokenLine(said[0])
+                raise BrokenLine(said[0], format.name == "text" and format.labelled)
             log.skipped += skipped
             log.complaints += said

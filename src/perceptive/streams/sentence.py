@@ -45,7 +45,7 @@ class Sentence:
         Lines that are no tokens, each with the number of the token that it stands before.
     universal : bool
         Whether the columns are those of CoNLL-U.
-    labels : list of str or None
+    labels : list of (str or None), or None
         Where they are told by spans, and not by a column.
     document : Document or None
         The text that the tokens come from, where there is one.
@@ -56,7 +56,7 @@ class Sentence:
     separator: str = " "
     others: list[tuple[int, str]] = field(default_factory=list)
     universal: bool = False
-    labels: list[str] | None = None
+    labels: list[str | None] | None = None
     document: Document | None = None
 
     @property

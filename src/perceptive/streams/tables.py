@@ -20,6 +20,7 @@ from perceptive.streams.blocks import (
     shown,
 )
 from perceptive.streams.file_format import FEATURES, FileFormat, Header
+from perceptive.streams.text_lines import check_start
 
 FIRST = 100  # JSON lines, whose keys are looked at
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
@@ -47,6 +48,7 @@ def open(
     """
     if format.name == "arrow":
         return arrow.open(path, format)
+    check_start(path, peek(path))
     if format.name == "json":
         check_json_lines(path)
     if format.lists and format.name == "json":

@@ -1,13 +1,29 @@
-"""Lines of text files, decoded: UTF-8, or another encoding in which a line ends with the byte 10."""
+"""Lines of text files, decoded: UTF-8, another encoding in which a line ends with the byte 10, or UTF-16."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 
+from perceptive.errors import DataError, Parameter, literal
 from perceptive.streams.blocks import blocks, shown
 
 UTF8 = "utf-8"
 _ASCII = b"\n\t #-0A_a|"
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def check_start(path: str, start: bytes) -> None:
+    """Raise where a file begins as UTF-16 does, or its lines end with a carriage return alone."""
+    if start.startswith(_MARKS):
+        raise ValueError(f"{shown(path)}: is UTF-16; convert it, as iconv -f UTF-16 -t UTF-8 does")
+    check_line_ends(path, start)
+
+
+def check_line_ends(path: str, start: bytes) -> None:
+    """Raise where the lines at the start of a file end with a carriage return alone."""
+    if b"\n" not in start and b"\r" in start.rstrip(b"\r"):
+        raise ValueError(f"{shown(path)}: lines end with a carriage return; convert it, as tr '\\r' '\\n' does")
 
 
 def check_encoding(name: str) -> str:
@@ -17,18 +33,23 @@ def check_encoding(name: str) -> str:
     --------
     >>> check_encoding("latin-1")
     'latin-1'
-    >>> check_encoding("utf-16")
+    >>> check_encoding("utf-32")
     Traceback (most recent call last):
-    ValueError: 'utf-16' is not an encoding that has ASCII in it, such as utf-8, latin-1 or cp1252; convert the file
+    ValueError: 'utf-32' has no ASCII in it, as utf-8, latin-1 and cp1252 have, and is not utf-16; convert the file
     """
     try:
-        if _ASCII.decode(name, "replace") == _ASCII.decode():
+        if _is_wide(name) or _ASCII.decode(name, "replace") == _ASCII.decode():
             return name
     except (LookupError, ValueError):
         pass
     raise ValueError(
-        f"{name!r} is not an encoding that has ASCII in it, such as utf-8, latin-1 or cp1252; convert the file"
+        f"{name!r} has no ASCII in it, as utf-8, latin-1 and cp1252 have, and is not utf-16; convert the file"
     )
+
+
+def _is_wide(name: str) -> bool:
+    """Whether it is UTF-16, whose lines are found only when a file is decoded as a whole."""
+    return codecs.lookup(name).name == "utf-16"
 
 
 def text_lines(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -39,10 +60,15 @@ def text_lines(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[
     """
     number = 1
     check_encoding(encoding)
-    for block in blocks(path, live=live):
-        raw = bytes(block.text)
-        block.release()
-        lines = _decoded(raw, path, number, encoding).split("\n")
+
+    def texts() -> Iterator[str]:
+        for block in blocks(path, live=live):
+            raw = bytes(block.text)
+            block.release()
+            yield _decoded(raw, path, number, encoding)
+
+    for text in [whole_text(path, encoding)] if _is_wide(encoding) else texts():
+        lines = text.split("\n")
         if not lines[-1]:
             lines.pop()
         yield number, lines
@@ -62,6 +88,6 @@ def _decoded(raw: bytes, path: str, line: int, encoding: str) -> str:
     except UnicodeDecodeError as error:
         at = line + raw[: error.start].count(b"\n")
         called = encoding.upper().replace("_", "-")
-        raise ValueError(
-            f"{shown(path)}:{at}: not {called} ({error.reason}); convert the file, or say which encoding it has"
-        ) from None
+        said = f"{shown(path)}:{at}: not {called} ({error.reason}); convert the file, or say which encoding it has by "
+        wide = ["utf-16"] if raw.startswith(_MARKS) else []
+        raise DataError(literal(said) + "{}", Parameter("file.encoding", *wide)) from None

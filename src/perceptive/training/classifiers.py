@@ -24,7 +24,7 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
     source.prepare()
     format, guessed, known = source.stream.format, None, source.labels or []
     if classes is None:
-        check_classes(known, source.complete)
+        check_classes(known, source.complete, source.split.unanswered)
         _tell_oddities(source, known)
     if classes is None and len(known) == 2 and (source.complete or source.repeatable):
         guessed = in_order_of_labels(known)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.sample_weights import check_weights
-from perceptive.data.sentence_files import SentenceFiles
+from perceptive.data.sentence_files import SentenceFiles, check_answered
 from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.errors import ExampleError
 from perceptive.features.clusters import added
@@ -63,6 +63,7 @@ class Part:
     places: Sequence[Place] = ()  # in files
     columns: Columns | None = None  # of a file
     remarks: Sequence[str] = ()
+    unanswered: int = 0  # sentences of a file that are left out
 
     def where(self, i: int, t: int | None = None) -> str:
         """Where a sentence, or a token, stands."""
@@ -92,6 +93,7 @@ class Facts(NamedTuple):
     places: Sequence[Place]
     columns: Columns | None
     remarks: Sequence[str]
+    unanswered: int
 
     def y(self) -> list[list[Any]]:
         """The labels of all sentences."""
@@ -104,8 +106,8 @@ def read_part(asked: str, files: SentenceFiles, path: str) -> Part:
     check_version(asked)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        X, y, places, columns, _ = files.read(path)
-    return Part(X, y, None, path, places, columns, [str(one.message) for one in caught])
+        X, y, places, columns, _, unanswered = files.read(path)
+    return Part(X, y, None, path, places, columns, [str(one.message) for one in caught], unanswered)
 
 
 def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
@@ -123,8 +125,9 @@ def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
 
 def facts_of(part: Part) -> Facts:
     """What must be known of a part; raises where sentences and labels do not fit each other."""
+    told = part.weights, part.places, part.columns, part.remarks, part.unanswered
     if not part.X:
-        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, part.weights, (), None, part.remarks)
+        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, *told)
     with part.placed():
         X, y = paired(part.X, part.y)
         labels = [None, *different_labels(y)]
@@ -132,7 +135,7 @@ def facts_of(part: Part) -> Facts:
     which = np.fromiter((index[label] for label in itertools.chain.from_iterable(y)), np.int32)
     width = len(X[0][0]) if part.places else 0
     lengths = np.array(list(map(len, y)))
-    return Facts(labels, which, lengths, X[0], width, part.weights, part.places, part.columns, part.remarks)
+    return Facts(labels, which, lengths, X[0], width, *told)
 
 
 def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Numbers) -> Part:
@@ -223,7 +226,10 @@ class ClusterSentences(ShardSource):
         self.facts: list[Facts] = cluster.ask(
             lambda client: [client.submit(facts_of, part, pure=False) for part in self.parts.of(client)]
         )
+        self.y = [labels for one in self.facts for labels in one.y()]
+        self.unanswered = sum(one.unanswered for one in self.facts)
         given = [one for one in self.facts if len(one.lengths)]
+        check_answered(self.y, (given or self.facts)[0].columns, self.unanswered)
         if not given:
             raise ValueError("there are no sentences; give at least one")
         self.first, self.columns = given[0].first, given[0].columns
@@ -233,7 +239,6 @@ class ClusterSentences(ShardSource):
                     f"{one.places[0].of()}: it has {one.width} columns, but those before it have {given[0].width}; "
                     "give every token the same columns"
                 )
-        self.y = [labels for one in self.facts for labels in one.y()]
         self.places = [place for one in self.facts for place in one.places]
         for remark in (remark for one in self.facts for remark in one.remarks):
             warnings.warn(remark, stacklevel=2)

@@ -35,7 +35,7 @@ from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
-from perceptive.data.labels import Labels, in_order_of_labels
+from perceptive.data.labels import Labels, check_classes, in_order_of_labels
 from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.learners.calibration import fit_temperature
@@ -114,7 +114,7 @@ class KernelClassify(OfKernel, Classify):
         else:
             read = _rows(stream, learner)
         if learner is None:
-            learner = _new_learner(options, read.y, kernel, stream)
+            learner = _new_learner(options, read, kernel, stream)
         read = read._replace(weights=class_weighted(read.weights, read.y, weights_given(options, stream)))
         held = held_out(training.validation_fraction, learner.parameters.random_state, read.numbers, Labels.of(read.y))
         taught, kept = read.take(np.flatnonzero(~held)), read.take(np.flatnonzero(held))
@@ -227,11 +227,10 @@ def check_idf(stream: Stream) -> None:
         raise UsageError("--idf does not go with --kernel; leave it out")
 
 
-def _new_learner(options: argparse.Namespace, y: list[Any], kernel: Kernel, stream: Stream | None) -> KernelLearner:
+def _new_learner(options: argparse.Namespace, read: Labelled, kernel: Kernel, stream: Stream | None) -> KernelLearner:
     announced = labels_given(options, stream)[0]
-    classes = announced or in_order_of_labels(dict.fromkeys(y))
-    if len(classes) < 2:
-        raise ValueError(f"there is one class only, {classes[0]!r}: give examples of at least 2")
+    classes = announced or in_order_of_labels(dict.fromkeys(read.y))
+    check_classes(classes, complete=True, missing=read.unanswered)
     parameters = given_to_learner(options, KernelParameters, OWN)
     learner = KernelLearner(classes, fixed=announced is not None, kernel=kernel, **parameters)
     if stream is not None:

@@ -133,7 +133,10 @@ class Rank(OfRows):
         skipped = opened.log.skipped
         rows: list[tuple[str, Any]] = [("lists", f"{lists:,}")]
         rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
-        rows += [(SHOWN[name], "not defined" if n is None else f"{n:.4f}") for name, n in metrics.items()]
+        why = "not defined: no list has a candidate that is better than another"
+        if any((part < 0).any() for part in grades):
+            why = "not defined for negative grades; add a number to all of them, so that the lowest is 0"
+        rows += [(SHOWN[name], why if n is None else f"{n:.4f}") for name, n in metrics.items()]
         counts = count(lists, opened.log, unanswered, candidates=int(starts[-1]))
         return Evaluation(counts, metrics, {}, pairs(rows), opened.log)
 

@@ -44,11 +44,11 @@ class Rerank(Tag):
         files, paths = files_of(options, base), expand(options.data)
         if options.cluster:
             return self._ranked_on_cluster(options, training, learner, base, files)
-        X, y, places, _, weights = read(options.data, files)
+        X, y, places, _, weights, unanswered = read(options.data, files)
         learner = self._begun_with(options, learner, base, len(X))
         with located(places):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
-        counts = count(len(X), Log(), 0, tokens=sum(map(len, X)), lists=len(dataset))
+        counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)), lists=len(dataset))
         source = InMemory(dataset, training.shuffle)
         return MemoryJob(learner, source, "top-1", paths, Log(), counts, lambda learner: dataset)
 
@@ -82,7 +82,7 @@ class Rerank(Tag):
             cluster.__exit__()
             raise
         tokens = sum(map(len, sentences.y))
-        counts = count(len(sentences.y), Log(), 0, tokens=tokens, lists=len(source.dataset))
+        counts = count(len(sentences.y), Log(), sentences.unanswered, tokens=tokens, lists=len(source.dataset))
         return MemoryJob(
             learner, source, "top-1", paths, Log(), counts, lambda learner: source.dataset, cluster=cluster
         )

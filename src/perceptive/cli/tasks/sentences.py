@@ -13,7 +13,7 @@ from typing import Any
 from perceptive.cli.options import as_option
 from perceptive.data.conversion import ENTITY
 from perceptive.data.documents import bare_sentences
-from perceptive.data.sentence_files import Annotated, SentenceFiles
+from perceptive.data.sentence_files import Annotated, SentenceFiles, check_answered
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
 from perceptive.streams import conllu
 from perceptive.streams.blocks import STDIN, expand
@@ -50,6 +50,7 @@ def read(paths: list[str], files: SentenceFiles) -> Annotated:
     """The sentences of files, their labels, and where they stand."""
     with located([]):
         found = files.read(paths)
+    check_answered(found.y, found.columns, found.unanswered)
     if not found.X:
         raise ValueError(f"{', '.join(paths)}: there are no sentences; check the files")
     return found

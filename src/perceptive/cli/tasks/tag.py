@@ -23,7 +23,7 @@ from perceptive.cli.tasks.tagged import tagged, words_of
 from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.data.documents import joined_labels, parts_of
-from perceptive.data.sentence_files import SentenceFiles
+from perceptive.data.sentence_files import SentenceFiles, is_answered
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
 from perceptive.learners.sequence import SequenceLearner
@@ -69,8 +69,8 @@ class Tag:
         files = files_of(options, learner)
         if options.cluster:
             return self._on_cluster(options, training, learner, files, resumed)
-        X, y, places, columns, weights = read(options.data, files)
-        counts = count(len(X), Log(), 0, tokens=sum(map(len, X)))
+        X, y, places, columns, weights, unanswered = read(options.data, files)
+        counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)))
         held = self._held_out(options, training, learner, places)
         if held is None:
             X_held, y_held, held_places, *_ = read([options.dev], replace(files, weight=None))
@@ -117,7 +117,7 @@ class Tag:
                 source.begin(learner, ~held, resumed or learner.rounds == 0)
             source.scored = self._scored(learner, X_held, y_held, held_places)
             remember(learner, source.columns, source.first)
-            counts = count(len(source.y), Log(), 0, tokens=sum(map(len, source.y)))
+            counts = count(len(source.y), Log(), source.unanswered, tokens=sum(map(len, source.y)))
         except BaseException:
             cluster.__exit__()
             raise
@@ -162,6 +162,8 @@ class Tag:
         def datasets() -> Iterator[Dataset]:
             for sentence in itertools.chain.from_iterable(files.blocks(options.data, live=True)):
                 x, y = files.columns.split(sentence)
+                if not is_answered(y):
+                    continue
                 weight = None if files.weight is None else sentence.weight(files.weight)
                 with located([sentence.place]):
                     dataset = tagger.dataset([x], [y], None if weight is None else [weight])
@@ -228,9 +230,7 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, columns, _ = read(options.data, files_of(options, learner))
-        if not isinstance(columns.label, int) and all(label == "_" for mine in y for label in mine):
-            raise UsageError(f"the column {columns.label} has no labels; name that of the labels by --label-column")
+        X, y, places, *_, unanswered = read(options.data, files_of(options, learner))
         predicted = _as_tagged(learner, X, places, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
         segments = not isinstance(result, TagEvaluation)
@@ -248,10 +248,12 @@ class Tag:
         else:
             metrics |= dict(zip(names, result.measures(), strict=True))
             metrics |= {name: n.total() for name, n in counts.items()}
-        return Evaluation(count(len(X), Log(), 0, tokens=result.tokens), metrics, details, str(result), Log())
+        counted = count(len(X), Log(), unanswered, tokens=result.tokens)
+        text = f"{result}\nwithout answer: {unanswered:,} sentences" if unanswered else str(result)
+        return Evaluation(counted, metrics, details, text, Log())
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        X, y, places, _, weights = read(options.data, files_of(options, learner))
+        X, y, places, _, weights, _ = read(options.data, files_of(options, learner))
 
         def parts() -> Iterator[tuple[int, Dataset]]:
             with located(places):
