@@ -255,3 +255,8 @@ def test_texts_without_any_span_are_told(tmp_path):
         sentence_files.read(path)
     path.write_text('{"text": "Ada left", "ents": [{"start": 0, "end": 3, "label": "PER"}]}\n')
     assert sentence_files.read(path)[1] == [["B-PER", "O"]]
+
+
+def test_what_prodigy_has_accepted_without_spans_is_answered():
+    assert parse('{"text": "Ada met Grace.", "answer": "accept"}', "p.jsonl", 1).spans == []
+    assert not parse('{"text": "Ada met Grace."}', "p.jsonl", 1).answered

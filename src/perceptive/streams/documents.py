@@ -28,7 +28,7 @@ from perceptive.streams.text_lines import UTF8, text_lines
 
 JSON_FORMATS = ("doccano", "prodigy", "spacy")
 KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy", "ents": "doccano"}
-REFUSED = ("reject", "ignore")  # answers of Prodigy
+REFUSED, ACCEPTED = ("reject", "ignore"), "accept"  # answers of Prodigy, which may leave out spans that are none
 ENDS = (("start", "end"), ("start_offset", "end_offset"))
 ARRAY_BEGINS = re.compile(r'\[\s*($|\{|\[\s*")')
 SHORT = 40  # characters of a value that a message shows
@@ -175,7 +175,7 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
         key = max((key for key in KEYS if key in record), key=lambda key: record[key] is not None, default=None)
         format = KEYS[key] if key else "prodigy" if format == "prodigy" else "doccano"
         document = Document(record["text"], None, path, number, format, key, record=record)
-        listed = record[key] if key else None
+        listed = record[key] if key else [] if record.get("answer") == ACCEPTED else None
         if record.get("tokens") is not None:
             document.tokens = _tokens(document, record["tokens"])
     try:
