@@ -288,6 +288,7 @@ SEQUENCE: Record = {
     "n_columns": Optional(Maybe(whole(1))),
     "function": Optional({"function": text}),
     "tokens": Optional(one_of(COLUMNS, FEATURES, BOTH)),
+    "numbers": Optional(Maybe(whole(0))),
 }
 CANDIDATES = whole(2)
 
