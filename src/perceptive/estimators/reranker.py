@@ -37,7 +37,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
 
     The candidates to learn from come from taggers that have not seen the sentence (cross-fitting), so that they look
-    like those at test time. A candidate has its place, its score, and features of its segments: words, shapes, other
+    like those at test time. A candidate has its score, and features of its segments: words, shapes, other
     columns, the tagger's clusters of words, ends, neighbours, and what surrounds them.
 
     Parameters
@@ -54,8 +54,8 @@ class Reranker(HistoryMixin, BaseEstimator):
         ``features(sentence, labels)`` gives further features of a candidate, as a dict. A saved model knows it by its
         name, and asks for it: ``load(path, functions={"name": …})``. So it does for ``structure``.
     ranker : LinearRanker, KernelRanker or None
-        What learns the order; None for ``LinearRanker(rule="pa1", C=0.01, cost="grade", bits=20)``, or with a kernel
-        ``KernelRanker(rule="pa1", C=0.01, cost="grade")``.
+        What learns the order; None for ``LinearRanker(rule="pa1", C=0.005, cost="grade", bits=20)``, or with a kernel
+        ``KernelRanker(rule="pa1", C=0.005, cost="grade")``.
     kernel : Kernel, str or None
         Compares whole candidates, beside their features: the ranker's kernel is x·x' of the features plus this. Takes
         time that grows with the number of mistakes; normalise it, so that it is of the size of the features.
@@ -118,7 +118,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     tagger_: SequenceTagger
     ranker_: LinearRanker | KernelRanker
     oracle_: float
-    _sees_clusters: bool  # as `RerankingLearner` has it
+    _description: int  # as `RerankingLearner` has it
 
     def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None, sample_weight: Any = None) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
@@ -156,7 +156,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         if on_cluster:
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
             self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
-            self._sees_clusters = True
+            self._description = learner.description
             return self
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
         proposed = learner.cross_fitted(X, y, weights)
@@ -168,7 +168,7 @@ class Reranker(HistoryMixin, BaseEstimator):
             indptr, indices, data = rows
             rows = sp.csr_array((data, indices, indptr), shape=(len(lists.grades), learner.hashing.width))
         ranker.fit(rows, lists.grades, np.repeat(lists.sentences, lists.sizes), lists.weights(weights))
-        self.tagger_, self.ranker_, self.oracle_, self._sees_clusters = taught, ranker, lists.oracle, True
+        self.tagger_, self.ranker_, self.oracle_, self._description = taught, ranker, lists.oracle, learner.description
         return self
 
     @property
@@ -200,7 +200,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         """What predicts."""
         check_is_fitted(self, "ranker_")
         learner = self._joined(self.tagger_.learner_, self.ranker_.learner_)
-        learner.oracle, learner.sees_clusters = self.oracle_, self._sees_clusters
+        learner.oracle, learner.description = self.oracle_, self._description
         return learner
 
     def _joined(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
@@ -264,7 +264,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not hasattr(self, "ranker_"):
             raise ValueError("this Reranker has not learned anything; fit it before it is saved")
-        about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")} | {"clusters": self._sees_clusters}
+        about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")} | {"description": self._description}
         return join_states(self.tagger_.state(), self.ranker_.state(), about, self.features, self._structure)
 
     @classmethod
@@ -273,7 +273,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         kind: Any = KernelRanker if hasattr(learner.ranker, "kernel") else LinearRanker
         own = {name: getattr(learner, name) for name in OWN}
         tagger, ranker = SequenceTagger.from_learner(learner.tagger), kind.from_learner(learner.ranker)
-        learned = learner.oracle, learner.sees_clusters
+        learned = learner.oracle, learner.description
         return cls._of_parts(tagger, ranker, learner.features, learner.structure, learned, own)
 
     @classmethod
@@ -286,12 +286,12 @@ class Reranker(HistoryMixin, BaseEstimator):
             SequenceTagger.from_state(parts.tagger, parts.functions),
             kind.from_state(parts.ranker, parts.functions),
         )
-        learned = number_or_nan(state.meta.get("oracle_")), state.meta.get("clusters", False)
+        learned = number_or_nan(state.meta.get("oracle_")), state.meta.get("description", 1)
         return cls._of_parts(tagger, ranker, parts.features, parts.structure, learned, own)
 
     @classmethod
     def _of_parts(
-        cls, tagger: Any, ranker: Any, features: Any, structure: Any, learned: tuple[float, bool], own: dict[str, Any]
+        cls, tagger: Any, ranker: Any, features: Any, structure: Any, learned: tuple[float, int], own: dict[str, Any]
     ) -> Reranker:
         """What two fitted estimators are together."""
         if isinstance(ranker, KernelRanker):
@@ -299,5 +299,5 @@ class Reranker(HistoryMixin, BaseEstimator):
             own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
         check_reranking(model.k, model.folds, model.target, model.structure)
-        model.tagger_, model.ranker_, (model.oracle_, model._sees_clusters) = tagger, ranker, learned
+        model.tagger_, model.ranker_, (model.oracle_, model._description) = tagger, ranker, learned
         return model

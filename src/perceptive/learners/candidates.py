@@ -98,7 +98,7 @@ def graded_lists(
     target: str,
     features: Features | None,
     structure: str | Structure | None,
-    clusters: Clusters = (),
+    clusters: Clusters | None = (),
     *,
     hashing: HashKernel | None = None,
     only_telling: bool = True,
@@ -153,13 +153,17 @@ def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> flo
 # ---------------------------------------------------------------- what a ranker sees
 
 
-def clusters_of(templates: Templates) -> Clusters:
-    """The clusters of words that templates have learned."""
-    return [
-        (column, dict(line.split("\t") for line in templates.dictionaries[name]))
-        for name, (_, column) in templates.clusters.items()
-        if name not in templates.unlearned
-    ]
+def clusters_of(templates: Templates | None) -> Clusters:
+    """The clusters of words that templates have learned; templates that are still to be guessed have none."""
+    return (
+        []
+        if templates is None
+        else [
+            (column, dict(line.split("\t") for line in templates.dictionaries[name]))
+            for name, (_, column) in templates.clusters.items()
+            if name not in templates.unlearned
+        ]
+    )
 
 
 def describe(
@@ -167,29 +171,39 @@ def describe(
     found: list[Candidate],
     features: Features | None,
     structure: str | Structure | None,
-    clusters: Clusters = (),
+    clusters: Clusters | None = (),
 ) -> list[Any]:
     """The candidates of a sentence as the ranker sees them: dicts of features, or pairs of such with a structure.
 
-    What all of them share cancels out, and is left out of the features. The cluster of a word is a column more.
+    What all of them share cancels out, and is left out of the features. The cluster of a word is a column more; with
+    None for ``clusters`` candidates are described as by the first builds, whose rankers have learned so.
     """
     pieces = [_pieces(labels) for labels, _ in found]
     shared = set.intersection(*map(set, pieces))
-    columns = [_seen(_columns(token), clusters) for token in x]
+    columns = [_seen(_columns(token), clusters or ()) for token in x]
+    made: dict[Any, list[str]] = {}
     best = found[0][1]
     rows: list[Any] = []
     for place, ((labels, score), mine) in enumerate(zip(found, pieces, strict=True)):
-        row = {"place": math.log(place + 1.0), "score": score - best}
+        row = {"place": math.log(place + 1.0)} if clusters is None else {}
+        row["score"] = score - best
         kinds = ["^", "^", *(kind for _, _, kind in mine), "$"]
-        for at, (begin, end, kind) in enumerate(mine):
+        same = [True, True, *(piece in shared for piece in mine), True]
+        for at, piece in enumerate(mine):
             *_, before, _, after = around = kinds[at : at + 4]
-            names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
-            if (begin, end, kind) not in shared:
-                names += (
-                    _of_token(columns[begin], before, after)
-                    if kind == OUTSIDE
-                    else _of_segment(x, columns, begin, end, kind)
-                )
+            begin, end, kind = piece
+            names = []
+            if clusters is None or not all(same[at : at + 4]):
+                names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
+            if piece not in shared:
+                key = (begin, before, after) if kind == OUTSIDE else piece
+                if key not in made:
+                    made[key] = (
+                        _of_token(columns[begin], before, after)
+                        if kind == OUTSIDE
+                        else _of_segment(x, columns, begin, end, kind)
+                    )
+                names += made[key]
             for name in names:
                 row[name] = row.get(name, 0.0) + 1.0
         if features is not None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
 BITS = 20  # of hashed features
-RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "cost": "grade"}  # learns the order where nothing else is said
+RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.005, "cost": "grade"}  # learns the order where nothing else is said
 OWN = ("k", "folds", "target")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
@@ -112,7 +112,7 @@ class RerankingLearner:
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
     remembers_names = False  # of hashed features, for `inspection.heaviest`
-    sees_clusters = True  # those of the tagger are a column of candidates; rankers of old have learned without
+    description = 2  # how candidates are described; the rankers of the first builds have learned from 1
 
     # ------------------------------------------------------------ learning
 
@@ -221,10 +221,9 @@ class RerankingLearner:
         return lists
 
     @property
-    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters]:
+    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None]:
         """What the ranker sees of candidates; see `describe`."""
-        templates = self.tagger.templates if self.sees_clusters else None
-        return self.features, self.structure, () if templates is None else clusters_of(templates)
+        return self.features, self.structure, None if self.description == 1 else clusters_of(self.tagger.templates)
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
@@ -363,7 +362,7 @@ class RerankingLearner:
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
         about = {name: plain(getattr(self, name)) for name in OWN}
-        about |= {"oracle_": None if math.isnan(self.oracle) else self.oracle, "clusters": self.sees_clusters}
+        about |= {"oracle_": None if math.isnan(self.oracle) else self.oracle, "description": self.description}
         return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)
 
     @classmethod
@@ -375,7 +374,7 @@ class RerankingLearner:
         tagger = SequenceLearner.from_state(parts.tagger, parts.functions)
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
         learner.oracle = number_or_nan(state.meta.get("oracle_"))
-        learner.sees_clusters = state.meta.get("clusters", False)
+        learner.description = state.meta.get("description", 1)
         return learner
 
 
