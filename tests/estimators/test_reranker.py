@@ -125,7 +125,7 @@ def ends(sentence, labels):
 @pytest.mark.slow
 def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
     X, y = sentences
-    reranker = Reranker(BASE, k=4, folds=2, kernel=kernel, structure=structure).fit(X[:30], y[:30])
+    reranker = Reranker(BASE, k=4, folds=2, kernel=kernel, structure=structure).fit(X[:60], y[:60])
     assert isinstance(reranker.ranker_, KernelRanker)
     base = evaluate(y[90:], reranker.tagger_.predict(X[90:])).f1 / 100
     assert reranker.score(X[90:], y[90:]) > base + 0.1  # the features alone do it here: the kernel must not harm
@@ -135,7 +135,7 @@ def test_kernels_of_candidates(sentences, kernel, structure, tmp_path):
     assert again.predict(X[:20]) == reranker.predict(X[:20])
     assert again.structure == structure
     assert again.kernel == as_kernel(kernel)
-    assert again.fit(X[:30], y[:30]).predict(X[:20]) == reranker.predict(X[:20])
+    assert again.fit(X[:60], y[:60]).predict(X[:20]) == reranker.predict(X[:20])
     if callable(structure):
         with pytest.raises(ValueError, match=r"structure is your function 'ends'.*functions="):
             load_learner(path)

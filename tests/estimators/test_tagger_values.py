@@ -1,11 +1,14 @@
 """Taggers whose tokens have values beside their columns, lists of attributes, or features by a function."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import perceptive
-from perceptive import SequenceTagger
+from perceptive import SequenceTagger, load, save
 from perceptive.data.token_values import BOTH, COLUMNS, FEATURES, kind_of, plain, valued
+from perceptive.errors import ExampleError
 from perceptive.features.templates import Templates
 from perceptive.features.terms import label, template, values, word
 from perceptive.kernels.storage import MissingFunction
@@ -209,5 +212,27 @@ def test_lists_sets_and_dicts_within_are_features_of_their_own():
 
 
 def test_vectors_have_one_length():
-    with pytest.raises(ValueError, match="sentence 1, token 0: its vector has 2 numbers, but the first has 3"):
+    refused = "sentence 1, token 0: its vector has 2 numbers, but the first that the tagger met has 3; give all as many"
+    with pytest.raises(ValueError, match=refused):
         SequenceTagger(template="word").fit([[("a", [1.0, 2.0, 3.0])], [("b", [1.0, 2.0])]], [["O"], ["B-P"]])
+
+
+@pytest.mark.parametrize("first", [[1.0, 2.0, 3.0], {}])  # the first token may lack a vector
+def test_vectors_are_as_long_as_those_of_fit(first, tmp_path):
+    X, y = [[("a", first), ("b", [0.0, 1.0, 0.5])]], [["O", "B-P"]]
+    tagger = SequenceTagger(template="word").fit(X, y)
+    save(tagger, tmp_path / "m.model")
+    good, bad = [("a", [1.0, 2.0, 3.0])], [("a", {}), ("b", np.ones(4))]
+    for model in (tagger, load(tmp_path / "m.model"), pickle.loads(pickle.dumps(tagger))):
+        learner = model.learner_
+        for ask in (
+            model.predict,
+            learner.margins,
+            lambda X, model=model: model.predict_kbest(X, 2),
+            lambda X, model=model: model.partial_fit(X, [["O"], ["O", "B-P"]]),
+            lambda X, learner=learner: learner.dataset(X, [["O"], ["O", "B-P"]], grow=False),
+        ):
+            with pytest.raises(ExampleError, match=r"its vector has 4 numbers, but the first that .* has 3") as caught:
+                ask([good, bad])
+            assert (caught.value.example, caught.value.token) == (1, 1)
+        assert model.predict([good]) == model.predict([good])

@@ -6,9 +6,10 @@ import pytest
 import perceptive
 from perceptive import Reranker, SequenceTagger
 from perceptive.errors import ExampleError
+from perceptive.evaluation.conlleval import segments
 from perceptive.kernels import Spectrum
 from perceptive.learners import KernelRankingLearner, RankingLearner, SequenceLearner
-from perceptive.learners.candidates import kernel_of
+from perceptive.learners.candidates import clusters_of, describe, grade, kernel_of
 from perceptive.learners.reranking import RANKER, RerankingLearner, ranked_dataset
 from perceptive.parameters import TrainingParameters
 from perceptive.training import InMemory, Run, train
@@ -151,3 +152,41 @@ def test_what_cannot_be_is_refused():
     for wrong in ({"k": 1}, {"folds": 1.5}, {"target": "bleu"}, {"structure": "graph"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             RerankingLearner(learner.tagger, learner.ranker, **wrong)
+
+
+def test_the_ranker_sees_the_clusters_of_the_tagger():
+    tagger = SequenceTagger(template=["word", "cluster(3)", "@label[-1]"]).fit(X, Y).learner_
+    [(column, of)] = clusters_of(tagger.templates)
+    assert column == 0
+    assert 1 < len(set(of.values())) <= 3
+    learner = RerankingLearner(tagger, RankingLearner(bits=12), k=4, folds=2)
+    proposed = tagger.k_best(X, 4)
+    i = next(i for i, found in enumerate(proposed) if segments(found[0][0]) != segments(found[1][0]))
+    row, _ = learner.chosen(X[i])
+    assert row == describe(X[i], proposed[i], None, None, [(0, of)])[0]
+    words = {name for name in row if " 0 first " in name}
+    assert {of.get(name.split()[-1], "?") for name in words} == {
+        name.split()[-1] for name in row if " 1 first " in name
+    }
+    assert "place" not in row
+
+
+def test_rankers_of_the_first_builds_see_what_they_learned_from():
+    learner = linear()
+    learner.learn_many(X[:30], Y[:30])
+    state = learner.state()
+    assert RerankingLearner.from_state(state).description == 2
+    del state.meta["description"]
+    old = RerankingLearner.from_state(state)
+    row, _ = old.chosen(X[0])
+    assert row["place"] == 0.0
+    assert RerankingLearner.from_state(old.state()).description == 1
+    assert Reranker.from_learner(old).learner_.description == 1
+
+
+def test_candidates_are_graded_by_the_segments_that_are_wrong():
+    truth = ["B-A", "I-A", "O", "B-B"]
+    assert grade(truth, truth, "f1") == 0.0
+    assert grade(truth, ["B-A", "B-A", "O", "B-B"], "f1") == -3.0  # one is missed, two are wrong
+    assert grade(["X", None, "Z"], ["Y", "Y", "Z"], "accuracy") == -1.0
+    assert grade(truth, truth, "exact") == 1.0

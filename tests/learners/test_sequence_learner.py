@@ -101,6 +101,7 @@ def test_a_state_is_checked_field_by_field():
         "first_pass": [3, [1], [1, -1], [1, 2.5], "12"],
         "temperature": [0, -1.0, "x", float("nan"), True],
         "tokens": [3, "rows"],
+        "numbers": [-1, 1.5, "3", True],
         "function": [3, {}, {"function": 3}],
     }
     for name, values in wrong.items():
@@ -108,6 +109,7 @@ def test_a_state_is_checked_field_by_field():
             with pytest.raises(ValueError, match=r"\w"):
                 from_state("SequenceLearner", State({**good.meta, name: value}, good.arrays))
     optional = {"settled", "label_column", "n_columns", "first_pass", "temperature", "longest", "tokens", "columns"}
+    optional |= {"numbers"}
     for name in set(good.meta) - optional:
         with pytest.raises(ValueError, match=rf"{name} is missing"):
             from_state("SequenceLearner", State({k: v for k, v in good.meta.items() if k != name}, good.arrays))

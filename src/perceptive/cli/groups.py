@@ -302,7 +302,7 @@ RERANKER = Group(
         "candidates": {"type": whole(2), "metavar": "K", "help": "label sequences it proposes (default: 20)"},
         "folds": {"type": whole(2), "help": "of the cross-fitting (default: 5)"},
         "base_epochs": {"type": whole(1), "help": "epochs of its taggers (default: as many as the base made)"},
-        "target": {"choices": ["f1", "exact"], "help": "candidates are graded by F, or the truth is best"},
+        "target": {"choices": ["f1", "exact"], "help": "candidates are graded by wrong segments, or the truth is best"},
     },
 )
 HYPOTHESIS = Group(

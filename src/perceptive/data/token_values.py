@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,21 @@ PLAIN = {str, float, int, bool}
 BESIDE = (Mapping, np.ndarray, list, tuple)  # what may stand behind the columns of a token
 
 
+class Tokens(NamedTuple):
+    """What the tokens have that a tagger learns from."""
+
+    kind: str
+    numbers: int | None = None  # in each vector
+
+    @classmethod
+    def of(cls, X: Sequence[Any]) -> Tokens:
+        """What the first token of sentences has, and how many numbers the first vector."""
+        kind = kind_of(X[0][0])
+        beside = (token[-1] for x in X for token in x if kind_of(token) == BOTH) if kind == BOTH else ()
+        vector = next((one for one in beside if not isinstance(one, Mapping)), None)
+        return cls(kind, vector.size if isinstance(vector, np.ndarray) else None if vector is None else len(vector))
+
+
 def kind_of(token: Any) -> str:
     """What a token has: columns, features by name, or both; a vector is features, too."""
     if isinstance(token, Mapping):
@@ -27,12 +42,14 @@ def kind_of(token: Any) -> str:
     return BOTH if beside else COLUMNS
 
 
-def valued(X: list[Any], reads: Sequence[Values], kind: str | None = None) -> list[Any]:
+def valued(X: list[Any], reads: Sequence[Values], learned: Tokens | None = None) -> list[Any]:
     """Sentences as the core reads them: beside its columns each token has one dict, of what is read of the values.
 
     Where templates do not say what is read, it is all values of the token itself. Sentences without values are not
-    copied. Raises where a sentence has tokens of another kind than a tagger has learned from.
+    copied. Raises where a sentence has tokens of another kind, or vectors of another length, than a tagger has
+    ``learned`` from.
     """
+    kind, numbers = learned or (None, None)
     first = [x[0] for x in X if x]
     plain = {type(token[-1]) if type(token) is tuple and token else type(token) for token in first} <= {str}
     if plain and kind in (None, COLUMNS):  # as nearly all are
@@ -41,7 +58,7 @@ def valued(X: list[Any], reads: Sequence[Values], kind: str | None = None) -> li
     for i, found in enumerate(kinds if kind is not None else ()):
         if found != kind:
             raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give these", i)
-    lengths: list[int] = []
+    lengths = [] if numbers is None else [numbers]
     pairs = enumerate(zip(X, kinds, strict=True))
     return [x if kind == COLUMNS else _valued(x, reads, i, lengths) for i, (x, kind) in pairs]
 
@@ -85,7 +102,7 @@ def plain(features: Mapping[Any, Any]) -> dict[Any, Any]:
 def _values(token: Any, i: int, t: int, lengths: list[int]) -> dict[Any, Any]:
     """The values of a token by name; those of a vector are called by their places, from 0.
 
-    ``lengths`` has that of the first vector.
+    ``lengths`` has that of the first vector, of all that were learned from or of these.
     """
     if isinstance(token, Mapping):
         return plain(token)
@@ -98,7 +115,8 @@ def _values(token: Any, i: int, t: int, lengths: list[int]) -> dict[Any, Any]:
     if isinstance(numbers, list | tuple) and all(isinstance(value, Real | np.bool_) for value in numbers):
         n = (lengths or [len(numbers)])[0]
         if len(numbers) != n:
-            raise ExampleError(f"its vector has {len(numbers)} numbers, but the first has {n}; give all as many", i, t)
+            met = "but the first that the tagger met has"
+            raise ExampleError(f"its vector has {len(numbers)} numbers, {met} {n}; give all as many", i, t)
         lengths[:] = [n]
         return {str(j): value for j, value in enumerate(numbers)}
     raise ExampleTypeError(

@@ -80,6 +80,7 @@ def fit_lists(
     cluster = _cluster_for(ranker, training.shards)
     check_ranker(learner, training.shards)
     tagger = fit_tagger()
+    learner.tagger = tagger.learner_
     source = ClusterLists(ClusterSentences.of_bags(cluster, X, y, sample_weight, training.shards), learner)
     _train(ranker, learner.ranker, training, source, n_features_in_=learner.ranker.n_features)
     return tagger

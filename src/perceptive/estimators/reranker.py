@@ -22,10 +22,10 @@ from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
-from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, f1, kernel_of
+from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, check_reranking, f1, kernel_of
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner, check_reranking
+from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.text_spans import TextSpan, predict_spans
@@ -37,8 +37,8 @@ class Reranker(HistoryMixin, BaseEstimator):
     """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
 
     The candidates to learn from come from taggers that have not seen the sentence (cross-fitting), so that they look
-    like those at test time. A candidate has its place, its score, and features of its segments: words, shapes, other
-    columns, ends, neighbours, and what surrounds them.
+    like those at test time. A candidate has its score, and features of its segments: words, shapes, other
+    columns, the tagger's clusters of words, ends, neighbours, and what surrounds them.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ class Reranker(HistoryMixin, BaseEstimator):
     folds : int
         Parts of the training data, each of which is tagged by a tagger that learned from the others.
     target : {"f1", "exact"}
-        Candidates are graded by F to the truth, or only the truth itself is good.
+        Candidates are graded by the segments that they have wrong or miss, or only the truth itself is good.
     features : callable or None
         ``features(sentence, labels)`` gives further features of a candidate, as a dict. A saved model knows it by its
         name, and asks for it: ``load(path, functions={"name": …})``. So it does for ``structure``.
     ranker : LinearRanker, KernelRanker or None
-        What learns the order; None for ``LinearRanker(rule="pa1", C=0.01, bits=20)``, or with a kernel
-        ``KernelRanker(rule="pa1", C=0.01)``.
+        What learns the order; None for ``LinearRanker(rule="pa1", C=0.005, cost="grade", bits=20)``, or with a kernel
+        ``KernelRanker(rule="pa1", C=0.005, cost="grade")``.
     kernel : Kernel, str or None
         Compares whole candidates, beside their features: the ranker's kernel is x·x' of the features plus this. Takes
         time that grows with the number of mistakes; normalise it, so that it is of the size of the features.
@@ -118,6 +118,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     tagger_: SequenceTagger
     ranker_: LinearRanker | KernelRanker
     oracle_: float
+    _description: int  # as `RerankingLearner` has it
 
     def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None, sample_weight: Any = None) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
@@ -155,16 +156,19 @@ class Reranker(HistoryMixin, BaseEstimator):
         if on_cluster:
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
             self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
+            self._description = learner.description
             return self
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
-        lists = learner.lists(X, y, weights)
+        proposed = learner.cross_fitted(X, y, weights)
+        taught = fit_tagger()
+        learner.tagger = taught.learner_
+        lists = learner.graded(X, y, proposed, True, learner.in_segments(y))
         rows = lists.rows
         if learner.hashing is not None:
             indptr, indices, data = rows
             rows = sp.csr_array((data, indices, indptr), shape=(len(lists.grades), learner.hashing.width))
         ranker.fit(rows, lists.grades, np.repeat(lists.sentences, lists.sizes), lists.weights(weights))
-        self.tagger_ = fit_tagger()
-        self.ranker_, self.oracle_ = ranker, lists.oracle
+        self.tagger_, self.ranker_, self.oracle_, self._description = taught, ranker, lists.oracle, learner.description
         return self
 
     @property
@@ -196,7 +200,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         """What predicts."""
         check_is_fitted(self, "ranker_")
         learner = self._joined(self.tagger_.learner_, self.ranker_.learner_)
-        learner.oracle = self.oracle_
+        learner.oracle, learner.description = self.oracle_, self._description
         return learner
 
     def _joined(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
@@ -260,7 +264,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
         if not hasattr(self, "ranker_"):
             raise ValueError("this Reranker has not learned anything; fit it before it is saved")
-        about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")}
+        about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")} | {"description": self._description}
         return join_states(self.tagger_.state(), self.ranker_.state(), about, self.features, self._structure)
 
     @classmethod
@@ -269,7 +273,8 @@ class Reranker(HistoryMixin, BaseEstimator):
         kind: Any = KernelRanker if hasattr(learner.ranker, "kernel") else LinearRanker
         own = {name: getattr(learner, name) for name in OWN}
         tagger, ranker = SequenceTagger.from_learner(learner.tagger), kind.from_learner(learner.ranker)
-        return cls._of_parts(tagger, ranker, learner.features, learner.structure, learner.oracle, own)
+        learned = learner.oracle, learner.description
+        return cls._of_parts(tagger, ranker, learner.features, learner.structure, learned, own)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Reranker:
@@ -281,12 +286,12 @@ class Reranker(HistoryMixin, BaseEstimator):
             SequenceTagger.from_state(parts.tagger, parts.functions),
             kind.from_state(parts.ranker, parts.functions),
         )
-        oracle = number_or_nan(state.meta.get("oracle_"))
-        return cls._of_parts(tagger, ranker, parts.features, parts.structure, oracle, own)
+        learned = number_or_nan(state.meta.get("oracle_")), state.meta.get("description", 1)
+        return cls._of_parts(tagger, ranker, parts.features, parts.structure, learned, own)
 
     @classmethod
     def _of_parts(
-        cls, tagger: Any, ranker: Any, features: Any, structure: Any, oracle: float, own: dict[str, Any]
+        cls, tagger: Any, ranker: Any, features: Any, structure: Any, learned: tuple[float, int], own: dict[str, Any]
     ) -> Reranker:
         """What two fitted estimators are together."""
         if isinstance(ranker, KernelRanker):
@@ -294,5 +299,5 @@ class Reranker(HistoryMixin, BaseEstimator):
             own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
         check_reranking(model.k, model.folds, model.target, model.structure)
-        model.tagger_, model.ranker_, model.oracle_ = tagger, ranker, oracle
+        model.tagger_, model.ranker_, (model.oracle_, model._description) = tagger, ranker, learned
         return model

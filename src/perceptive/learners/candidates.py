@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import evaluate, segments
 from perceptive.features.hashing import HashKernel
+from perceptive.features.templates import Templates
 from perceptive.kernels import Kernel, Linear
 
 Candidate = tuple[list[Any], float]  # labels and score
 Features = Callable[[Sequence[Any], Sequence[Any]], Mapping[str, float]]
 Structure = Callable[[Sequence[Any], Sequence[Any]], Any]
 Piece = tuple[int, int, str]  # begin, end, kind
+Clusters = Sequence[tuple[int, dict[str, str]]]  # of which column, and the cluster of each word
 BATCH = 64  # sentences whose candidates are in memory
 KERNEL_BITS = 18  # fewer than of linear rankers: every comparison of sparse rows walks over the columns
 OUTSIDE = "O"
@@ -41,10 +45,19 @@ def accuracy(truth: Sequence[Any], labels: Sequence[Any]) -> float:
 
 
 def grade(truth: Sequence[Any], labels: Sequence[Any], target: str) -> float:
-    """How good a candidate is: F to the truth, the share of right tokens, or ("exact") whether it is the truth."""
+    """How good a candidate is: −1 for each segment that is wrong or missed, or each wrong token; or ("exact") whether
+    it is the truth.
+
+    Examples
+    --------
+    >>> grade(["B-A", "O", "B-A"], ["B-A", "O", "B-B"], "f1"), grade(["X", "Y"], ["X", "Z"], "accuracy")
+    (-2.0, -1.0)
+    """
     if target == "exact":
         return float(list(truth) == list(labels))
-    return f1(truth, labels) if target == "f1" else accuracy(truth, labels)
+    if target == "f1":
+        return -float(len({*segments(truth)} ^ {*segments(labels)}))
+    return -float(sum(one not in (None, other) for one, other in zip(truth, labels, strict=True)))
 
 
 # ---------------------------------------------------------------- lists to learn from
@@ -85,6 +98,7 @@ def graded_lists(
     target: str,
     features: Features | None,
     structure: str | Structure | None,
+    clusters: Clusters | None = (),
     *,
     hashing: HashKernel | None = None,
     only_telling: bool = True,
@@ -94,7 +108,7 @@ def graded_lists(
 
     With ``hashing`` features are hashed as they are made: dicts of them all would take many times the memory.
     ``only_telling`` leaves out lists in which no candidate is better than another. Where labels are not ``in_segments``
-    the share of right tokens stands for F.
+    tokens stand for segments.
     """
     graded = grades_of(y, proposed, target, in_segments)
     told = [i for i, grades in enumerate(graded) if not only_telling or max(grades) > min(grades)]
@@ -102,7 +116,8 @@ def graded_lists(
         raise ValueError(NOTHING_TOLD)
     rows: Any = []
     for begin in range(0, len(told), BATCH):
-        some = [row for i in told[begin : begin + BATCH] for row in describe(X[i], proposed[i], features, structure)]
+        batch = told[begin : begin + BATCH]
+        some = [row for i in batch for row in describe(X[i], proposed[i], features, structure, clusters)]
         if hashing is None:
             rows += some
         else:
@@ -138,30 +153,57 @@ def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> flo
 # ---------------------------------------------------------------- what a ranker sees
 
 
+def clusters_of(templates: Templates | None) -> Clusters:
+    """The clusters of words that templates have learned; templates that are still to be guessed have none."""
+    return (
+        []
+        if templates is None
+        else [
+            (column, dict(line.split("\t") for line in templates.dictionaries[name]))
+            for name, (_, column) in templates.clusters.items()
+            if name not in templates.unlearned
+        ]
+    )
+
+
 def describe(
-    x: Sequence[Any], found: list[Candidate], features: Features | None, structure: str | Structure | None
+    x: Sequence[Any],
+    found: list[Candidate],
+    features: Features | None,
+    structure: str | Structure | None,
+    clusters: Clusters | None = (),
 ) -> list[Any]:
     """The candidates of a sentence as the ranker sees them: dicts of features, or pairs of such with a structure.
 
-    What all of them share cancels out, and is left out of the features.
+    What all of them share cancels out, and is left out of the features. The cluster of a word is a column more; with
+    None for ``clusters`` candidates are described as by the first builds, whose rankers have learned so.
     """
     pieces = [_pieces(labels) for labels, _ in found]
     shared = set.intersection(*map(set, pieces))
-    columns = [[column.lower() for column in _columns(token)] for token in x]
+    columns = [_seen(_columns(token), clusters or ()) for token in x]
+    made: dict[Any, list[str]] = {}
     best = found[0][1]
     rows: list[Any] = []
     for place, ((labels, score), mine) in enumerate(zip(found, pieces, strict=True)):
-        row = {"place": math.log(place + 1.0), "score": score - best}
+        row = {"place": math.log(place + 1.0)} if clusters is None else {}
+        row["score"] = score - best
         kinds = ["^", "^", *(kind for _, _, kind in mine), "$"]
-        for at, (begin, end, kind) in enumerate(mine):
+        same = [True, True, *(piece in shared for piece in mine), True]
+        for at, piece in enumerate(mine):
             *_, before, _, after = around = kinds[at : at + 4]
-            names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
-            if (begin, end, kind) not in shared:
-                names += (
-                    _of_token(columns[begin], before, after)
-                    if kind == OUTSIDE
-                    else _of_segment(x, columns, begin, end, kind)
-                )
+            begin, end, kind = piece
+            names = []
+            if clusters is None or not all(same[at : at + 4]):
+                names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
+            if piece not in shared:
+                key = (begin, before, after) if kind == OUTSIDE else piece
+                if key not in made:
+                    made[key] = (
+                        _of_token(columns[begin], before, after)
+                        if kind == OUTSIDE
+                        else _of_segment(x, columns, begin, end, kind)
+                    )
+                names += made[key]
             for name in names:
                 row[name] = row.get(name, 0.0) + 1.0
         if features is not None:
@@ -207,6 +249,17 @@ def structure_of(structure: str | Structure) -> Structure:
     return STRUCTURES[structure]
 
 
+def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
+    """Raise ValueError for parameters that cannot be."""
+    if target not in ("f1", "exact"):
+        raise ParameterError("{}: choose 'f1' or 'exact'", Parameter("target", target))
+    for name, value in (("k", k), ("folds", folds)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
+            raise ParameterError("{}: it must be a whole number of at least 2", Parameter(name, value))
+    if structure is not None:
+        structure_of(structure)
+
+
 def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
     """A labelled sentence as a tree of segments, for kernels of trees.
 
@@ -244,6 +297,12 @@ def shape(word: str) -> str:
 
 def _columns(token: Any) -> list[str]:
     return [token] if isinstance(token, str) else [str(column) for column in token]
+
+
+def _seen(columns: list[str], clusters: Clusters) -> list[str]:
+    """The columns of a token that segments are described by."""
+    of_words = [of.get(_core.norm(columns[column]), "?") for column, of in clusters]
+    return [column.lower() for column in columns] + of_words
 
 
 def _pieces(labels: Sequence[Any]) -> list[Piece]:

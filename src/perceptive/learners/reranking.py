@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.data.sample_weights import check_weights, takes
 from perceptive.data.sentences import as_lists
-from perceptive.errors import ExampleWarning, Parameter, ParameterError, renumbered
+from perceptive.errors import ExampleWarning, renumbered
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
@@ -25,11 +24,13 @@ from perceptive.learners.candidates import (
     BATCH,
     Candidate,
     CandidateLists,
+    Clusters,
     Features,
     Structure,
+    check_reranking,
+    clusters_of,
     describe,
     graded_lists,
-    structure_of,
 )
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.label_numbers import different_labels
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
 BITS = 20  # of hashed features
-RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01}  # what learns the order where nothing else is said
+RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.005, "cost": "grade"}  # learns the order where nothing else is said
 OWN = ("k", "folds", "target")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
@@ -65,7 +66,7 @@ class RerankingLearner:
         Parts of a training set, each of which is tagged by a tagger that learned from the others (cross-fitting), so
         that the candidates to learn from look like those at test time.
     target : {"f1", "exact"}
-        Candidates are graded by F to the truth, or only the truth itself is good.
+        Candidates are graded by the segments that they have wrong or miss, or only the truth itself is good.
     features : callable or None
         ``features(sentence, labels)`` gives further features of a candidate.
     structure : {None, "tree", "tags"} or callable
@@ -111,6 +112,7 @@ class RerankingLearner:
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
     remembers_names = False  # of hashed features, for `inspection.heaviest`
+    description = 2  # how candidates are described; the rankers of the first builds have learned from 1
 
     # ------------------------------------------------------------ learning
 
@@ -146,9 +148,15 @@ class RerankingLearner:
     def lists(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: NDArray[np.float64] | None = None
     ) -> CandidateLists:
-        """The candidates of a training set by cross-fitting: sentence i is in fold i mod ``folds``.
+        """The candidates of a training set by cross-fitting, graded."""
+        return self._graded(*self._checked(X, y), self.cross_fitted(X, y, weights), whole=True)
 
-        ``weights`` say how much each sentence counts to the taggers.
+    def cross_fitted(
+        self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: NDArray[np.float64] | None = None
+    ) -> list[list[Candidate]]:
+        """What taggers propose that have not seen the sentence: sentence i is in fold i mod ``folds``.
+
+        ``weights`` say how much each sentence counts to them.
         """
         X, y = self._checked(X, y)
         self.check_folds(y, weights)
@@ -164,7 +172,7 @@ class RerankingLearner:
             each = map if threads == 1 else pool.map  # Ctrl-C breaks into this thread at once
             for fold, found in enumerate(each(propose, range(self.folds))):
                 proposed[fold :: self.folds] = found
-        return self._graded(X, y, proposed, whole=True)
+        return proposed
 
     def check_folds(self, y: list[Any], weights: NDArray[np.float64] | None = None) -> None:
         """Raise where sentences are too few for cross-fitting, or have labels or weights that no tagger takes."""
@@ -207,10 +215,15 @@ class RerankingLearner:
         """Candidates of sentences as lists to learn from; see `graded_lists`."""
         hashing = self.hashing
         how: dict[str, Any] = {"hashing": hashing, "only_telling": only_telling, "in_segments": in_segments}
-        lists = graded_lists(X, y, proposed, self.target, self.features, self.structure, **how)
+        lists = graded_lists(X, y, proposed, self.target, *self._view, **how)
         if hashing is not None and self.remembers_names:
             self.ranker.space.remember(hashing.index)
         return lists
+
+    @property
+    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None]:
+        """What the ranker sees of candidates; see `describe`."""
+        return self.features, self.structure, None if self.description == 1 else clusters_of(self.tagger.templates)
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
@@ -257,7 +270,8 @@ class RerankingLearner:
         ordered = [[(labels, 0.0) for labels, _ in found] for found in proposed]
         if not several:
             return ordered
-        lists = [describe(X[i], proposed[i], self.features, self.structure) for i in several]
+        view = self._view
+        lists = [describe(X[i], proposed[i], *view) for i in several]
         sizes = np.array([len(one) for one in lists], np.int64)
         scores = self.ranker.scores([row for one in lists for row in one], sizes, hypothesis)
         for i, mine in zip(several, np.split(scores, np.cumsum(sizes)[:-1]), strict=True):
@@ -268,7 +282,7 @@ class RerankingLearner:
     def chosen(self, x: Sequence[Any], hypothesis: str | None = None) -> tuple[Any, list[Any]]:
         """The best candidate of a sentence as the ranker sees it, and its labels."""
         [proposed] = self.tagger.k_best([x], self.k)
-        rows = describe(x, proposed, self.features, self.structure)
+        rows = describe(x, proposed, *self._view)
         best = int(np.argmax(self.ranker.scores(rows, None, hypothesis))) if len(rows) > 1 else 0
         return rows[best], proposed[best][0]
 
@@ -348,7 +362,7 @@ class RerankingLearner:
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
         about = {name: plain(getattr(self, name)) for name in OWN}
-        about["oracle_"] = None if math.isnan(self.oracle) else self.oracle
+        about |= {"oracle_": None if math.isnan(self.oracle) else self.oracle, "description": self.description}
         return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)
 
     @classmethod
@@ -360,6 +374,7 @@ class RerankingLearner:
         tagger = SequenceLearner.from_state(parts.tagger, parts.functions)
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
         learner.oracle = number_or_nan(state.meta.get("oracle_"))
+        learner.description = state.meta.get("description", 1)
         return learner
 
 
@@ -377,17 +392,6 @@ def ranked_dataset(ranker: Any, lists: CandidateLists, weights: Any = None, **ho
         rows = _core.csr_rows(indptr, indices, data, hashing.width, True)
     dataset: Dataset = ranker.dataset(rows, lists.grades, weights, sizes=lists.sizes, **how)
     return dataset
-
-
-def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
-    """Raise ValueError for parameters that cannot be."""
-    if target not in ("f1", "exact"):
-        raise ParameterError("{}: choose 'f1' or 'exact'", Parameter("target", target))
-    for name, value in (("k", k), ("folds", folds)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
-            raise ParameterError("{}: it must be a whole number of at least 2", Parameter(name, value))
-    if structure is not None:
-        structure_of(structure)
 
 
 def new_like(tagger: SequenceLearner) -> SequenceLearner:

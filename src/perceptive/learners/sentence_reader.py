@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from perceptive import _core
 from perceptive.data.sentences import Features, as_lists, check_tokens, featured
-from perceptive.data.token_values import valued
+from perceptive.data.token_values import Tokens, valued
 from perceptive.errors import ExampleError
 from perceptive.features.templates import Templates
 
@@ -26,7 +26,7 @@ class SentenceReader:
 
     features: Features | None  # a function of the user's
     templates: Templates
-    kind: str | None = None  # of the tokens that were learned from
+    learned: Tokens | None = None  # what the tokens have that were learned from
 
     @property
     def n_columns(self) -> int:
@@ -38,7 +38,7 @@ class SentenceReader:
         X = as_lists(X)
         if self.features is not None:
             return featured(X, self.features)
-        return valued(X, self.templates.values, self.kind)
+        return valued(X, self.templates.values, self.learned)
 
     def encode(self, encode: Callable[[list[Any]], Made], X: Sequence[Any]) -> Made:
         """What the core makes of sentences to learn from."""

@@ -13,7 +13,7 @@ from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import SentenceDataset, paired
-from perceptive.data.token_values import kind_of
+from perceptive.data.token_values import Tokens
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.templates import Templates
@@ -75,7 +75,7 @@ class SequenceLearner(SequenceRun):
         self.model: _core.SequenceModel | None = None
         self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None
-        self.token_kind: str | None = None  # see `data.token_values`
+        self.tokens: Tokens | None = None  # what those have that it has learned from
         self.label_column: int | str | None = None  # of files in columns, and how many columns there were
         self.n_columns: int | None = None
         self.columns: tuple[str, ...] = ()  # those of a token, where they were chosen
@@ -164,7 +164,7 @@ class SequenceLearner(SequenceRun):
             parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
         index = {label: i for i, label in enumerate(every)}
         dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
-        self._keep(parts, every, X[0][0], whole)
+        self._keep(parts, every, X, whole)
         return dataset
 
     def _settled(
@@ -182,11 +182,11 @@ class SequenceLearner(SequenceRun):
         check_labels_fit(len(every), templates)
         return (model, templates, labelling), within, every
 
-    def _keep(self, parts: Parts, every: Labels, token: Any, whole: bool) -> None:
+    def _keep(self, parts: Parts, every: Labels, X: Sequence[Any], whole: bool) -> None:
         was, known, (model, templates, labelling) = self.labelling, len(self.labels), parts
         with self.lock.changing():
             self.model, self.templates, self.labelling = parts
-            self.token_kind = self.token_kind or kind_of(token)
+            self.tokens = self.tokens or Tokens.of(X)
             self.meet_labels(every)
             if (self.scheme, labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
                 self._tell_labels(model, templates)
@@ -204,7 +204,7 @@ class SequenceLearner(SequenceRun):
     ) -> SentenceDataset:
         """Sentences and labels as the core plays them."""
         model, templates, labelling = parts
-        reader = SentenceReader(self.features, templates, self.token_kind)
+        reader = SentenceReader(self.features, templates, self.tokens)
         longest = labelling.longest or 1 if labelling.segments else 0
         numbers, choices = numbered(different_labels(y), index)
 
@@ -349,7 +349,7 @@ class SequenceLearner(SequenceRun):
         return self._opened(self._readable)[1] if self.model is None else self.model
 
     def _ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None = None) -> Any:
-        return SentenceReader(self.features, self._readable, self.token_kind).ask(
+        return SentenceReader(self.features, self._readable, self.tokens).ask(
             ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels)
         )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.data.sentences import Features
+from perceptive.data.token_values import Tokens
 from perceptive.errors import ParameterError
 from perceptive.features.clusters import Contexts
 from perceptive.features.templates import Templates
@@ -43,7 +44,7 @@ class SequenceRun(Guarded):
     labelling: Labelling
     label_column: int | str | None
     features: Features | None
-    token_kind: str | None
+    tokens: Tokens | None
     _vectors: Vectors
     played_rows: _core.SentenceRows | None = None  # of the sentences that were played last, up to date
 
@@ -73,7 +74,7 @@ class SequenceRun(Guarded):
     ) -> tuple[Parts, list[Any], Labels]: ...
 
     @abstractmethod
-    def _keep(self, parts: Parts, every: Labels, token: Any, whole: bool) -> None: ...
+    def _keep(self, parts: Parts, every: Labels, X: Sequence[Any], whole: bool) -> None: ...
 
     @property
     def core(self) -> _core.SequenceModel:
@@ -196,7 +197,7 @@ class SequenceRun(Guarded):
     def contexts_of(self, X: Sequence[Any], templates: Templates | None = None) -> dict[int, Contexts]:
         """What the clusters of its templates are learned from."""
         templates = templates or self._readable
-        return SentenceReader(self.features, templates, self.token_kind).encode(templates.contexts, X)
+        return SentenceReader(self.features, templates, self.tokens).encode(templates.contexts, X)
 
     def meet_contexts(self, contexts: Mapping[int, Contexts]) -> None:
         """Learn clusters of words, before anything else."""
@@ -221,13 +222,13 @@ class SequenceRun(Guarded):
         with self.lock.learning():
             y = self.labelling.mended(y, whole)
             parts, _, every = self._settled([first], y, whole, ())
-            self._keep(parts, every, first[0], whole)
+            self._keep(parts, every, [first], whole)
         return y
 
     def strings_of(self, X: Sequence[Any]) -> Arrays:
         """Know the strings of sentences; returns all that it knows, in their order."""
         with self.lock.learning(), self.lock.changing():
-            SentenceReader(self.features, self._readable, self.token_kind).encode(self.core.meet, X)
+            SentenceReader(self.features, self._readable, self.tokens).encode(self.core.meet, X)
             return self.core.strings()
 
     def meet_strings(self, strings: Arrays) -> None:

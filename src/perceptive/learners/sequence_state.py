@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptive.data.token_values import Tokens
 from perceptive.features.presets import PRESETS
 from perceptive.features.templates import Templates
 from perceptive.learners.named_functions import function_of, name_of
@@ -49,7 +50,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
         "columns": list(learner.columns),
         "n_columns": learner.n_columns,
         **({"function": {"function": name_of(learner.features)}} if _has_function(learner) else {}),
-        **({} if learner.token_kind is None else {"tokens": learner.token_kind}),
+        **({} if learner.tokens is None else {"tokens": learner.tokens.kind, "numbers": learner.tokens.numbers}),
         "fingerprint": str(fingerprint),
         "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
         "temperature": learner.temperature,
@@ -88,7 +89,9 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
         raise ValueError("labels are not all different")
     learner.restore((below(state.arrays, MODEL), int(meta["fingerprint"])))
     learner.first_epoch = pair_or_none(meta.get("first_pass"))
-    learner.temperature, learner.token_kind = meta.get("temperature"), meta.get("tokens")
+    learner.temperature = meta.get("temperature")
+    if "tokens" in meta:
+        learner.tokens = Tokens(meta["tokens"], meta.get("numbers"))
 
 
 def _templates_from(state: State) -> Templates:

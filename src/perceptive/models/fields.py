@@ -288,6 +288,7 @@ SEQUENCE: Record = {
     "n_columns": Optional(Maybe(whole(1))),
     "function": Optional({"function": text}),
     "tokens": Optional(one_of(COLUMNS, FEATURES, BOTH)),
+    "numbers": Optional(Maybe(whole(0))),
 }
 CANDIDATES = whole(2)
 
@@ -303,6 +304,7 @@ RERANKING: Record = {
     "folds": Optional(CANDIDATES),
     "target": Optional(one_of("f1", "exact")),
     "oracle_": Optional(Maybe(any_number)),
+    "description": Optional(one_of(1, 2)),
     "features": Optional(Maybe({"function": text})),
     "structure": Optional(Maybe(Chosen(lambda value: {"function": text} if isinstance(value, dict) else text))),
 }
