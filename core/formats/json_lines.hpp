@@ -113,6 +113,9 @@ class JsonParser : public FeatureParser<V> {
     // Whether what is called name_ is a feature.
     bool counts() const { return !options_.only_text && (!options_.columns || options_.columns->count(name_)); }
 
+    // Whether the numbers of a column are names.
+    bool is_word(const std::string& name) const { return !options_.words.empty() && options_.words.count(name); }
+
     void number(double x, const char* at) {
         const double scaled = features.number(name_, x);
         if (!std::isfinite(static_cast<V>(scaled)))
@@ -122,7 +125,7 @@ class JsonParser : public FeatureParser<V> {
 
     // A string: it may be missing, or a number.
     void word(const char* at) {
-        const bool alike = options_.features.alike, named = options_.words.count(name_) != 0;
+        const bool alike = options_.features.alike, named = is_word(name_);
         const std::string_view value = alike ? trim(value_) : value_;
         double x = 0.0;
         if ((alike || options_.numerals) && is_missing(value)) {
@@ -163,7 +166,7 @@ class JsonParser : public FeatureParser<V> {
             const char* const at = json_.at();
             const std::optional<double> found = scalar(kind);
             const bool numeric = kind == '-' || is_digit(kind);
-            if (numeric && !options_.words.count(name_)) return number(*found, at);
+            if (numeric && !is_word(name_)) return number(*found, at);
             if (!counts()) return;
             if (numeric)
                 features.add_word(name_, {at, static_cast<std::size_t>(json_.at() - at)}, space_);

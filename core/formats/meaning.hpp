@@ -34,6 +34,8 @@ inline std::string_view take(std::string_view& text, std::string_view pattern) {
 // "2020-01-31 12:30:00.5+01:00", without a fraction of 0, and without a time of 0 that has no zone. `room` holds it
 // where it is not in the value as such.
 inline std::string_view meant(std::string_view value, std::string& room) {
+    const char first = value.empty() ? '\0' : static_cast<char>(value.front() | 0x20);
+    if (!is_digit(first) && first != 't' && first != 'f') return value;
     if (is_one_of(value, {"true"})) return "True";
     if (is_one_of(value, {"false"})) return "False";
     std::string_view rest = value;

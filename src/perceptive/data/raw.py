@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -106,7 +106,7 @@ def declared_words(X: Any) -> tuple[str, ...]:
 
 
 def frame_dicts(X: Any, meant: bool = True) -> list[dict[str, Any]]:
-    """The rows of a data frame as dicts of what is not missing; for models from before (not ``meant``), words are str.
+    """The rows of a data frame as dicts of what is not missing; for models from before (not ``meant``), True is "True".
 
     Examples
     --------
@@ -120,7 +120,7 @@ def frame_dicts(X: Any, meant: bool = True) -> list[dict[str, Any]]:
     for name, values in columns.items():
         for row, value in zip(rows, values, strict=True):
             if not is_missing(value):
-                row[name] = str(value) if isinstance(value, WORDS) and not meant else value
+                row[name] = str(value) if isinstance(value, (date, time) if meant else WORDS) else value
     return rows
 
 
