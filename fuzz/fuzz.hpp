@@ -34,7 +34,7 @@ inline FeatureOptions feature_options(unsigned choice) {
         scaling->add("a") = {1.5, 0.25};
         scaling->add("1") = {-1e300, 1e30};
         options.scaling = std::move(scaling);
-        options.missing = options.apart = true;
+        options.missing = options.apart = options.alike = true;
     }
     return options;
 }

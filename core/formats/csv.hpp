@@ -4,8 +4,9 @@
 // A number stays a number: the feature is named as its column. Any other value becomes the feature "column=value", as
 // do the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature,
 // or "column=missing" where that is asked for. A column may hold the weights of examples; where one is missing, it
-// is 1. Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one;
-// within, two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
+// is 1. Blanks around a value count for nothing, unless it is quoted: then they count in texts and labels, and for
+// models from before in all. A field that begins with a quote ends with one; within, two quotes stand for one, and
+// delimiters and newlines are plain text. Elsewhere quotes are refused.
 #pragma once
 
 #include <algorithm>
@@ -193,6 +194,7 @@ class CsvParser : public FeatureParser<V> {
         if (kind == CsvColumn::ignored) return;
         if (kind == CsvColumn::text) return features.add_text(*text_, value);
         const bool label = kind == CsvColumn::label, weight = kind == CsvColumn::weight;
+        if (options_.features.alike && !label) value = trim(value);
         if (is_missing(value)) {
             if (label && !value.empty())
                 examples.missing_labels.note(at,
@@ -200,7 +202,7 @@ class CsvParser : public FeatureParser<V> {
             if (!label && !weight) features.add_missing(name, name);
             return;
         }
-        if (kind == CsvColumn::categorical) return category(name, value);
+        if (kind == CsvColumn::categorical) return features.add_word(name, value, name);
         double x = 0.0;
         const bool number = reads_as_number(value, x);
         if (weight) return weigh(value, number, x, at);
@@ -216,7 +218,7 @@ class CsvParser : public FeatureParser<V> {
         } else if (number) {
             features.add_number(name, scaled, name);
         } else {
-            category(name, value);
+            features.add_word(name, value, name);
         }
     }
 
@@ -245,15 +247,10 @@ class CsvParser : public FeatureParser<V> {
         weight_ = x + 0.0;  // −0 is 0
     }
 
-    void category(std::string_view column, std::string_view value) {
-        name_.assign(column).append(1, '=').append(value);
-        features.add(name_, 1.0, column);
-    }
-
     const CsvOptions& options_;
     std::optional<TextFeatures> text_;
     std::optional<LabelTable::Value> label_;
-    std::string unquoted_, name_;
+    std::string unquoted_;
     std::vector<Scale> scales_;  // of each column
     bool weighted_ = false;
     double weight_ = 1.0;

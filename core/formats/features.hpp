@@ -17,6 +17,7 @@
 
 #include "formats/examples.hpp"
 #include "formats/lines.hpp"
+#include "formats/meaning.hpp"
 #include "formats/scaling.hpp"
 #include "text/hashed_row.hpp"
 #include "text/hashing.hpp"
@@ -32,6 +33,7 @@ struct FeatureOptions {
     std::shared_ptr<const Scaling> scaling;                  // of numbers, by the names of their columns
     bool missing = false;                                    // what is missing has a feature, too
     bool apart = false;                                      // numbers of columns are no words of texts
+    bool alike = false;                                      // a value means the same in every format
 };
 
 // How text becomes features, by the same hash kernel.
@@ -83,6 +85,12 @@ class FeatureRow {
         if (!options_.apart) return add(column, value, space);
         apart_.assign(column).append(1, ':');
         add(apart_, value, space);
+    }
+
+    // A word of a column.
+    void add_word(std::string_view column, std::string_view value, std::string_view space) {
+        word_.assign(column).append(1, '=').append(options_.alike ? meant(value, meant_) : value);
+        add(word_, 1.0, space);
     }
 
     // How the numbers of a column are scaled.
@@ -207,7 +215,7 @@ class FeatureRow {
     const FeatureOptions& options_;
     bool interacts_;
     HashedRow row_;
-    std::string text_, product_, missing_, apart_;
+    std::string text_, product_, missing_, apart_, word_, meant_;
     std::vector<Named> named_;
     std::unordered_map<std::string_view, int> number_;  // of the namespaces that interact
     std::vector<std::vector<int>> partners_;            // of each, those that it interacts with

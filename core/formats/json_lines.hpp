@@ -4,9 +4,10 @@
 //   features              an object whose members are features like those beside it
 //   "a": 2.5              feature a, of value 2.5
 //   "a": "x"              feature a=x, of value 1
-//   "a": true             feature a, of value 1; false and null: no feature, or a=missing for null where that is asked
-//   for "a": {"b": …}         as "a.b": … "a": ["x", 2.5, …]    strings as features a=x; anything else as "a[1]": …,
-//   counted from 0
+//   "a": true             feature a=True; models from before: feature a, of value 1, and none for false
+//   "a": null             no feature, or a=missing where that is asked for
+//   "a": {"b": …}         as "a.b": …
+//   "a": ["x", 2.5, …]    strings as features a=x; anything else as "a[1]": …, counted from 0
 #pragma once
 
 #include <cmath>
@@ -27,10 +28,11 @@ struct JsonOptions {
     TextReading text;
     std::string label = "label", text_key = "text", weight = "weight";
     bool only_text = false;  // leave out the other features
-    // Of a table that such lines stand for: its columns, if others are to be left out; and whether it was one of
-    // comma-separated values, where a string that is a number is one.
+    // Of a table that such lines stand for: its columns, if others are to be left out; whether a string that is a
+    // number is one, as in comma-separated values; and the columns in which a number is a word.
     std::optional<std::unordered_set<std::string>> columns;
     bool numerals = false;
+    std::unordered_set<std::string> words;
 };
 
 template <class V>
@@ -71,6 +73,8 @@ class JsonParser : public FeatureParser<V> {
         if (label_) refuse(at, "there are two labels; give one");
         if (kind == '"')
             json_.string(std::get<std::string>(label_.emplace(std::string())));
+        else if (options_.features.alike && (kind == 't' || kind == 'f'))
+            label_.emplace(std::in_place_type<std::string>, *scalar(kind) ? "True" : "False");
         else if (kind == '{' || kind == '[')
             refuse(at, "the label must be a number, a string, true, false or null");
         else
@@ -109,6 +113,9 @@ class JsonParser : public FeatureParser<V> {
     // Whether what is called name_ is a feature.
     bool counts() const { return !options_.only_text && (!options_.columns || options_.columns->count(name_)); }
 
+    // Whether the numbers of a column are names.
+    bool is_word(const std::string& name) const { return !options_.words.empty() && options_.words.count(name); }
+
     void number(double x, const char* at) {
         const double scaled = features.number(name_, x);
         if (!std::isfinite(static_cast<V>(scaled)))
@@ -116,21 +123,21 @@ class JsonParser : public FeatureParser<V> {
         if (counts()) features.add_number(name_, scaled, space_);
     }
 
-    // A string; that of a table of comma-separated values may be a number, or missing.
+    // A string: it may be missing, or a number.
     void word(const char* at) {
+        const bool alike = options_.features.alike, named = is_word(name_);
+        const std::string_view value = alike ? trim(value_) : value_;
         double x = 0.0;
-        if (options_.numerals && is_missing(value_)) {
+        if ((alike || options_.numerals) && is_missing(value)) {
             if (counts()) features.add_missing(name_, space_);
-        } else if (options_.numerals && reads_as_number(value_, x)) {
-            number(x, at);
-        } else if (options_.numerals && is_not_finite(value_)) {
-            refuse_number(value_, "value", "", type_name<V>, at);
-        } else if (counts()) {
-            const std::size_t length = name_.size();
-            name_.append(1, '=').append(value_);
-            features.add(name_, 1.0, space_);
-            name_.resize(length);
+            return;
         }
+        if (!named && options_.numerals) {
+            if (reads_as_number(value, x)) return number(x, at);
+            if (is_not_finite(value)) refuse_number(value, "value", "", type_name<V>, at);
+        }
+        if (features.measures && reads_as_number(value, x)) features.measures->add_code(name_);
+        if (counts()) features.add_word(name_, value, space_);
     }
 
     // The value of what is called name_.
@@ -158,9 +165,14 @@ class JsonParser : public FeatureParser<V> {
         } else {
             const char* const at = json_.at();
             const std::optional<double> found = scalar(kind);
-            if (kind == '-' || is_digit(kind)) return number(*found, at);
+            const bool numeric = kind == '-' || is_digit(kind);
+            if (numeric && !is_word(name_)) return number(*found, at);
             if (!counts()) return;
-            if (found)
+            if (numeric)
+                features.add_word(name_, {at, static_cast<std::size_t>(json_.at() - at)}, space_);
+            else if (found && options_.features.alike)
+                features.add_word(name_, *found ? "True" : "False", space_);
+            else if (found)
                 features.add_number(name_, *found, space_);
             else
                 features.add_missing(name_, space_);

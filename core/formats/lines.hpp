@@ -100,16 +100,6 @@ inline bool is_not_finite(std::string_view token) {
     refuse(at, text + "not a number; " + cure);
 }
 
-// What a value of a table is where it is no word.
-inline bool is_missing(std::string_view value) {
-    return value.empty() || ((value.front() | 0x20) == 'n' && is_one_of(value, {"na", "nan", "null"}));
-}
-
-inline bool reads_as_number(std::string_view value, double& x) {
-    const char c = value.front(), *const end = value.data() + value.size();
-    return (is_digit(c) || c == '-' || c == '+' || c == '.') && read_decimal(value.data(), end, x) == end;
-}
-
 // The whole token as a number.
 inline double number_in(std::string_view token, const char* what, const char* cure) {
     double x;

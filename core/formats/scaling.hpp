@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <deque>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -77,20 +78,26 @@ struct Measure {
 };
 
 // The numbers of columns, of which there are so many at most: others are left as they are, as are those whose name is
-// not UTF-8.
+// not UTF-8. Codes are columns in which a string reads as a number.
 class Measures {
   public:
     static constexpr std::size_t MOST = std::size_t{1} << 16;
     i64 rows = 0;
     ByName<Measure> columns;
+    std::set<std::string> codes;
 
     void add(std::string_view name, double x) {
         if (!std::isfinite(x)) return;  // its line is broken
         if (Measure* const known = of(name)) known->add(x);
     }
 
+    void add_code(const std::string& name) {
+        if (codes.size() < MOST && is_utf8(name)) codes.insert(name);
+    }
+
     void merge(const Measures& other) {
         rows += other.rows;
+        for (const std::string& name : other.codes) add_code(name);
         for (const std::string& name : other.columns.names())
             if (Measure* const known = of(name)) known->merge(*other.columns.find(name));
     }

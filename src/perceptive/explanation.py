@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.raw import frame_dicts, is_frame
+from perceptive.data.raw import frame_dicts
 from perceptive.data.rows import is_dicts, single_row
 from perceptive.data.sentences import as_lists
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
+from perceptive.frames import is_frame
 from perceptive.learners.probing import best_path, segment_features, token_features
 from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
@@ -250,7 +251,8 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
         index = _core.InvertedIndex()
         return space.examples(X, index=index), file_names(space.format, index, space.names)
     if is_frame(X) and (space.hasher is not None or space.vocabulary is not None):
-        X = frame_dicts(X)
+        X = frame_dicts(X, space.table is not None)
+    X = space.named(X)
     if is_dicts(X) and space.hasher is not None:
         kernel = HashKernel(space.hasher.bits, space.hasher.seed, space.hasher.signed, remember_names=True)
         return Rows(*kernel.encode(X)), _signed(kernel.names, kernel)

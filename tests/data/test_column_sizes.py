@@ -34,11 +34,29 @@ def test_every_estimator_of_columns_says_so(estimator):
     assert [one.filename for one in told] == [__file__]
 
 
+def test_a_column_of_words_does_not_hide_the_others():
+    """Frames with words and dicts are told of by name, by `fit` and by the first `partial_fit`."""
+    wine = load_wine(as_frame=True)
+    frame = wine.data.assign(colour="red")
+    rows = frame.to_dict("records")
+    for examples in (frame, rows):
+        estimators = LinearClassifier(), LinearClassifier(), LinearRanker(), LinearRanker()
+        for estimator, how in zip(estimators, ("fit", "partial_fit") * 2, strict=True):
+            learn = getattr(estimator, how)
+            lists = {"qid": np.arange(len(rows)) % 9} if isinstance(estimator, LinearRanker) else {}
+            with pytest.warns(ScaleWarning, match="column 'proline' is .* as column 'nonflavanoid_phenols'") as told:
+                learn(examples, wine.target, **lists)
+            assert [one.filename for one in told] == [__file__]
+    sparse = [{f"w{i}": 1.0, "size": 1e4} if i == 2 else {f"w{i}": 1.0} for i in range(9)]
+    with pytest.warns(ScaleWarning, match="column 'size' is 10,000 times"):
+        LinearClassifier().fit(sparse, [0, 1, 1] * 3)
+
+
 def test_columns_of_about_one_size_pass_in_silence():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LinearClassifier().fit(*load_digits(return_X_y=True))
-        LinearClassifier().fit([{"a": 1.0, "b": 1e6}, {"a": 2.0}], ["x", "y"])  # dicts are taken as they are
+        LinearClassifier().fit([{"a": 1.0, "b": 30, "c": "1e9"}, {"a": 2.0, "d": True}], ["x", "y"])
         LinearClassifier().fit(np.zeros((4, 2)), [0, 1, 0, 1])
 
 

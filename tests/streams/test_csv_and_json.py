@@ -16,6 +16,7 @@ from test_formats import (
     MISSING,
     NUMBERS,
     SCALED,
+    STRINGS,
     WORDS,
     _core_row,
     agree,
@@ -42,10 +43,14 @@ def quoted(value, delimiter):
     return value
 
 
+MEANT = st.sampled_from(
+    ["TRUE", "false", " True", "NA ", "2020-01-31 00:00:00.000", "2020-01-31T12:30:00.50Z"]
+) | st.from_regex(r"([0-9]{4}-01-31[ T]?)?0[0-2]:00:0[0-9](\.[0-9]*)?([Z+-][0-9:]{0,5})?", fullmatch=True)
 CELLS = (
     NUMBERS
     | WORDS
     | st.sampled_from(["", "NA", "nan", "Null", " 7 ", "1e39", "red", "a,b", 'say "x"', "two\nlines", "-"])
+    | MEANT
 )
 
 
@@ -144,6 +149,8 @@ SCALARS = (
     | st.integers(-(10**20), 10**20)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text('ab"\\/\n\té東😀\u2028', max_size=8)
+    | NUMBERS
+    | MEANT
 )
 
 
@@ -165,10 +172,10 @@ JSON_FILES = st.lists(st.builds(lambda o, a: json.dumps(o, ensure_ascii=a), OBJE
 JUNK = b'{}[]:,"\\u0d8tfn1.-eE \t\r\n\0a\xff\xc3\xa9'
 
 
-@given(JSON_FILES, st.data(), HASHED, SCALED, MISSING)
-def test_json_and_its_twin_agree(text, data, options, scaled, missing):
+@given(JSON_FILES, st.data(), HASHED, SCALED, MISSING, STRINGS)
+def test_json_and_its_twin_agree(text, data, options, scaled, missing, strings):
     text = mutated(data.draw, text, JUNK)
-    agree(core_json, json_lines.parse, text, text_options=TEXT, **options, **scaled, **missing)
+    agree(core_json, json_lines.parse, text, text_options=TEXT, **options, **scaled, **missing, **strings)
 
 
 @given(st.text('{}[]:,"\\u0d8truefalsn1.-eE \t\n', max_size=40).map(lambda s: b'{"a":' + s.encode()))

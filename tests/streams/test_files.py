@@ -297,7 +297,7 @@ def test_dicts_are_as_json(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"a": float("nan")}, "row 1: .*not JSON compliant.*; give strings, finite numbers"),
+        ({"a": float("inf")}, "row 1: .*not JSON compliant.*; give strings, finite numbers"),
         ({"a": object()}, "row 1: object has no place in a row; give"),
         ([1], "row 1 is a list; give dicts, or pairs"),
         ({"weight": -1}, "row 1: the weight is negative"),

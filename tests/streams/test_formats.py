@@ -25,6 +25,7 @@ def features(options, remember=False):
         [(name.decode(), *how) for name, how in options.get("scaling", {}).items()],
         options.get("missing", False),
         options.get("apart", False),
+        options.get("alike", False),
     )
 
 
@@ -76,10 +77,22 @@ def core_csv(text, columns, single=False, delimiter=b",", text_options=None, **o
     return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds), text, single)
 
 
-def core_json(text, single=False, text_options=None, label=b"label", text_key=b"text", weight_key=b"weight", **options):
+def core_json(
+    text,
+    single=False,
+    text_options=None,
+    label=b"label",
+    text_key=b"text",
+    weight_key=b"weight",
+    numerals=False,
+    words=(),
+    **options,
+):
     reading = texts({**options, **(text_options or {})})
     keys = label.decode(), text_key.decode()
-    parser = _core.JsonLines(features(options), reading, *keys, False, weight_key.decode())
+    parser = _core.JsonLines(
+        features(options), reading, *keys, False, weight_key.decode(), None, numerals, [*map(bytes.decode, words)]
+    )
     return examples(parser, text, single)
 
 
@@ -127,7 +140,8 @@ SCALED = st.fixed_dictionaries(
         ),
     }
 )
-MISSING = st.fixed_dictionaries({"missing": st.booleans(), "apart": st.booleans()})
+MISSING = st.fixed_dictionaries({"missing": st.booleans(), "apart": st.booleans(), "alike": st.booleans()})
+STRINGS = st.fixed_dictionaries({"numerals": st.booleans(), "words": st.sampled_from([(), (b"a", b"b")])})
 NUMBERS = st.one_of(
     st.integers(-20, 20).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),

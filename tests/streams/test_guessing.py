@@ -3,6 +3,7 @@
 import gzip
 import json
 import pathlib
+from dataclasses import replace
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_formats_survive_a_model_file():
         apart=True,
     )
     meta = json.loads(json.dumps(format.to_meta()))
-    assert FileFormat.from_meta(meta) == format
+    assert FileFormat.from_meta(meta) == replace(format, numerals=True)  # how a model reads the files of today
     assert format.width == 1 << 20
 
 

@@ -14,7 +14,7 @@ from perceptive.cli import main
 from perceptive.models.fields import READING, check
 from perceptive.models.registry import load_learner
 from perceptive.streams.file_format import FileFormat
-from perceptive.streams.measuring import learn_scaling
+from perceptive.streams.measuring import measured as measured_format
 from perceptive.streams.scaling import Scaling, scaling_of
 
 pytestmark = pytest.mark.core
@@ -113,8 +113,8 @@ def test_threads_and_formats_make_no_difference(tmp_path):
     path = table(tmp_path / "a.csv", list(range(N)) * 150, columns)
     assert path.stat().st_size > 2 * 2**20
     format = FileFormat(name="csv", label="y", scale="standard")
-    one = learn_scaling([str(path)], format, 1)
-    assert one == learn_scaling([str(path)], format, 4)
+    one = measured_format([str(path)], format, 1)
+    assert one == measured_format([str(path)], format, 4)
     lines = (json.dumps({"y": str(LABEL[i]), **{k: float(c[i]) for k, c in columns.items()}}) for i in range(N))
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     path = table(tmp_path / "a.csv", columns=columns)

@@ -99,21 +99,32 @@ void bind_formats(nb::module_& m) {
                          const auto& names = self.columns.names();
                          return std::vector<std::string>(names.begin(), names.end());
                      })
+        .def_prop_ro(
+            "codes",
+            [](const Measures& self) { return std::vector<std::string>(self.codes.begin(), self.codes.end()); })
         .def("table", &table_of,
              "Of each column one after the other: numbers, non-zeros, mean, Σ(x − mean)², Σx², smallest, largest.");
+    m.def(
+        "meant",
+        [](const std::string& value) {
+            std::string room;
+            const std::string_view word = trim(value);
+            return std::string(is_missing(word) ? "" : meant(word, room));
+        },
+        "value"_a, "The word that a value of a table stands for, however it is written; '' is missing.");
     nb::class_<FeatureOptions>(m, "FeatureOptions",
                                "How named features are scaled and hashed, and which of them interact.")
         .def(
             "__init__",
             [](FeatureOptions* self, int bits, std::uint32_t seed, bool with_signs, bool remember, bool all_pairs,
-               std::vector<std::pair<std::string, std::string>> pairs, const Factors& scaling, bool missing,
-               bool apart) {
+               std::vector<std::pair<std::string, std::string>> pairs, const Factors& scaling, bool missing, bool apart,
+               bool alike) {
                 require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
                 new (self) FeatureOptions{{bits, seed, with_signs}, remember, all_pairs, std::move(pairs),
-                                          scaling_of(scaling),      missing,  apart};
+                                          scaling_of(scaling),      missing,  apart,     alike};
             },
             "bits"_a, "seed"_a, "signed"_a, "remember"_a, "all_pairs"_a, "pairs"_a, "scaling"_a = Factors(),
-            "missing"_a = false, "apart"_a = false);
+            "missing"_a = false, "apart"_a = false, "alike"_a = false);
     nb::class_<SvmlightOptions> svmlight(m, "Svmlight", "A parser of svmlight (libsvm) files.");
     svmlight.def(
         "__init__",
@@ -138,15 +149,17 @@ void bind_formats(nb::module_& m) {
     json_lines.def(
         "__init__",
         [](JsonOptions* self, FeatureOptions features, TextReading text, std::string label, std::string text_key,
-           bool only_text, std::string weight, std::optional<std::vector<std::string>> columns, bool numerals) {
+           bool only_text, std::string weight, std::optional<std::vector<std::string>> columns, bool numerals,
+           const std::vector<std::string>& words) {
             require_same_kernel(features, text);
             std::optional<std::unordered_set<std::string>> known;
             if (columns) known.emplace(columns->begin(), columns->end());
-            new (self) JsonOptions{std::move(features), std::move(text), std::move(label), std::move(text_key),
-                                   std::move(weight),   only_text,       std::move(known), numerals};
+            new (self) JsonOptions{std::move(features), std::move(text),   std::move(label),
+                                   std::move(text_key), std::move(weight), only_text,
+                                   std::move(known),    numerals,          {words.begin(), words.end()}};
         },
         "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight",
-        "columns"_a.none() = nb::none(), "numerals"_a = false);
+        "columns"_a.none() = nb::none(), "numerals"_a = false, "words"_a = std::vector<std::string>());
     def_parse<JsonParser>(json_lines);
     def_measure<JsonParser>(json_lines);
     nb::class_<LabelledTextOptions> labelled_text(m, "LabelledText",

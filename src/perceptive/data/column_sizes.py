@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from perceptive.features.vocabulary import Vocabulary, encode
 from perceptive.streams.scaling import FAR_APART, FAR_APART_WHEN_FULL, told_of_sizes
 
 LOOKED_AT = 2**15  # entries
@@ -55,6 +57,23 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
         return str(columns[column]) if names is None else repr(names[columns[column]])
 
     return told_of_sizes(sizes, full, varied, shown)
+
+
+def numbers_of(rows: Sequence[Mapping[Any, Any]]) -> tuple[Any, list[str]]:
+    """The numbers in some dicts from all over, as an array, or as a CSR matrix where few have each; and their names.
+
+    Examples
+    --------
+    >>> X, names = numbers_of([{"size": 2.5, "colour": "red"}, {"size": 1, "ripe": True, "weight": 150.0}])
+    >>> X.tolist(), names
+    ([[2.5, 0.0], [1.0, 150.0]], ['size', 'weight'])
+    """
+    some = rows[:: len(rows) * max(len(rows[0]), 1) // LOOKED_AT + 1]
+    found = [{str(k): x for k, x in row.items() if type(x) in (int, float, np.float64) and x == x} for row in some]
+    vocabulary = Vocabulary()
+    indptr, indices, data = encode(found, vocabulary, grow=True)
+    X = sp.csr_array((data, indices, indptr), shape=(len(found), len(vocabulary)))
+    return X.toarray() if 2 * X.nnz > X.shape[0] * X.shape[1] else X, vocabulary.names()
 
 
 def _parts(entries: NDArray[Any]) -> NDArray[Any]:

@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.meeting import Meeting
-from perceptive.data.raw import LINES, is_frame, is_texts, names_of, read_raw, with_statistics
+from perceptive.data.raw import LINES, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
+from perceptive.frames import is_frame
 from perceptive.state import State, array_of, below
 from perceptive.streams import idf
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
+from perceptive.streams.values import plain_row
 
 NAMES = ("names.bucket", "names.offsets", "names.blob")
 
@@ -54,6 +56,9 @@ class FeatureSpace:
         The names behind hashed columns, where they are remembered.
     places : Places or None
         Where the weights of hashed columns lie; None where column j has place j.
+    table : tuple of str or None
+        Where names are those of a data frame, so that the values of dicts mean what they do in tables: its columns
+        whose numbers are names.
     """
 
     columns: int | None = None
@@ -65,6 +70,7 @@ class FeatureSpace:
     idf: NDArray[np.float32] | None = None
     names: _core.InvertedIndex | None = None
     places: _core.Places | None = None
+    table: tuple[str, ...] | None = None
 
     @classmethod
     def declared(cls, bits: int | None, n_features: int | None) -> FeatureSpace:
@@ -265,7 +271,7 @@ class FeatureSpace:
         """
         if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
             return as_rows(X, Vocabulary())
-        known = self.n_features
+        X, known = self.named(X), self.n_features
         if self.takes_raw(X):
             found = self.examples(X)
             X = _core.csr_rows(found.indptr, found.indices, found.data, known or 0, False)
@@ -277,7 +283,7 @@ class FeatureSpace:
 
     def whole_rows(self, X: Any) -> _core.Rows:
         """Rows to be looked at, by place, with hashes: names and columns that were never met come behind the others."""
-        X = self.raw_rows(X)
+        X = self.named(self.raw_rows(X))
         known = 0 if self.vocabulary is None else len(self.vocabulary)
         try:
             rows = as_rows(X, self.hasher or self.vocabulary, grow=True, fingerprint=True)
@@ -294,6 +300,10 @@ class FeatureSpace:
         found = self._read(X, index=index)
         width = max(self.n_features or 0, found.width())
         return _core.csr_rows(found.indptr, found.indices, found.data, width, True)
+
+    def named(self, X: Any) -> Any:
+        """Dicts as rows of the table that was learned from, if it was one; anything else as it is."""
+        return X if self.table is None or not is_dicts(X) else [plain_row(row, self.table) for row in X]
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Rows by place, of rows that have been checked."""
@@ -357,6 +367,7 @@ class FeatureSpace:
         reading = None if self.format is None else self.format.to_meta()
         meta: dict[str, Any] = {"n_features": self.n_features, "reading": reading}
         meta |= {"header": list(self.header)} if self.header else {}
+        meta |= {} if self.table is None else {"table": list(self.table)}
         return State(meta, arrays)
 
     def restore(self, state: State) -> Self:
@@ -370,6 +381,7 @@ class FeatureSpace:
             if self.format.has_idf:
                 self.idf = idf.unpack(arrays, self.format.width or 0)
         self.header = tuple(meta.get("header", ()))
+        self.table = tuple(meta["table"]) if "table" in meta else None
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
         self.n_features = meta.get("n_features")

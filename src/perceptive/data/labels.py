@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.errors import Parameter, ParameterError
+from perceptive.streams.values import is_missing
 
 NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
 CLASSES_ASKED = "name the column of the classes, or make classes of the numbers"
@@ -53,13 +54,6 @@ class Labels(NamedTuple):
             return cls(list(index), np.array(which, dtype=np.int64))
         unique, inverse = np.unique(array, return_inverse=True)
         return cls(unique.tolist(), inverse.astype(np.int64, copy=False))
-
-
-def is_missing(label: Any) -> bool:
-    """Whether a label stands for none: None, NaN, or pandas' NA and NaT."""
-    return (
-        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
-    )
 
 
 def plain_label(label: Any) -> Any:

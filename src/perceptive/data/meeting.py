@@ -34,7 +34,7 @@ class Meeting:
     def _read(self) -> _core.Rows:
         space = self._space
         self._names = None if space.names is None else _core.InvertedIndex()
-        X = space.raw_rows(self._X, self._names)
+        X = space.named(space.raw_rows(self._X, self._names))
         rows = as_rows(X, space.hasher or self._vocabulary, grow=True, fingerprint=True)
         grows = self._vocabulary is not None or space.grows
         if rows.n == 0 or (rows.d == 0 and not grows):

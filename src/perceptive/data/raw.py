@@ -1,8 +1,7 @@
 """Raw examples in memory (texts, dicts, data frames, rows of a table), read as the files that a model learned from.
 
-What a model of JSON lines is given is read as JSON. All else becomes comma-separated values: a number stays a number, a
-string is the feature "name=string", None and NaN are missing. Where the model learned from CSV files, a string that
-is a number counts as one, as it does there.
+What a model of JSON lines is given is read as JSON. All else becomes comma-separated values. What a value means is said
+once, in `streams/values.py`; models from before, whose format has no ``words``, read values as they did then.
 """
 
 from __future__ import annotations
@@ -20,16 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.labels import is_missing
 from perceptive.data.rows import is_dicts
+from perceptive.frames import is_frame
 from perceptive.streams.dicts import as_line
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
 from perceptive.streams.idf import idf_of, unweighted
 from perceptive.streams.scaling import scaling_of
+from perceptive.streams.values import WORDS, is_missing, plain
 
 LINES = ("svmlight", "vw")  # formats of which a raw example is a line
-WORDS = (str, bool, date, time)
+DECLARED = ("categor", "enum")  # what the types of columns begin with whose numbers are names
 Columns = dict[str, list[Any]]
 
 
@@ -39,11 +39,6 @@ def is_texts(X: Any) -> bool:
         return False
     first = X[:1] if isinstance(X, Sequence) else X.tolist()[:1] if hasattr(X, "tolist") else ()
     return bool(first) and isinstance(first[0], str)
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame or a table: something with named columns."""
-    return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape"))
 
 
 def names_of(X: Any) -> list[str]:
@@ -57,28 +52,28 @@ def names_of(X: Any) -> list[str]:
     return list(dict.fromkeys(str(name) for row in X for name in row)) if is_dicts(X) else []
 
 
-def frame_columns(X: Any) -> Columns:
-    """The columns of a data frame or a table, as plain values; a value of a categorical column is a string.
+def frame_columns(X: Any, meant: bool = True) -> Columns:
+    """The columns of a data frame or a table; for models from before (not ``meant``), categories are strings.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame_columns(pd.DataFrame({"size": [2, 1], "zip": pd.Categorical([101, None])}))
-    {'size': [2, 1], 'zip': ['101', None]}
+    >>> frame_columns(pd.DataFrame({"size": [2, 1], "kind": pd.Categorical(["a", None])}))
+    {'size': [2, 1], 'kind': ['a', nan]}
     """
     if hasattr(X, "column_names"):
         return {name: X[name].to_pylist() for name in X.column_names}
     columns = {}
     for name in X.columns:
         values = X[name].tolist() if hasattr(X[name], "tolist") else X[name].to_list()
-        if str(X[name].dtype) == "category":
+        if not meant and str(X[name].dtype) == "category":
             values = [None if is_missing(value) else str(value) for value in values]
         columns[str(name)] = values
     return columns
 
 
 def has_words(X: Any) -> bool:
-    """Whether a data frame or a table has a column of strings or dates, or one that is declared categorical.
+    """Whether a data frame or a table has a column of words. Others are matrices, where True is 1.
 
     Examples
     --------
@@ -90,14 +85,28 @@ def has_words(X: Any) -> bool:
         return True
     kinds = {name: str(X[name].dtype).lower() for name in X.columns}
     return any(
-        kind.startswith(("categor", "str", "enum", "date", "timedelta", "period"))
-        or (kind == "object" and any(isinstance(value, str) for value in X[name]))
+        kind.startswith((*DECLARED, "str", "date", "timedelta", "period"))
+        or (kind == "object" and any(isinstance(value, str | date) for value in X[name]))
         for name, kind in kinds.items()
     )
 
 
-def frame_dicts(X: Any) -> list[dict[str, Any]]:
-    """The rows of a data frame as dicts of features, with the names that a CSV file would give them.
+def declared_words(X: Any) -> tuple[str, ...]:
+    """The columns of a data frame that are declared categorical, so that their numbers are names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> declared_words(pd.DataFrame({"size": [2, 1], "zip": pd.Categorical([101, 102])}))
+    ('zip',)
+    """
+    if hasattr(X, "column_names"):
+        return tuple(one.name for one in X.schema if str(one.type).startswith("dictionary"))
+    return tuple(str(name) for name in X.columns if str(X[name].dtype).lower().startswith(DECLARED))
+
+
+def frame_dicts(X: Any, meant: bool = True) -> list[dict[str, Any]]:
+    """The rows of a data frame as dicts of what is not missing; for models from before (not ``meant``), True is "True".
 
     Examples
     --------
@@ -105,13 +114,13 @@ def frame_dicts(X: Any) -> list[dict[str, Any]]:
     >>> frame_dicts(pd.DataFrame({"size": [2, 1], "colour": ["red", None]}))
     [{'size': 2, 'colour': 'red'}, {'size': 1}]
     """
-    columns = frame_columns(X)
+    columns = frame_columns(X, meant)
     n = len(next(iter(columns.values()), []))
     rows: list[dict[str, Any]] = [{} for _ in range(n)]
     for name, values in columns.items():
         for row, value in zip(rows, values, strict=True):
             if not is_missing(value):
-                row[name] = str(value) if isinstance(value, WORDS) else value
+                row[name] = str(value) if isinstance(value, (date, time) if meant else WORDS) else value
     return rows
 
 
@@ -164,7 +173,7 @@ def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable
         lines = _numbered(X, format) if len(getattr(X, "shape", ())) == 2 else [str(line).encode() for line in X]
         return lambda names, idf: format.parser(names), lines
     if format.name == "json" and not is_texts(X):
-        rows = X if is_dicts(X) else frame_dicts(X)
+        rows = X if is_dicts(X) else frame_dicts(X, format.words is not None)
         lines = [as_line(i, row, format.label) for i, row in enumerate(rows)]
         return lambda names, idf: format.parser(names, idf=idf), lines
     if is_texts(X):
@@ -173,14 +182,14 @@ def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable
             raise ValueError("X holds texts, but the model learned from a table; give dicts or a data frame")
         table: Columns = {text_column: list(X)}
     else:
-        table = _columns(X, columns)
+        table = _columns(X, columns, format.words is not None)
         text_column = format.text_column or ("text" if format.name == "text" else "")
     return _table_lines(table, replace(format, text_column=text_column or None))
 
 
-def _columns(X: Any, columns: Sequence[str]) -> Columns:
+def _columns(X: Any, columns: Sequence[str], meant: bool) -> Columns:
     if is_frame(X):
-        return frame_columns(X)
+        return frame_columns(X, meant)
     if is_dicts(X):
         names = dict.fromkeys((*columns, *(str(name) for row in X for name in row)))
         return {name: [row.get(name) for row in X] for name in names}
@@ -203,19 +212,20 @@ def _table_lines(table: Columns, format: FileFormat) -> tuple[Callable[..., Any]
     for (name, values), kind in zip(table.items(), format.kinds(list(table)), strict=True):
         if kind in ("label", "weight", "ignored"):
             continue
-        plain = ["" if is_missing(value) else _plain(name, i, value, format) for i, value in enumerate(values)]
-        written = [_quoted(value) if isinstance(value, str) and value else str(value) for value in plain]
-        words = {isinstance(value, str) for value in plain if value != ""}
-        if kind == "any" and format.name != "csv" and words == {True}:
+        found = ["" if is_missing(value) else _plain(name, i, value, format) for i, value in enumerate(values)]
+        written = [_quoted(value) if isinstance(value, str) and value else str(value) for value in found]
+        words = {isinstance(value, str) for value in found if value != ""}
+        as_csv = format.name == "csv" or format.numerals
+        if kind == "any" and not as_csv and words == {True}:
             kind = "categorical"
-        if kind != "any" or format.name == "csv" or len(words) < 2:
+        if kind != "any" or as_csv or len(words) < 2:
             columns.append((name, kind))
             cells.append(written)
         elif format.missing is not None:
             raise ValueError(f"{name!r} has numbers and words; give one of both, so that it is known what is missing")
         else:
             columns += [(name, "any"), (name, "categorical")]
-            word = [isinstance(value, str) for value in plain]
+            word = [isinstance(value, str) for value in found]
             cells.append(["" if w else one for w, one in zip(word, written, strict=True)])
             cells.append([one if w else "" for w, one in zip(word, written, strict=True)])
     columns.append(("", "ignored"))  # so that no line is empty
@@ -226,11 +236,13 @@ def _table_lines(table: Columns, format: FileFormat) -> tuple[Callable[..., Any]
 
 def _plain(name: str, row: int, value: Any, format: FileFormat) -> str | int | float:
     """A value as a string or a number."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool) and format.name == "arrow":
+    if format.words is not None and format.text_column != name:
+        value = plain(value)
+    elif isinstance(value, bool | np.bool_) and format.name == "arrow":
         return str(value).lower()  # as Arrow writes it
-    if isinstance(value, WORDS):
-        return str(value)
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or isinstance(value, WORDS):
+        return "" if value is None else str(value)
     if isinstance(value, Decimal):
         return float(value)
     if not isinstance(value, int | float):

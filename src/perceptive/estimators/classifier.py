@@ -150,7 +150,11 @@ class ClassifierRunMixin(RunMixin[Learner]):
                 if known is not None and known != learner.classes:
                     raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
                 weights = example_weights(y, np.unique(y), self.class_weight, sample_weight)
+                if first:
+                    X = self._read_as_before(learner, X)
                 dataset = learner.dataset(X, y, weights)
+            if first:
+                self._warn_of_sizes(X, stacklevel=4)
             self._learn_all(learner, dataset, lambda: {"classes_": sorted_classes(learner, y)})
         return self
 

@@ -14,13 +14,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from perceptive.data.feature_space import some_names
-from perceptive.data.labels import Labels, is_missing
-from perceptive.data.raw import frame_dicts, has_words, is_frame, names_of
+from perceptive.data.labels import Labels
+from perceptive.data.raw import declared_words, frame_dicts, has_words, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
+from perceptive.frames import is_frame
 from perceptive.kernels.examples import check_real
 from perceptive.sparse import inspected
 from perceptive.streams.examples import exact_array
+from perceptive.streams.values import is_missing
 from perceptive.training.holdout import HoldOut
 
 WIDEST = 2**8  # characters of labels in an array of texts
@@ -113,6 +115,7 @@ def _check_names(estimator: Any, names: list[str], reset: bool) -> None:
     if reset:
         forget_columns(estimator)
         estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator.n_features_in_ = len(names)
         return
     known = list(getattr(estimator, "feature_names_in_", ()))
     lost = [name for name in known if name not in names]
@@ -159,7 +162,10 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
         names = names_of(X)
         if _by_name(estimator, X, reset):
             _check_names(estimator, names, reset)
-            return frame_dicts(X)
+            if reset:
+                estimator._words = declared_words(X)
+            old = not reset and hasattr(estimator, "feature_names_in_") and estimator.learner_.space.table is None
+            return frame_dicts(X, meant=not old)
     if is_dicts(X):
         if reset:
             forget_columns(estimator)

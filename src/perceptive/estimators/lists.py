@@ -68,8 +68,7 @@ class RankerMixin(RunMixin[Learner]):
         X, grades, sizes = _pick(lists, taught)
         weights = take(weights, taught)
         dataset = learner.dataset(X, grades, weights, sizes=sizes, epochs=training.epochs)
-        if not self._one_set:
-            self._warn_of_sizes(X)
+        self._warn_of_sizes(X)
         if not dataset.present.any():
             raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
         X_held, grades_held, sizes_held = _pick(lists, np.flatnonzero(held))
@@ -94,8 +93,13 @@ class RankerMixin(RunMixin[Learner]):
         if self._learner(**parameters).parameters != learner.parameters:
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
         lists = self._lists(X, y, qid, reset=first)
+        if first:
+            lists = lists._replace(X=self._read_as_before(learner, lists.X))
         with learner.lock.learning():
-            self._learn_all(learner, learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes))
+            dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
+            if first:
+                self._warn_of_sizes(lists.X)
+            self._learn_all(learner, dataset)
         return self
 
     @one_at_a_time

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.certificates import Certificate
-from perceptive.data.column_sizes import odd_sizes
+from perceptive.data.column_sizes import numbers_of, odd_sizes
 from perceptive.data.dataset import Dataset
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.rows import is_dicts
 from perceptive.declarations import Checked
 from perceptive.errors import ScaleWarning
 from perceptive.estimators.data import is_raw, roomy
@@ -88,6 +89,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
     learner_: Learner
     certificate_: Certificate = cast(Certificate, _NoCertificate())
     progress: bool
+    _words: tuple[str, ...]  # the columns of the data frame whose numbers are names
     _learner: ClassVar[Any]  # the class of the learner
     _parameters: ClassVar[type[Checked]]  # and what it takes
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
@@ -132,7 +134,12 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         return copied
 
     def _read_as_before(self, learner: Any, X: Any) -> Any:
-        """Have a new learner read raw examples as files were read, their columns measured anew; matrices are scaled."""
+        """Have a new learner read raw examples as files were read, their columns measured anew; matrices are scaled.
+
+        Dicts are the rows of a data frame where its columns have been noted.
+        """
+        framed = is_dicts(X) and hasattr(self, "feature_names_in_")
+        learner.space.table = self._words if framed else None
         if self._is_read(X):
             learner.space.reads_as(self.reading, X)
         return learner.space.scaled(X)
@@ -141,14 +148,18 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         """Whether what `fit` is given is read, or scaled, as files were."""
         return is_raw(self, X, reset=True) or (self.reading is not None and self.reading.scales(X))
 
-    def _warn_of_sizes(self, X: Any) -> None:
-        """Say where the columns of a matrix, which are taken as they are, differ much in size."""
+    def _warn_of_sizes(self, X: Any, stacklevel: int = 5) -> None:
+        """Say where the columns of a matrix, or the numbers of dicts, are taken as they are and differ much in size."""
+        names = getattr(self, "feature_names_in_", None)
+        if self._is_read(X) or self.__sklearn_tags__().input_tags.pairwise:  # type: ignore[attr-defined]
+            return
+        if is_dicts(X):
+            X, names = numbers_of(X)
         matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
-        matrix = matrix and not self._is_read(X)
-        said = odd_sizes(X, getattr(self, "feature_names_in_", None)) if matrix else None
+        said = odd_sizes(X, names) if matrix else None
         if said is not None:
             cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
-            warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=5)
+            warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=stacklevel)
 
     def new_learner(self) -> Learner:
         """A learner of these parameters, which has learned nothing; raises for what cannot be."""

@@ -11,6 +11,7 @@ from perceptive.declarations import Group, anything, one_of, parameter
 from perceptive.estimators.hashing import HashGroup, HashingTransformer
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.text import TextFeatures
+from perceptive.frames import is_frame
 
 
 class TextGroup(Group):
@@ -73,7 +74,7 @@ class HashedText(TextGroup, HashGroup, HashingTransformer):
         """
         self.features_ = TextFeatures(**self.get_params())
         if self.idf:
-            X = X if isinstance(X, str | bytes) else list(X)
+            X = X if isinstance(X, str | bytes) or is_frame(X) else list(X)
             self.features_.learn_idf(X)
         return self._encode(X, fitting=True)
 

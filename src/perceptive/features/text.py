@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.features.hashing import MAX_BITS, HashedNames, check_integer
+from perceptive.frames import column_of_texts, is_frame
 
 __all__ = ["TextFeatures"]
 
@@ -220,4 +221,7 @@ def _ngrams(what: str, pair: Any) -> tuple[int, int] | None:
 def _several(texts: Iterable[str | bytes]) -> Iterable[str | bytes]:
     if isinstance(texts, str | bytes):
         raise ValueError(f"one {type(texts).__name__} was given for several texts; put it in a list")
-    return texts
+    found: Any = column_of_texts(texts)
+    if is_frame(found):
+        raise ValueError("a data frame was given for texts, and is not one column of strings; give one, X['text']")
+    return found  # type: ignore[no-any-return]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptive.content import FLAT, SIZE, digest, shown
 from perceptive.errors import ExampleError
+from perceptive.frames import column_of_texts
 from perceptive.sparse import inspected
 
 FEW = 128  # rows that are in the cache while they are looked at twice
@@ -321,17 +322,19 @@ def as_list(X: Any) -> list[Any]:
 
 
 def listed(X: Any) -> Any:
-    """What can be gone through only once, as a list; anything else as it is."""
-    return list(X) if hasattr(X, "__next__") else X
+    """What can be gone through only once, and the texts of a frame, as a list; anything else as it is."""
+    return list(X) if hasattr(X, "__next__") else column_of_texts(X)
 
 
 def check_real(X: Any, name: str = "X") -> None:
-    """Raise ValueError for complex numbers and masked arrays, of which NumPy drops a part when it converts them."""
+    """Raise ValueError for complex numbers, masked arrays and dates, which NumPy makes other numbers of."""
     if isinstance(X, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array; drop what is masked, or fill it, {name}.filled(…)")
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind == "c":
         raise ValueError(f"Complex data not supported; give real numbers, {name}.real, say")
+    if kind in ("m", "M"):
+        raise ValueError(f"{name} holds dates or times; give numbers, the days since some day, say")
 
 
 def columns_of(X: Any, columns: Any) -> Any:

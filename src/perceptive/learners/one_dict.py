@@ -35,6 +35,7 @@ def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None
     if vector.binary:
         target = 1 if target else -1
     names = (*vocabulary.names_met(), not learner.space.fixed)
+    x = learner.space.named([x])[0]
     mistake = _learn_named(vector, (learner.lock, learner.tally, len(index)), names, x, target, label)
     learner._open = learner._open or mistake is not None  # as the core has it
     return mistake
@@ -65,7 +66,7 @@ def predict_dict(learner: LinearLearner, x: dict[str, Any], hypothesis: str) -> 
         return None
     if hypothesis == "averaged" and not vector.averages:
         return None
-    indices, _, _ = vocabulary.names_met()
+    x, (indices, _, _) = learner.space.named([x])[0], vocabulary.names_met()
     all_met = len(indices) == len(vocabulary)  # else a name may be known, but not here
     scores = _core.named_scores(learner.lock, vector.core, indices, all_met, x, hypothesis == "averaged")
     if scores is None or (not vector.binary and len(scores) != len(classes)):  # another thread has just met a class

@@ -169,6 +169,7 @@ READING: Record = {
     "scaling": Optional(Maybe({"names": TEXTS, "shift": Each(FINITE), "factor": Each(FINITE)})),
     "lists": Optional(FLAG),
     "apart": Optional(FLAG),
+    "words": Optional(TEXTS),
     "text": Optional(
         {
             "words": Optional(Maybe((whole(0), whole(0)))),
@@ -259,6 +260,7 @@ SPACE: Record = {
     "n_features": Maybe(whole(0)),
     "reading": Optional(Maybe(READING)),
     "header": Optional(TEXTS),
+    "table": Optional(TEXTS),
 }
 CLASSES: Record = {
     "classes": LABELS,

@@ -27,7 +27,7 @@ from perceptive.streams.file_format import NAMED_FEATURES, FileFormat
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
 from perceptive.streams.meaning import check_meaning
-from perceptive.streams.measuring import learn_scaling, odd_sizes
+from perceptive.streams.measuring import measured, odd_sizes
 from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.tables import feature_columns, texts_and_others
 
@@ -74,9 +74,7 @@ class Stream:
     @cached
     def measured(self) -> FileFormat:
         """The format with the columns measured, where numbers are to be scaled: the files are read for it once."""
-        if self.format.scale in (None, "auto") or self.format.scaling is not None:
-            return self.format
-        return replace(self.format, scaling=learn_scaling(self.files, self.format, self.threads))
+        return measured(self.files, self.format, self.threads)
 
     def to_learn_from(self, live: bool = False, nameless: bool = False) -> Stream:
         """The stream as a model learns from it: scaled and with names as asked, or as its format is by default.
@@ -106,11 +104,12 @@ class Stream:
         elif not asked and format.absent_is_zero and not live and (said := odd_sizes(self.files, format)):
             self.log.remark("scale", f"{said}; {SCALE_THEM}")
         names = "few" if self.remember_names is None and table and not nameless else self.remember_names
-        stream = replace(self, format=format, remember_names=names)
         idf = self.known_idf
         if live and idf is None and format.has_idf:
             idf = learn_idf(self.files, format, skip=True, live=True)
-        return replace(stream, format=stream.measured, known_idf=idf)
+        strings = format.words is not None and not format.numerals and not unmeasured
+        format = replace(measured(self.files, format, self.threads, strings), numerals=format.words is not None)
+        return replace(self, format=format, remember_names=names, known_idf=idf)
 
     @cached
     def idf(self) -> NDArray[np.float32] | None:

@@ -1,4 +1,4 @@
-"""Arrow and Parquet files: the rows that the same table would give as CSV, but that strings never count as numbers."""
+"""Arrow and Parquet files: the rows that the same table would give as CSV. Columns of strings are columns of words."""
 
 from __future__ import annotations
 
@@ -30,9 +30,27 @@ def open(path: str, format: FileFormat, check: bool = True) -> tuple[Iterator[Bl
     kept = [name for name, kind in kinds if kind != "ignored"]
     if not kept:
         raise ValueError(f"{shown(path)}: all columns are ignored; keep at least one")
+    words = _words(pa, schema, kept, format)
+    return _written(path, batches, kept, words, format), Header(kept, ",", () if format.numerals else words), 0
+
+
+def word_columns(path: str) -> list[str]:
+    """The columns of a file whose types say that numbers in them are names: strings, and what is categorical."""
+    pa, (schema, _) = _module("pyarrow", path), _table(path)
+    words = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_dictionary)
+    return [one.name for one in schema if any(is_kind(one.type) for is_kind in words)]
+
+
+def _words(pa: Any, schema: Any, names: list[str], format: FileFormat) -> list[str]:
+    """The columns that hold no numbers; for models from before, dictionaries do not, whatever is in them."""
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    words = [name for name in kept if not any(is_kind(schema.field(name).type) for is_kind in numbers)]
-    return _written(path, batches, kept, words), Header(kept, ",", words), 0
+    kinds = {name: schema.field(name).type if format.words is None else _type(pa, schema, name) for name in names}
+    return [name for name, kind in kinds.items() if not any(is_kind(kind) for is_kind in numbers)]
+
+
+def _type(pa: Any, schema: Any, name: str) -> Any:
+    kind = schema.field(name).type
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _table(path: str) -> tuple[Any, Iterator[Any]]:
@@ -61,7 +79,9 @@ def _table(path: str) -> tuple[Any, Iterator[Any]]:
         raise ValueError(f"{shown(path)}: neither Parquet nor Arrow, or damaged ({error}); check the file") from None
 
 
-def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str]) -> Iterator[Block]:
+def _written(
+    path: str, batches: Iterator[Any], kept: list[str], words: list[str], format: FileFormat
+) -> Iterator[Block]:
     pa, csv = _module("pyarrow", path), _module("pyarrow.csv", path)
     options = csv.WriteOptions(include_header=False)
     offset = 0
@@ -69,6 +89,10 @@ def _written(path: str, batches: Iterator[Any], kept: list[str], words: list[str
         columns = []
         for name in kept:
             column = batch.column(batch.schema.get_field_index(name))
+            if pa.types.is_boolean(column.type) and format.words is not None:
+                column = _module("pyarrow.compute", path).if_else(column, "True", "False")
+            if pa.types.is_dictionary(column.type):
+                column = column.dictionary_decode()
             try:
                 columns.append(column.cast(pa.string()) if name in words else column)
             except pa.ArrowException:

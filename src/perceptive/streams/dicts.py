@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
+from perceptive.streams.values import is_missing, plain
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -26,10 +27,10 @@ def from_dicts(
 ) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
     """Make batches of ``(X, y)`` of dicts, or of pairs of a dict and a label, however many come.
 
-    A number is the feature ``name``, a string the feature ``name=string``, True the feature ``name`` of value 1; False
-    and None are none. Nested dicts give ``outer.inner``, lists ``name=string`` or ``name[0]``. The value of ``"text"``
-    is a text. Without a pair the label stands under ``"label"``. ``"weight"`` is the importance, which is
-    left out of ``(X, y)``, as it is for files.
+    A number is the feature ``name``, a string the feature ``name=string``, as are booleans and dates (``ripe=True``);
+    None, NaN and the strings "" and "NA" are missing. Nested dicts give ``outer.inner``, lists ``name=string`` or
+    ``name[0]``. The value of ``"text"`` is a text. Without a pair the label stands under ``"label"``. ``"weight"`` is
+    the importance, which is left out of ``(X, y)``, as it is for files.
 
     Parameters
     ----------
@@ -81,17 +82,30 @@ def as_line(number: int, row: Any, label: str) -> bytes:
         what = type(features).__name__
         raise ValueError(f"row {number} is a {what}; give dicts, or pairs of a dict and a label")
     try:
-        return json.dumps(
-            dict(features) if y is None else {**features, label: y}, allow_nan=False, default=_plain
-        ).encode()
+        found = dict(features) if y is None else {**features, label: y}
+        try:
+            return json.dumps(found, allow_nan=False, default=_plain).encode()
+        except ValueError:  # NaN is missing
+            return json.dumps(_without_nan(found), allow_nan=False, default=_plain).encode()
     except (TypeError, ValueError) as error:
         raise ValueError(f"row {number}: {error}; give strings, finite numbers, dicts and lists") from None
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say of NumPy's numbers and arrays, and of other mappings."""
-    if isinstance(value, np.generic | np.ndarray):
+    """What JSON can say of NumPy's arrays, of other mappings, and of values that it has no words for."""
+    if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Mapping):
         return dict(value)
+    found = plain(value)
+    if found is None or isinstance(found, str | int | float):
+        return found
     raise TypeError(f"{type(value).__name__} has no place in a row")
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_without_nan(one) for one in value]
+    return None if is_missing(value) else value

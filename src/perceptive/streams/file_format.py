@@ -82,13 +82,16 @@ class FileFormat:
     apart : bool or None
         csv, json, arrow: whether a number of a column is told apart from the word of a text that has its name. None is
         what a model takes that learns from both, and else no.
+    words : tuple of str or None
+        csv, json, arrow: columns whose numbers are names, as the files that a model learned from say themselves
+        (Parquet by its types, JSON by strings). None in models from before a value meant the same in every format.
     text : mapping
         How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
         `perceptive.features.text.TextFeatures`.
     known : tuple of str or None
         csv, json, arrow: the columns that a model has learned from, where it is to see no others.
     numerals : bool
-        json: whether strings are read as csv files have them, where "37" is a number and "NA" is missing.
+        json, arrow: whether strings are read as csv files have them, where "37" is a number, but in columns of words.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class FileFormat:
     scaling: Scaling | None = None
     lists: bool = False
     apart: bool | None = None
+    words: tuple[str, ...] | None = ()
     text: Mapping[str, Any] = field(default_factory=dict)
     known: tuple[str, ...] | None = None
     numerals: bool = False
@@ -206,7 +210,7 @@ class FileFormat:
             Whether it is to measure columns, by which they will be scaled.
         """
         if self.scale in ("standard", "max") and self.scaling is None and not measuring:
-            raise ValueError("numbers are scaled by how large columns are; measure them first, with learn_scaling")
+            raise ValueError("numbers are scaled by how large columns are; measure them first, with measured")
         features = self._features(remember)
         if self.name == "svmlight":
             most = limit if self.n_features is None and features is None else self.n_features
@@ -219,7 +223,8 @@ class FileFormat:
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column
             weight = self.weight or "weight"
-            return _core.JsonLines(features, self._texts(idf), *keys, only_text, weight, self.known, self.numerals)
+            strings = self.numerals, (*self.categorical, *(self.words or ()))
+            return _core.JsonLines(features, self._texts(idf), *keys, only_text, weight, self.known, *strings)
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
@@ -240,7 +245,7 @@ class FileFormat:
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
         """What each column of a table is; ``categorical`` are those that the table itself says are."""
-        known = dict.fromkeys((*categorical, *self.categorical), "categorical")
+        known = dict.fromkeys((*categorical, *self.categorical, *(self.words or ())), "categorical")
         known |= {} if self.text_column is None else {self.text_column: "text"}
         known |= {} if self.weight is None else {self.weight: "weight"}
         known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
@@ -267,15 +272,15 @@ class FileFormat:
         if self.name not in (*NAMED_FEATURES, "text") or name not in NAMED_FEATURES:
             can = ", ".join(alike[:-1]) + f" or {alike[-1]}" if self.name in (*NAMED_FEATURES, "text") else self.name
             raise ValueError(f"the model has learned from {self.name} files, and cannot read {told}; give {can} files")
-        if name == "json" and (self.categorical or self.ignore):
+        if name == "json" and self.ignore:
             raise ValueError(
-                "the model has learned from a table with columns that are categorical or ignored, which JSON lines do "
-                "not know; give csv or arrow files"
+                "the model has learned from a table with columns that are ignored, which JSON lines do not know; give "
+                "csv or arrow files"
             )
         text = self.text_column or ("text" if self.name in ("text", "json") else None)
         if name == "json" and text is None:
             text = ""  # no key is a text
-        numerals = self.name == "csv" and name == "json"
+        numerals = self.words is not None or (self.name == "csv" and name == "json")
         how: dict[str, Any] = {"delimiter": "\t" if told == "tsv" else None, "numerals": numerals}
         return replace(self, name=name, text_column=text, labelled=True, **how)
 
@@ -346,7 +351,13 @@ class FileFormat:
         pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
         kernel = self.bits, self.hash_seed, True, remember
         return _core.FeatureOptions(
-            *kernel, "all" in self.interactions, pairs, self._factors(), self.missing == "indicator", bool(self.apart)
+            *kernel,
+            "all" in self.interactions,
+            pairs,
+            self._factors(),
+            self.missing == "indicator",
+            bool(self.apart),
+            self.words is not None,
         )
 
     def _factors(self) -> list[tuple[str, float, float]]:
@@ -359,6 +370,8 @@ class FileFormat:
         meta["format"] = meta.pop("name")  # as files have always called it
         meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
         meta = {name: value for name, value in meta.items() if value or name not in ("apart", "lists")}
+        if self.words is None or self.name not in NAMED_FEATURES:
+            del meta["words"]  # as files were from before
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
         return meta
 
@@ -371,6 +384,7 @@ class FileFormat:
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
         values["scale"] = meta.get("scale")  # models from before there was scaling have none
         values["apart"] = meta.get("apart", False)
+        values |= {"words": values.get("words"), "numerals": "words" in meta}
         values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")
         return cls(**values)

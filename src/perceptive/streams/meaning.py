@@ -9,16 +9,15 @@ from typing import Any
 from perceptive.errors import ParameterError
 from perceptive.streams.file_format import FileFormat
 
-ANY = {"lists", "apart"}  # whoever reads lists says which files have some
-TABLES = {"label", "text_column", "weight", "missing"}
-COLUMNS = {"categorical", "ignore"}
+ANY = {"lists", "apart", "words"}  # whoever reads lists says which files have some
+TABLES = {"label", "text_column", "weight", "missing", "categorical"}
 NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
 MEANT = {  # what heeds which options
     "svmlight": NAMED | {"zero_based", "n_features"},
     "vw": NAMED,
     "text": {"bits", "hash_seed", "labelled", "text"},
-    "csv": NAMED | TABLES | COLUMNS | {"delimiter", "text"},
-    "arrow": NAMED | TABLES | COLUMNS | {"text"},
+    "csv": NAMED | TABLES | {"ignore", "delimiter", "text"},
+    "arrow": NAMED | TABLES | {"ignore", "text"},
     "json": NAMED | TABLES | {"text"},
 }
 

@@ -3,8 +3,9 @@
 A number stays a number: the feature is named as its column. Any other value becomes the feature ``column=value``, as do
 the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature, or
 ``column=missing`` where that is asked for. A column may hold the weights of examples; where one is missing, it is 1.
-Blanks around a value count for nothing, unless it is quoted. A field that begins with a quote ends with one; within,
-two quotes stand for one, and delimiters and newlines are plain text. Elsewhere quotes are refused.
+Blanks around a value count for nothing, unless it is quoted: then they count in texts and labels, and where values are
+not ``alike`` in all. A field that begins with a quote ends with one; within, two quotes stand for one, and delimiters
+and newlines are plain text. Elsewhere quotes are refused.
 """
 
 import re
@@ -14,8 +15,8 @@ from typing import Any
 from twins.features import Feature, Scaling, row, scaled
 from twins.labelled_text import text_row
 from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown, whole_or_float
+from twins.meaning import is_missing, meant
 
-MISSING = (b"", b"na", b"nan", b"null")
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
 
 
@@ -105,6 +106,7 @@ def _record(
     scaling: Scaling | None = None,
     missing: bool = False,
     apart: bool = False,
+    alike: bool = False,
     **options: Any,
 ) -> Example:
     label: float | int | bytes | None = None
@@ -113,17 +115,19 @@ def _record(
     n = 0
     for n, (at, value) in enumerate(fields(record, delimiter), 1):
         column, kind = columns[n - 1] if n <= len(columns) else (b"", "ignored")
+        value = value.strip(b" \t") if alike and kind not in ("label", "text") else value
+        word = meant(value) if alike else value
         if kind == "text":
             features += [(h, x, b"") for h, x in text_row(value, **_hash(options), **text_options)]
         elif kind == "ignored":
             continue
-        elif value.lower() in MISSING:
+        elif is_missing(value):
             if missing and kind not in ("label", "weight"):
                 features.append((column + b"=missing", 1.0, column))
         elif kind == "weight":
             weight = _weight(at, value)
         elif kind == "categorical":
-            features.append((column + b"=" + value, 1.0, column))
+            features.append((column + b"=" + word, 1.0, column))
         else:
             what = "label" if kind == "label" else "value"
             change = None if kind == "label" else lambda x, column=column: scaled(column, x, scaling)
@@ -133,7 +137,7 @@ def _record(
                 if number is None:
                     require_utf8(at, value, what)
             else:
-                feature = (column + b"=" + value, 1.0) if number is None else (column + b":" * apart, number)
+                feature = (column + b"=" + word, 1.0) if number is None else (column + b":" * apart, number)
                 features.append((*feature, column))
     if n != len(columns):
         what = f"the row has {n} field{'s' * (n != 1)}, the header {len(columns)}"

@@ -2,18 +2,21 @@
 
 ``label``, ``weight`` and ``text`` are members of their own (the names of the label and of the text are options); an
 object ``features`` holds features like those beside it. A number is the feature ``name``, a string the feature
-``name=string`` of value 1, true the feature ``name`` of value 1; false and null are no feature. Nested objects give
-``outer.inner``, items of arrays ``name=string`` or else ``name[0]``, ``name[1]``, …
+``name=string`` of value 1, true the feature ``name=True`` (where values are not ``alike`` the feature ``name`` of value
+1, and none for false); null is no feature. Nested objects give ``outer.inner``, items of arrays ``name=string`` or else
+``name[0]``, ``name[1]``, … Strings are read as in tables where they are ``alike``, and as numbers with ``numerals``; in
+columns of ``words`` numbers are names.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from twins.features import Feature, Scaling, row, scaled
 from twins.labelled_text import text_row
-from twins.lines import Bad, Example, fits, parse_lines, require_short, shown, whole_or_float
+from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, parse_lines, require_short, shown, whole_or_float
+from twins.meaning import is_missing, meant
 
 DEEPEST = 64
 ESCAPES = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
@@ -40,9 +43,13 @@ def _line(
     missing: bool = False,
     apart: bool = False,
     weight_key: bytes = b"weight",
+    alike: bool = False,
+    numerals: bool = False,
+    words: Sequence[bytes] = (),
     **options: Any,
 ) -> Example | None:
-    read = partial(_features, single=single, scaling=scaling, missing=missing, apart=apart)
+    how = {"single": single, "scaling": scaling, "missing": missing, "apart": apart}
+    read = partial(_features, how=how | {"alike": alike, "numerals": numerals, "words": words})
     reader = _Reader(line)
     if not reader.peek() and reader.p == len(line):
         return None
@@ -58,6 +65,8 @@ def _line(
             if kind in (b"{", b"["):
                 raise Bad(at, "the label must be a number, a string, true, false or null")
             y = reader.string() if kind == b'"' else reader.scalar()
+            if alike and kind in (b"t", b"f"):
+                y = b"True" if y else b"False"
             if isinstance(y, float):
                 y = whole_or_float(line[at : reader.p], y)
         elif key == weight_key:
@@ -81,12 +90,10 @@ def _line(
     return Example(None if y == b"" else y, weight, entries)
 
 
-def _features(
-    reader: "_Reader", name: bytes, space: bytes, single: bool, scaling: Scaling | None, missing: bool, apart: bool
-) -> Iterator[Feature]:
+def _features(reader: "_Reader", name: bytes, space: bytes, how: dict[str, Any]) -> Iterator[Feature]:
     """The features of the value that comes next."""
-    how = {"single": single, "scaling": scaling, "missing": missing, "apart": apart}
-    within = partial(_features, reader, space=space, **how)
+    within = partial(_features, reader, space=space, how=how)
+    alike = how["alike"]
     kind = reader.peek()
     at = reader.p
     if kind == b"{":
@@ -99,15 +106,37 @@ def _features(
             place = b"" if reader.peek() == b'"' else b"[%d]" % i
             yield from within(name + place)
     elif kind == b'"':
-        yield name + b"=" + reader.string(), 1.0, space
+        value = reader.string().strip(b" \t") if alike else reader.string()
+        if (alike or how["numerals"]) and is_missing(value):
+            if how["missing"]:
+                yield name + b"=missing", 1.0, space
+            return
+        if how["numerals"] and name not in how["words"]:
+            if DECIMAL.fullmatch(value):
+                yield _number(at, name, float(value), space, how)
+                return
+            if NOT_FINITE.fullmatch(value):
+                raise Bad(at, f"value '{shown(value)}' is not finite; drop or impute such examples first")
+        yield name + b"=" + (meant(value) if alike else value), 1.0, space
     else:
         x = reader.scalar()
-        if x is None and missing:
-            yield name + b"=missing", 1.0, space
-        x = scaled(name, x, scaling) if x is not None and kind not in (b"t", b"f") else x or 0.0
-        if not fits(x, single):
-            raise Bad(at, "the number is too large for float32; rescale")
-        yield name + b":" * apart, x, space
+        if x is None:
+            if how["missing"]:
+                yield name + b"=missing", 1.0, space
+        elif kind in (b"t", b"f"):
+            yield (name + b"=" + str(bool(x)).encode(), 1.0, space) if alike else (name + b":" * how["apart"], x, space)
+        elif name in how["words"]:
+            value = reader.line[at : reader.p]
+            yield name + b"=" + (meant(value) if alike else value), 1.0, space
+        else:
+            yield _number(at, name, x, space, how)
+
+
+def _number(at: int, name: bytes, x: float, space: bytes, how: dict[str, Any]) -> Feature:
+    x = scaled(name, x, how["scaling"])
+    if not fits(x, how["single"]):
+        raise Bad(at, f"the number is too large for {'float32' if how['single'] else 'float64'}; rescale")
+    return name + b":" * how["apart"], x, space
 
 
 class _Reader:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from perceptive.data.labels import is_missing
 from perceptive.errors import ExampleError, UsageError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import check_alike
@@ -18,6 +17,7 @@ from perceptive.kernels.views import On
 from perceptive.streams.blocks import expand
 from perceptive.streams.json_lines import Line, read_json_lines, sound
 from perceptive.streams.parsing import Log
+from perceptive.streams.values import is_missing
 
 LABEL = "label"
 JSON_ONLY = "kernels of strings, trees and parts take JSON lines, not {}"

@@ -164,7 +164,9 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
             raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:
             raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
-        return FileFormat(name=told or "svmlight", bits=bits, n_features=learner.n_features if fixed else None)
+        how: dict[str, Any] = {"bits": bits, "n_features": learner.n_features if fixed else None}
+        words = learner.space.table  # None: in dicts that are no rows of a table, True is 1
+        return FileFormat(name=told or "svmlight", words=words, numerals=words is not None, **how)
     try:
         format = known if told is None else known.read_as(told)
     except ValueError as error:
