@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from perceptive import HashedText, KernelClassifier, LinearClassifier, load, save
+from perceptive import HashedText, KernelClassifier, LinearClassifier, load, save, streams
 from perceptive.cli import main
 from perceptive.data.raw import read_raw
 from perceptive.features.hashing import HashKernel
@@ -169,3 +169,14 @@ def test_a_column_of_texts_in_a_frame_is_a_list_of_texts():
         )
     with pytest.raises(ValueError, match=r"a data frame was given for texts.*; give one, X\['text'\]"):
         HashedText().fit_transform(pd.DataFrame({"body": texts, "size": y}))
+
+
+def test_json_lines_have_columns_of_words(tmp_path):
+    """Those that `categorical=` names, and those in which strings are all that reads as a number."""
+    path = tmp_path / "t.jsonl"
+    rows = ('{"kind": 1, "zip": "01", "age": 31, "label": "a"}', '{"kind": 2, "zip": "x", "age": "32", "label": "b"}')
+    path.write_text("\n".join(rows * 4))
+    model = LinearClassifier().fit_stream(streams.open(path, categorical=("kind",)))
+    assert model.learner_.space.format.words == ("zip",)
+    parts = model.explain({"kind": 1, "zip": "01", "age": "31"}).parts
+    assert {part.name for part in parts} == {"kind=1", "zip=01", "age"}

@@ -30,7 +30,7 @@ def test_fit_stream(file, tmp_path):
     save(clf, tmp_path / "m")
     again = load(tmp_path / "m")
     assert np.array_equal(again.predict(X), clf.predict(X))
-    assert again.learner_.space.format == streams.FileFormat(scale=None, apart=False)
+    assert again.learner_.space.format == streams.FileFormat(scale=None, apart=False, words=None)
     with pytest.raises(ValueError, match="warm_start is for examples in memory"):
         LinearClassifier(warm_start=True).fit_stream(file)
 
