@@ -54,8 +54,8 @@ class Reranker(HistoryMixin, BaseEstimator):
         ``features(sentence, labels)`` gives further features of a candidate, as a dict. A saved model knows it by its
         name, and asks for it: ``load(path, functions={"name": …})``. So it does for ``structure``.
     ranker : LinearRanker, KernelRanker or None
-        What learns the order; None for ``LinearRanker(rule="pa1", C=0.005, cost="grade", bits=20)``, or with a kernel
-        ``KernelRanker(rule="pa1", C=0.005, cost="grade")``.
+        What learns the order; None for ``LinearRanker(rule="pa1", C=0.01, cost="grade", bits=20)``, or with a kernel
+        ``KernelRanker(rule="pa1", C=0.01, cost="grade")``.
     kernel : Kernel, str or None
         Compares whole candidates, beside their features: the ranker's kernel is x·x' of the features plus this. Takes
         time that grows with the number of mistakes; normalise it, so that it is of the size of the features.

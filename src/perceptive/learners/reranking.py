@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
 BITS = 20  # of hashed features
-RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.005, "cost": "grade"}  # learns the order where nothing else is said
+RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "cost": "grade"}  # learns the order where nothing else is said
 OWN = ("k", "folds", "target")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
