@@ -21,6 +21,8 @@
 
 namespace perceptive {
 
+constexpr i64 PENDING_AHEAD = 8;  // rows that are asked for while their average is added up
+
 // Updates that weights in float32 take: 2²⁴ equal steps later a step no longer changes a weight.
 constexpr i64 FLOAT32_UPDATES = i64{1} << 23;
 
@@ -160,8 +162,14 @@ template <class Rows, class W, class Sum>
 i64 add_pending(const Rows& rows, const Weights<W>& w, Sum& sum, i64 first = 0, i64 step = 1) {
     std::vector<i64> label(static_cast<size_t>(w.n_classes));
     std::vector<W> share(static_cast<size_t>(w.n_classes));
+    const auto waits = [&w](i64 i) {
+        const double* pending = w.pending + i * w.n_classes;
+        return std::any_of(pending, pending + w.n_classes, [](double share) { return share != 0.0; });
+    };
     i64 touched = 0;
     for (i64 i = first; i < rows.n; i += step) {
+        const i64 coming = i + PENDING_AHEAD * step;
+        if (coming < rows.n && waits(coming)) rows.template prefetch_row<true>(coming);
         const double* pending = w.pending + i * w.n_classes;
         i64 count = 0;
         for (i64 c = 0; c < w.n_classes; ++c) {

@@ -21,7 +21,7 @@ def tagger(**how):
 
 def played(dataset, seed):
     """What a replica becomes that plays all sentences."""
-    return play_shard(dataset.learner, dataset, order_of(len(dataset), 0, seed), Block(seed, False))[0]
+    return play_shard(dataset.learner, dataset, order_of(np.arange(len(dataset)), 0, seed), Block(seed, False))[0]
 
 
 def parts(mixture):

@@ -33,7 +33,7 @@ WIDTHS = st.sampled_from([D, 20])  # with more weights than examples, shards put
 def rounds(examples, shards, i, epoch):
     """The examples of a shard in the order of an epoch."""
     mine = examples[i::shards]
-    return [mine[j] for j in order_of(len(mine), i, hash_seed(hash_seed(0, epoch), 0))]
+    return [mine[j] for j in order_of(np.arange(len(mine)), i, hash_seed(hash_seed(0, epoch), 0))]
 
 
 def mixed(learner, shards, how, X, y):

@@ -91,7 +91,7 @@ def play(shard: Shard, weights: Weights, number: int, block: Block, defer: bool)
         for vector in learner.vectors.values():
             vector.begin(dataset.rows, defer=True)
             vector.divide(True)
-    order: Order = order_of(len(dataset), number, block.seed)
+    order: Order = order_of(np.arange(len(dataset)), number, block.seed)
     mixture = play_shard(learner, dataset, order, block)
     put_off = {key: vector.put_off for key, vector in learner.vectors.items()} if defer else {}
     known = shard.ready(learner)

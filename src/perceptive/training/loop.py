@@ -165,8 +165,8 @@ class InMemory:
         self._order, self._shuffled = np.arange(len(dataset)), 0
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """The dataset; each epoch shuffles the order of the one before."""
-        if self.shuffle:
+        """The dataset; each epoch shuffles the order of the one before. Shards have orders of their own."""
+        if self.shuffle and run.training.shards == 1:
             while self._shuffled <= run.epoch:
                 _core.shuffle(self._order, hash_seed(run.learner.parameters.random_state, self._shuffled))
                 self._shuffled += 1

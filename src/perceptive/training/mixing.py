@@ -63,12 +63,11 @@ def block_of(training: TrainingParameters, seed: int) -> Block:
     return Block(seed if training.shuffle else None, training.mixing == "mistakes")
 
 
-def order_of(n: int, shard: int, seed: int | None) -> Order:
-    """The order in which a shard of n examples plays them."""
-    order = np.arange(n)
+def order_of(members: Order, shard: int, seed: int | None) -> Order:
+    """The order in which a shard plays its members; they are put into it."""
     if seed is not None:
-        _core.shuffle(order, (seed + (shard + 1) * 0x9E3779B97F4A7C15) % 2**64)
-    return order
+        _core.shuffle(members, (seed + (shard + 1) * 0x9E3779B97F4A7C15) % 2**64)
+    return members
 
 
 def play_shard(
@@ -182,8 +181,8 @@ def play_block(
 
     def play(i: int, played: Callable[[int], None] | None) -> tuple[Mixture, float]:
         start = time.thread_time()
-        members = np.arange(i, n, shards)
-        mixture = play_shard(learner, dataset, members[order_of(len(members), i, block.seed)], block, played)
+        order = order_of(np.arange(i, n, shards), i, block.seed)
+        mixture = play_shard(learner, dataset, order, block, played)
         return mixture, time.thread_time() - start
 
     for i, (mixture, seconds) in _each(play, shards, min(threads, shards), report):
@@ -271,11 +270,10 @@ def one_shot(dataset: Dataset, training: TrainingParameters) -> None:
     dataset.meet()
     learner.divide(n, partial(put_off_sum, dataset, shards, 1))
     for i in range(shards):
-        members = np.arange(i, n, shards)
         seeds = [first + epoch if training.shuffle else None for epoch in range(training.epochs)]
-        orders = [order_of(len(members), i, seed) for seed in seeds]
+        orders = [order_of(np.arange(i, n, shards), i, seed) for seed in seeds]
         block = block_of(training, 0)
-        tree.add(i, play_shard(learner, dataset, members[np.concatenate(orders)], block))
+        tree.add(i, play_shard(learner, dataset, np.concatenate(orders), block))
     assert tree.root is not None
     learner.mix(tree.root)
     for _ in range(training.epochs):
