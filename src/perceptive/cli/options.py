@@ -79,27 +79,35 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def add_data(parser: argparse.ArgumentParser, help: str) -> None:
-    parser.add_argument("data", nargs="+", metavar="DATA", help=f"{help}: files, globs, or - for standard input")
-
-
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write JSON, for machines")
 
 
-def whole(minimum: int) -> Any:
-    """A type for argparse: a whole number from ``minimum`` on."""
+def number(kind: type[int] | type[float], minimum: int) -> Any:
+    """A type for argparse: a number from ``minimum`` on.
 
-    def number(text: str) -> int:
+    Examples
+    --------
+    >>> number(float, 0)("0.5")
+    0.5
+    """
+    called = "whole number" if kind is int else "number"
+
+    def read(text: str) -> float:
         try:
-            value = int(text)
+            value = kind(text)
         except ValueError:
-            value = minimum - 1
-        if value < minimum:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number ≥ {minimum}")
+            value = math.nan
+        if not minimum <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {called} ≥ {minimum}")
         return value
 
-    return number
+    return read
+
+
+def whole(minimum: int) -> Any:
+    """A type for argparse: a whole number from ``minimum`` on."""
+    return number(int, minimum)
 
 
 def number_or_word(text: str) -> float | str:
@@ -114,23 +122,6 @@ def number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def not_negative(text: str) -> float:
-    """A type for argparse: a number ≥ 0.
-
-    Examples
-    --------
-    >>> not_negative("0.5")
-    0.5
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number ≥ 0")
-    return value
 
 
 def duration(text: str) -> float:
