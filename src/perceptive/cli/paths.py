@@ -22,14 +22,8 @@ def check_paths(
 ) -> None:
     """Raise where a file could not be written later, or would replace another file of the command.
 
-    Parameters
-    ----------
-    writes, reads : iterable of paths
-        None stands for a file that is not given; what is read may be a glob, or "-".
-    may_replace : path or None
-        A file that is read before anything is written, so that the first of ``writes`` may replace it.
-    devices : bool
-        Whether pipes and devices can be written to.
+    None stands for a file that is not given; what is read may be a glob, or "-". ``may_replace`` is read before
+    anything is written, so that the first of ``writes`` may replace it. ``devices`` can be written to where it is true.
     """
     inputs = [one for path in reads if path is not None for one in _expanded(path)]
     before: list[str] = []

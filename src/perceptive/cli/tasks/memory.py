@@ -63,17 +63,7 @@ class MemoryJob:
 def held_out(
     fraction: float, seed: int, files: NDArray[np.int64], labels: Labels | None = None, unit: str = "examples"
 ) -> Bools:
-    """Which examples are held out; `HoldOut` says how.
-
-    Parameters
-    ----------
-    files : array of int
-        The number of each example's file.
-    labels : Labels or None
-        Their classes; None where they have none: lists and sentences.
-    unit : str
-        What they are called.
-    """
+    """Which examples are held out, as `HoldOut` does it; ``files`` has the number of the file of each."""
     holdout = HoldOut(fraction, seed)
     labels = Labels([None], np.zeros(len(files), np.int64)) if labels is None else labels
     ends = [*np.flatnonzero(np.diff(files)) + 1, len(files)]

@@ -100,10 +100,9 @@ class Tag:
         """Let workers read the files."""
         refuse_on_cluster(options, "weight")
         paths = expand(options.data)
-        cluster = connected(options, training, paths)
-        from perceptive.training.cluster_sentences import ClusterSentences
+        with connected(options, training, paths) as cluster:
+            from perceptive.training.cluster_sentences import ClusterSentences
 
-        try:
             with located([]):
                 source = ClusterSentences.of_files(cluster, files, paths, training.shards)
             held = self._held_out(options, training, learner, source.places)
@@ -118,9 +117,6 @@ class Tag:
             source.scored = self._scored(learner, X_held, y_held, held_places)
             remember(learner, source.columns, source.first)
             counts = count(len(source.y), Log(), source.unanswered, tokens=sum(map(len, source.y)))
-        except BaseException:
-            cluster.__exit__()
-            raise
 
         def look(learner: Any) -> Dataset:
             return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
