@@ -84,7 +84,6 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = NEGATIVE
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong, for `main` to tell."""
         cure = "; write a value that begins with a dash as --option=value" if "expected one" in message else ""
         raise UsageError(message + cure)
 

@@ -53,7 +53,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, repair, and write."""
     from perceptive.cli.paths import check_paths
     from perceptive.cli.tasks.sentences import files_of, located
     from perceptive.data.sentence_files import COLUMNS

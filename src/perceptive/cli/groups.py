@@ -29,7 +29,6 @@ class Group:
     options: Mapping[str, Declaration]
 
     def only(self, *names: str) -> Group:
-        """These options of the group."""
         return Group(self.title, {name: self.options[name] for name in names})
 
     def saying(self, **defaults: str) -> Group:
@@ -41,12 +40,10 @@ class Group:
         return Group(self.title, options)
 
     def without(self, *names: str) -> Group:
-        """The other options of the group."""
         return Group(self.title, {name: how for name, how in self.options.items() if name not in names})
 
 
 def names_of(groups: Iterable[Group]) -> set[str]:
-    """The options of some groups."""
     return {name for group in groups for name in group.options}
 
 

@@ -33,7 +33,6 @@ class Command:
 
     @property
     def EXAMPLE(self) -> str:
-        """What the help ends with."""
         return "\n  ".join(["examples:", *self.examples])
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -99,7 +98,6 @@ def _plot(options: argparse.Namespace, opened: Opened) -> None:
 
 
 def _write(options: argparse.Namespace, opened: Callable[[], Opened]) -> Log:
-    """Write what is made of files."""
     from perceptive.cli.console import tell_log, watched
     from perceptive.cli.paths import output
     from perceptive.streams.blocks import STDIN

@@ -27,8 +27,6 @@ def option_of(name: str) -> str:
 def as_option(parameter: Parameter, task: str | None = None) -> str:
     """A parameter that an error mentions, in words of the command line.
 
-    Examples
-    --------
     >>> from perceptive.errors import Parameter, ParameterError
     >>> as_option(Parameter("validation_fraction", 1.5)), as_option(Parameter("shuffle", False))
     ('--holdout 1.5', '--no-shuffle')
@@ -47,7 +45,6 @@ def as_option(parameter: Parameter, task: str | None = None) -> str:
 
 
 def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:
-    """Those declared parameters that were given."""
     names = (f.name for f in fields(parameters) if f.name not in leave_out)
     return {name: value for name in names if (value := getattr(options, name)) is not None}
 
@@ -60,8 +57,6 @@ def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: se
 def as_json(value: Any) -> str:
     """A line of JSON, which knows neither NaN nor infinity: they are null.
 
-    Examples
-    --------
     >>> as_json({"held_out": [0.5, float("nan")], "bound": float("inf")})
     '{"held_out": [0.5, null], "bound": null}'
     """
@@ -86,8 +81,6 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def number(kind: type[int] | type[float], minimum: int) -> Any:
     """A type for argparse: a number from ``minimum`` on.
 
-    Examples
-    --------
     >>> number(float, 0)("0.5")
     0.5
     """
@@ -113,8 +106,6 @@ def whole(minimum: int) -> Any:
 def number_or_word(text: str) -> float | str:
     """A type for argparse: a number where it is one.
 
-    Examples
-    --------
     >>> number_or_word("0.5"), number_or_word("auto")
     (0.5, 'auto')
     """
@@ -127,8 +118,6 @@ def number_or_word(text: str) -> float | str:
 def duration(text: str) -> float:
     """A type for argparse: seconds, from 90, 90s, 5m or 2h.
 
-    Examples
-    --------
     >>> duration("5m")
     300.0
     """
@@ -141,8 +130,6 @@ def duration(text: str) -> float:
 def amount(text: str) -> int:
     """A type for argparse: bytes, from 5000, 64k, 32M or 2G, which are powers of 1024.
 
-    Examples
-    --------
     >>> amount("2M")
     2097152
     """
@@ -155,8 +142,6 @@ def amount(text: str) -> int:
 def span(text: str) -> tuple[int, int]:
     """A type for argparse: from so many to so many.
 
-    Examples
-    --------
     >>> span("1-2"), span("3")
     ((1, 2), (3, 3))
     """
@@ -174,8 +159,6 @@ def words(text: str) -> tuple[str, ...]:
 def class_weight(text: str) -> dict[str, float] | str:
     """A type for argparse: "balanced", or a weight for some classes.
 
-    Examples
-    --------
     >>> class_weight("spam=2,ham=0.5")
     {'spam': 2.0, 'ham': 0.5}
     """
@@ -194,8 +177,6 @@ def class_weight(text: str) -> dict[str, float] | str:
 def label(text: str, format: str) -> Any:
     """A label as files of a format give it: those of texts are words, elsewhere a number is a number.
 
-    Examples
-    --------
     >>> label("+1", "svmlight"), label("ham", "csv"), label("1", "text")
     (1, 'ham', '1')
     """

@@ -46,7 +46,6 @@ def tell_training(
     certificate: Certificate | None,
     seconds: float,
 ) -> None:
-    """What ``train`` did."""
     memory, n_bytes, facts = largest_memory(), os.path.getsize(options.output), describe(learner)
     if options.json:
         training = {"epochs": history.epochs, **history.meta(), "metric": metric if history.held_out else None}

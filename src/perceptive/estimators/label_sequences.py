@@ -11,8 +11,6 @@ from numpy.typing import DTypeLike, NDArray
 class LabelSequences(list[list[Any]]):
     """A list of label sequences. For NumPy it is an array of one dimension, whatever their lengths.
 
-    Examples
-    --------
     >>> found = LabelSequences([["O", "B"], ["O"]])
     >>> found == [["O", "B"], ["O"]], np.concatenate([found, found]).shape
     (True, (4,))

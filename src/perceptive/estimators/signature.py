@@ -40,8 +40,6 @@ def with_parameters(cls: Estimator) -> Estimator:
     A docstring may also ask for the attributes that tell of the run. Where there is a
     ``__post_init__``, `__init__` ends with it.
 
-    Examples
-    --------
     >>> from sklearn.base import BaseEstimator
     >>> from perceptive.parameter_groups import SeedGroup
     >>> @with_parameters

@@ -56,8 +56,6 @@ class Round:
 def shown(value: Any) -> str:
     """A value of the table, numbers to six digits.
 
-    Examples
-    --------
     >>> shown([-1.0, 0.1 + 0.2]), shown({"the|DT": 1.0}), shown("x")
     ('[-1, 0.3]', 'the|DT: 1', 'x')
     """

@@ -71,8 +71,6 @@ class Opened(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What ``eval`` tells."""
-
     counts: dict[str, int]  # of the data, as `Job.counts`
     metrics: dict[str, float | None]  # by name; None where one is not defined
     details: dict[str, Any]  # by class or type, for machines
@@ -269,6 +267,5 @@ def of_name(name: str, kernel: bool) -> Entry:
 
 
 def options_of(command: str) -> Iterator[g.Group]:
-    """All options of a command, of all tasks."""
     for entry in TASKS:
         yield from entry.takes.get(command, ())

@@ -52,8 +52,6 @@ Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 
 
 class Classify(OfRows):
-    """The adapter."""
-
     unit, tells_epochs = "examples", False
 
     # ------------------------------------------------------------ training
@@ -316,7 +314,6 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
 
 
 def _some(labels: Iterable[Any]) -> str:
-    """The first few labels."""
     first = list(islice(labels, SOME + 1))
     return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")
 

@@ -95,8 +95,6 @@ class FileJob:
 
 
 class RowsJob(FileJob):
-    """Training from labelled rows."""
-
     metric = "accuracy"
     class_weight: Mapping[Any, float] | str | None = None
 
@@ -116,8 +114,6 @@ class RowsJob(FileJob):
 
 
 class ListsJob(FileJob):
-    """Training from lists."""
-
     metric = "top-1"
 
     @property

@@ -75,8 +75,6 @@ class Labelled(NamedTuple):
 
 @dataclass
 class KernelJob(MemoryJob):
-    """Training of a kernel classifier."""
-
     kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
 
     def finished(self, learner: Any) -> Any:
@@ -98,13 +96,10 @@ class OfKernel:
             raise ValueError(f"{path}: compares by a Gram matrix, which files do not hold; use it from Python")
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-        """None: there are no weights of features."""
         return {"weights": []}, ""
 
 
 class KernelClassify(OfKernel, Classify):
-    """The adapter."""
-
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")

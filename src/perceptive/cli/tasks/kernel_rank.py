@@ -56,8 +56,6 @@ class Answered(NamedTuple):
 
 
 class KernelRank(OfKernel, Rank):
-    """The adapter."""
-
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
             refuse_changes(options, learner, KernelRankingParameters, OWN, "kernel")

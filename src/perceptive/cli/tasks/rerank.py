@@ -30,8 +30,6 @@ from perceptive.training.reranking import train_like
 
 
 class Rerank(Tag):
-    """The adapter."""
-
     tells_epochs = False
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:

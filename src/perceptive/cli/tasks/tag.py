@@ -52,8 +52,6 @@ class TagJob(MemoryJob):
 
 
 class Tag:
-    """The adapter."""
-
     unit, tells_epochs = "sentences", True
 
     # ------------------------------------------------------------ training
