@@ -17,14 +17,7 @@ def initial_vectors(
 ) -> dict[Pair, Vector]:
     """The vectors v₀ of a learner's problems; empty where they start from zero.
 
-    Parameters
-    ----------
-    learner : LinearLearner
-        That is to start.
-    previous : LinearLearner or None
-        To go on from, where nothing is given.
-    coef, intercept : arrays or None
-        In the shape of the estimator's ``coef_`` and ``intercept_``.
+    Where neither ``coef`` nor ``intercept`` is given, those that the previous learner has ended with.
     """
     if coef is None and intercept is None:
         return {} if previous is None else _last_vectors(previous, learner)

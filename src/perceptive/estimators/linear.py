@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify_datasets
 from perceptive.data.rows import is_dicts
@@ -231,16 +230,13 @@ class LinearClassifier(
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
         """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""
-        check_is_fitted(self)
-        return self.learner_.criterion(check_rows(self, X, reset=False), y)
+        return self._learned.criterion(check_rows(self, X, reset=False), y)
 
     def _vectors(self) -> list[Vector]:
-        check_is_fitted(self)
-        hypothesis = self.learner_.parameters.hypothesis
-        if hypothesis == "voted":
-            raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        learner = self.learner_
-        return learner.asked(lambda: [vector.vector(hypothesis) for vector in learner.vectors.values()])
+        vectors: list[Vector] = self._of_vector(
+            lambda one, name: [vector.vector(name) for vector in one.vectors.values()]
+        )
+        return vectors
 
     @property
     def coef_(self) -> NDArray[Any]:

@@ -12,15 +12,9 @@ Report = Callable[[int], None]
 
 @contextmanager
 def progress_bar(wanted: bool, total: int, run: Any) -> Iterator[Report | None]:
-    """Yield a function to be called with the number of examples just played, or None.
+    """Yield a function to be called with the number of examples just played, or None; a total of 0 is not known.
 
-    Parameters
-    ----------
-    wanted : bool
-    total : int
-        Examples to be played; 0 where that is not known.
-    run : Learner or Run
-        Tells the mistakes so far.
+    ``run``, or a learner, tells the mistakes so far.
     """
     if not wanted:
         yield None

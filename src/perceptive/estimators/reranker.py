@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +34,7 @@ from perceptive.state import State, number_or_nan, plain
 from perceptive.training.loop import History
 
 
+@dataclass(eq=False, repr=False)
 class Reranker(HistoryMixin, BaseEstimator):
     """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
 
@@ -94,31 +96,15 @@ class Reranker(HistoryMixin, BaseEstimator):
     [['O', 'O', 'B']]
     """
 
-    def __init__(
-        self,
-        tagger: SequenceTagger | None = None,
-        *,
-        k: int = 20,
-        folds: int = 5,
-        target: str = "f1",
-        features: Features | None = None,
-        ranker: LinearRanker | KernelRanker | None = None,
-        kernel: Any = None,
-        structure: str | Structure = "tree",
-    ) -> None:
-        self.tagger = tagger
-        self.k = k
-        self.folds = folds
-        self.target = target
-        self.features = features
-        self.ranker = ranker
-        self.kernel = kernel
-        self.structure = structure
-
-    tagger_: SequenceTagger
-    ranker_: LinearRanker | KernelRanker
-    oracle_: float
-    _description: int  # as `RerankingLearner` has it
+    tagger: SequenceTagger | None = None
+    _: KW_ONLY
+    k: int = 20
+    folds: int = 5
+    target: str = "f1"
+    features: Features | None = None
+    ranker: LinearRanker | KernelRanker | None = None
+    kernel: Any = None
+    structure: str | Structure = "tree"
 
     def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None, sample_weight: Any = None) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
@@ -155,9 +141,7 @@ class Reranker(HistoryMixin, BaseEstimator):
 
         if on_cluster:
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
-            self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
-            self._description = learner.description
-            return self
+            return self._has(taught, ranker, learner.oracle, learner.description)
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
         proposed = learner.cross_fitted(X, y, weights)
         taught = fit_tagger()
@@ -168,7 +152,12 @@ class Reranker(HistoryMixin, BaseEstimator):
             indptr, indices, data = rows
             rows = sp.csr_array((data, indices, indptr), shape=(len(lists.grades), learner.hashing.width))
         ranker.fit(rows, lists.grades, np.repeat(lists.sentences, lists.sizes), lists.weights(weights))
-        self.tagger_, self.ranker_, self.oracle_, self._description = taught, ranker, lists.oracle, learner.description
+        return self._has(taught, ranker, lists.oracle, learner.description)
+
+    def _has(self, tagger: Any, ranker: LinearRanker | KernelRanker, oracle: float, description: int) -> Self:
+        """Have what was fitted from now on; ``description`` is as `RerankingLearner` has it."""
+        self.tagger_: SequenceTagger = tagger
+        self.ranker_, self.oracle_, self._description = ranker, oracle, description
         return self
 
     @property
@@ -299,5 +288,4 @@ class Reranker(HistoryMixin, BaseEstimator):
             own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
         check_reranking(model.k, model.folds, model.target, model.structure)
-        model.tagger_, model.ranker_, (model.oracle_, model._description) = tagger, ranker, learned
-        return model
+        return model._has(tagger, ranker, *learned)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from perceptive import _core
 from perceptive.certificates import Certificate
@@ -94,6 +95,20 @@ class RunMixin(HistoryMixin, Generic[Learner]):
     _parameters: ClassVar[type[Checked]]  # and what it takes
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
 
+    @property
+    def _learned(self) -> Learner:
+        """The learner; raises where there is none yet."""
+        check_is_fitted(self, "learner_")
+        return self.learner_
+
+    def _of_vector(self, read: Callable[[Learner, str], Any]) -> Any:
+        """What is read of the learner's vector, under its hypothesis; raises where it has no single one."""
+        learner = self._learned
+        hypothesis = learner.parameters.hypothesis
+        if hypothesis == "voted":
+            raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
+        return learner.asked(lambda: read(learner, hypothesis))
+
     def _take(self, learner: Any, history: History | None = None, **known: Any) -> None:
         """Have this learner from now on (and this history), all in one step."""
         known |= {"learner_": learner} if history is None else {"learner_": learner, "_history": history}
@@ -104,7 +119,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
         """What the learner takes, and what training takes; raises for what cannot be."""
-        return vars(checked(self, self._parameters)), checked(self, TrainingParameters)
+        return vars(checked(vars(self), self._parameters)), checked(vars(self), TrainingParameters)
 
     def _train(
         self,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.estimators.data import take
 from perceptive.estimators.run import Learner, RunMixin
@@ -56,15 +55,13 @@ class KernelMixin(RunMixin[Learner]):
     @property
     def kernel_(self) -> Kernel:
         """The kernel as it was used."""
-        check_is_fitted(self)
-        kernel: Kernel = self.learner_.kernel
+        kernel: Kernel = self._learned.kernel
         return kernel
 
     @property
     def support_(self) -> NDArray[np.int64]:
         """Which examples were learned from (numbered as they came), in the order of their first mistake."""
-        check_is_fitted(self)
-        dual, held = self.learner_.dual, self._held
+        dual, held = self._learned.dual, self._held
         ids = np.array([] if dual is None else dual.ids, dtype=np.int64)
         if held is None or len(ids) == 0:
             return ids
@@ -73,8 +70,7 @@ class KernelMixin(RunMixin[Learner]):
     @property
     def alpha_(self) -> NDArray[np.float64]:
         """Signed coefficients of the supports in the last vector; for more than two classes one per class."""
-        check_is_fitted(self)
-        dual = self.learner_.learned()
+        dual = self._learned.learned()
         alpha: NDArray[np.float64] = dual.alpha.copy()
         return alpha[:, 0] if dual.task == "binary" else alpha
 
@@ -91,10 +87,10 @@ class SupportVectorsMixin(KernelMixin[Learner]):
 
         AttributeError after `partial_fit`, `learn_one` and loading where the kernel sees several parts of an example.
         """
-        check_is_fitted(self)
+        learner = self._learned
         if hasattr(self, "_support_vectors"):
             return self._support_vectors
-        supports = self.learner_.learned().supports
+        supports = learner.learned().supports
         for name in ("array", "matrix", "items"):  # as prepared: float32, say
             if hasattr(supports, name):
                 return getattr(supports, name)
