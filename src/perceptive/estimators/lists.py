@@ -147,7 +147,9 @@ class RankerMixin(RunMixin[Learner]):
             if order is not None and columns and self._one_set:
                 raise ValueError("rows of a precomputed Gram matrix must stand together by query; sort them by qid")
             return lists
-        lists = lists_of(X if self._any_kind else _list_of_lists(X), y, self._any_kind)
+        if not self._any_kind and (is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3)):
+            raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
+        lists = lists_of(X, y, self._any_kind)
         return lists._replace(X=self._rows(lists.X, reset))
 
     def _rows(self, X: Any, reset: bool = False) -> Any:
@@ -242,12 +244,6 @@ def _is_list_of_lists(X: Any) -> bool:
     if hasattr(first, "shape"):
         return len(first.shape) == 2
     return is_dicts(first) or (isinstance(first, list | tuple) and len(first) > 0 and np.ndim(first[0]) >= 1)
-
-
-def _list_of_lists(X: Any) -> Any:
-    if is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3):
-        raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
-    return X
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:

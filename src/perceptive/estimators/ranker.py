@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from perceptive.estimators.lists import RankerMixin
-from perceptive.estimators.pruning import PruneMixin
+from perceptive.estimators.run import PruneMixin
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.ranking import RankingLearner
 from perceptive.parameter_groups import CertifyGroup, RankingGroup, TrainingGroup
@@ -16,7 +16,9 @@ from perceptive.parameters import RankingParameters
 
 
 @with_parameters
-class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, PruneMixin, RankerMixin[RankingLearner], BaseEstimator):
+class LinearRanker(
+    RankingGroup, TrainingGroup, CertifyGroup, PruneMixin[RankingLearner], RankerMixin[RankingLearner], BaseEstimator
+):
     """Mistake-driven linear ranker: picks the best of a list, or orders it; averaged, voted, last or best.
 
     {parameters}

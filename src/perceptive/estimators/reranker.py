@@ -17,10 +17,9 @@ from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.kernel_ranker import KernelRanker
-from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.run import threads_of
-from perceptive.estimators.tagger import SequenceTagger
+from perceptive.estimators.tagger import LabelSequences, SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, check_reranking, f1, kernel_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 
 from perceptive.certificates import Certificate, certify
@@ -14,11 +14,9 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
-from perceptive.estimators.data import hold_out
-from perceptive.estimators.label_sequences import LabelSequences
+from perceptive.estimators.data import hold_out, take
 from perceptive.estimators.preset_group import PresetGroup, settled
-from perceptive.estimators.pruning import PruneMixin
-from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
+from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_model import guess_preset
@@ -31,8 +29,26 @@ from perceptive.state import State, plain_values
 from perceptive.training.loop import History
 
 
+class LabelSequences(list[list[Any]]):
+    """A list of label sequences. For NumPy it is an array of one dimension, whatever their lengths.
+
+    >>> found = LabelSequences([["O", "B"], ["O"]])
+    >>> found == [["O", "B"], ["O"]], np.concatenate([found, found]).shape
+    (True, (4,))
+    """
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The sequences as objects."""
+        if copy is False:
+            raise ValueError("an array of label sequences is made anew; leave out copy=False")
+        array = np.empty(len(self), object)
+        for i, labels in enumerate(self):  # NumPy would look into them
+            array[i] = labels
+        return array if dtype is None else array.astype(dtype)
+
+
 @with_parameters
-class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, RunMixin[SequenceLearner], BaseEstimator):
+class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[SequenceLearner], BaseEstimator):
     """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
 
     X is a list of sentences, y a list of label sequences. A token is a string, a tuple of columns (word, part of
@@ -96,13 +112,13 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             )  # fmt: skip
         X, y = learner.check(X, y)
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
-        rest, held = self._hold_out(len(X), training)
-        X_held, y_held = [X[i] for i in held], [y[i] for i in held]
-        X, y = ([X[i] for i in rest], [y[i] for i in rest]) if held else (X, y)
-        weights = weights[rest] if held and weights is not None else weights
-        with renumbered(rest):
+        chosen = hold_out(len(X), training.validation_fraction, self.random_state, self.probability, "sentences")
+        rest, held = np.flatnonzero(~chosen), np.flatnonzero(chosen)
+        X_held, y_held = take(X, held), take(y, held)
+        X, y, weights = take(X, rest), take(y, rest), take(weights, rest)
+        with renumbered(rest.tolist()):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
-        with renumbered(held):
+        with renumbered(held.tolist()):
             learner.predict_many(X_held, "last")  # raises for what cannot be read, before anything is learned
 
         def held_out() -> float:
@@ -134,12 +150,6 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
     def new_learner(self, *examples: Any) -> SequenceLearner:
         """A learner of these parameters, which has learned nothing; ``examples`` choose the preset: X and y."""
         return SequenceLearner(**self._check_parameters(*examples)[0])
-
-    def _hold_out(self, n: int, training: TrainingParameters) -> tuple[list[int], list[int]]:
-        """The numbers of the sentences to learn from, and of those held out."""
-        fraction, calibrates = training.validation_fraction, bool(self.probability)
-        held = hold_out(n, fraction, self.random_state, calibrates, "sentences")
-        return np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()
 
     @one_at_a_time
     def partial_fit(

@@ -19,8 +19,7 @@ from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import Bools, MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
 from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
-from perceptive.cli.tasks.tagged import tagged, words_of
-from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
+from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.data.documents import joined_labels, parts_of
 from perceptive.data.sentence_files import SentenceFiles, is_answered
