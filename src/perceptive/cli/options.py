@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import re
+from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +45,13 @@ def as_option(parameter: Parameter, task: str | None = None) -> str:
     return f"{option} {','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
 
 
-def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:
+def given(options: argparse.Namespace, parameters: type, leave_out: Collection[str] = ()) -> dict[str, Any]:
+    """Those declared parameters that are options, and were given."""
     names = (f.name for f in fields(parameters) if f.name not in leave_out)
-    return {name: value for name in names if (value := getattr(options, name)) is not None}
+    return {name: value for name in names if (value := getattr(options, name, None)) is not None}
 
 
-def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: set[str]) -> dict[str, Any]:
+def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
     """What was given of the parameters of a new learner; where no hypothesis was, the declared one."""
     return {"hypothesis": parameters.hypothesis, **given(options, parameters, leave_out)}
 

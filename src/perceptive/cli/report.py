@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import resource
 import sys
@@ -97,13 +96,12 @@ NAMES = {"skipped": "skipped", "unanswered": "without answer"}  # are shown wher
 
 
 def certificate_json(certificate: Certificate) -> dict[str, Any]:
-    """A certificate as JSON has it: infinity and NaN are null."""
+    """A certificate as JSON has it."""
     values = asdict(certificate)
     values.pop("problems")
     mixed = {name: values.pop(name) for name in ("weighted_updates", "weighted_mistakes", "weighted_rounds")}
     values |= {name: value for name, value in mixed.items() if value is not None}
-    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-    return {**plain, "holds": certificate.holds, "text": str(certificate)}
+    return {**values, "holds": certificate.holds, "text": str(certificate)}
 
 
 def rows_of(facts: dict[str, Any], form: str = "") -> list[tuple[str, str]]:

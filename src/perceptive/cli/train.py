@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.follow import follow
 
         return follow(options, entry.adapter(), learner)
-    training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
+    training = TrainingParameters(**given(options, TrainingParameters))
     checkpoint = _checkpoint(options)
     with checkpoint or nullcontext():
         resumed = checkpoint.resume() if checkpoint else None

@@ -33,7 +33,7 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
         raise UsageError(f"--tune does not go with {', '.join(wrong)}; tune first, then train with what it has chosen")
     if not all(map(repeatable, expand(options.data))):
         raise UsageError("--tune reads the examples many times, a pipe gives them once; write them to a file")
-    training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
+    training = TrainingParameters(**given(options, TrainingParameters))
     tell = None if options.quiet or options.json else _tell
     with TemporaryDirectory(prefix="perceptive-tune-") as folder:
 
@@ -82,7 +82,7 @@ def _play(
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})
     fill(tried, entry)
-    training = TrainingParameters(**given(tried, TrainingParameters, {"progress", "n_jobs"}))
+    training = TrainingParameters(**given(tried, TrainingParameters))
     job = entry.adapter().open(tried, training, None)
     try:
         job.prepare(lambda done: None)

@@ -252,8 +252,6 @@ class LinearClassifier(
         """bias × weight of the constant feature."""
         return np.concatenate([self.learner_.bias * b for _, b in self._vectors()])
 
-    # ------------------------------------------------------------ certificate and file
-
     @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
         parameters = super()._loaded_parameters(state, learner, functions)

@@ -219,8 +219,6 @@ class RankerMixin(RunMixin[Learner]):
         assert lists.grades is not None
         return top1(lists.grades, learner.scores(lists.X, lists.sizes), starts)
 
-    # ------------------------------------------------------------ the run
-
     def certificate(
         self,
         X: Any,

@@ -182,7 +182,12 @@ _TAG = {
     "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
     "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS),
 }
-_PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
+_PREDICT = {
+    "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+    "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
+    "eval": _EVAL,
+    "certify": (g.FILES,),
+}
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.without("reference"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
 _OBJECTS = g.FILES.without("threads")
@@ -195,20 +200,13 @@ TASKS = [
                 g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, g.CLUSTER, *_KEPT, g.CACHE, g.FOLLOW,
                 g.TUNE, g.PRUNE,
             ),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
-            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
+            "inspect": (g.HYPOTHESIS, g.CLASS),
         },
     ),
     Entry(
         "classify", "kernel_classify", "KernelLearner", "kernel classifier",
-        {
-            "train": (*_KERNEL, g.FILES, *g.ROWS),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
-            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
-            **_PREDICT,
-            "inspect": (g.HYPOTHESIS,),
-        },
+        {"train": (*_KERNEL, g.FILES, *g.ROWS), **_PREDICT, "inspect": (g.HYPOTHESIS,)},
         kernel=True,
         of_objects=(*_KERNEL, _OBJECTS),
     ),

@@ -68,10 +68,10 @@ class Tag:
             return self._on_cluster(options, training, learner, files, resumed)
         X, y, places, columns, weights, unanswered = read(options.data, files)
         counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)))
-        held = self._held_out(options, training, learner, places)
-        if held is None:
+        if options.dev:
             X_held, y_held, held_places, *_ = read([options.dev], replace(files, weight=None))
         else:
+            held = self._held_out(training, learner, places)
             X_held, y_held, held_places = _take(held, X, y, places)
             X, y, places = _take(~held, X, y, places)
             weights = None if weights is None else _take(~held, weights)[0]
@@ -102,11 +102,11 @@ class Tag:
 
             with located([]):
                 source = ClusterSentences.of_files(cluster, files, paths, training.shards)
-            held = self._held_out(options, training, learner, source.places)
-            if held is None:
+            if options.dev:
                 X_held, y_held, held_places, *_ = read([options.dev], files)
                 held = np.zeros(len(source.places), bool)
             else:
+                held = self._held_out(training, learner, source.places)
                 X_held, y_held = source.held_out(held) if held.any() else ([], [])
                 [held_places] = _take(held, source.places)
             with located(_take(~held, source.places)[0]):
@@ -121,16 +121,8 @@ class Tag:
         held_out, metric = (X_held, y_held), _metric(learner)
         return TagJob(learner, source, metric, paths, Log(), counts, look, held_out, cluster=cluster)
 
-    def _held_out(
-        self,
-        options: argparse.Namespace,
-        training: TrainingParameters,
-        learner: Any,
-        places: Sequence[Place],
-    ) -> Bools | None:
-        """Which sentences are held out; None where they are those of another file."""
-        if options.dev:
-            return None
+    def _held_out(self, training: TrainingParameters, learner: Any, places: Sequence[Place]) -> Bools:
+        """Which sentences are held out: a part of each file."""
         which = np.cumsum([a.path != b.path for a, b in itertools.pairwise([places[0], *places])])
         return held_out(training.validation_fraction, learner.parameters.random_state, which, unit="sentences")
 
@@ -141,11 +133,11 @@ class Tag:
         return (lambda: score(learner, y, learner.predict_many(X))) if X else None
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
-        chosen = given(options, SequenceParameters, set())
+        chosen = given(options, SequenceParameters)
         if options.model and chosen:
             changed = ", ".join(map(option_of, chosen))
             raise UsageError(f"{options.model}: {KEEPS}; leave out {changed}")
-        return SequenceLearner(**given_to_learner(options, SequenceParameters, set())) if learner is None else learner
+        return SequenceLearner(**given_to_learner(options, SequenceParameters)) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Sentences as they arrive: each ends with an empty line."""
