@@ -84,10 +84,8 @@ def tell_training(
 
 def largest_memory() -> int:
     """The most memory that the process has had, in bytes."""
-    with (
-        suppress(OSError),
-        open("/proc/self/status") as status,
-    ):  # ru_maxrss begins with that of who started the process
+    # ru_maxrss begins with that of who started the process
+    with suppress(OSError), open("/proc/self/status") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 

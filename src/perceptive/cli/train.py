@@ -193,9 +193,8 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     if options.model:
         made_from["model"] = content_signature(options.model)
         replaced = "model" if same_file(options.model, options.output) else None
-    every = (
-        0.0 if options.cluster else g.EVERY if options.every is None else options.every
-    )  # after each epoch: the cluster may be gone in the next
+    # on a cluster after each epoch: it may be gone in the next
+    every = 0.0 if options.cluster else g.EVERY if options.every is None else options.every
     return Checkpoint(options.checkpoint, made_from, every, replaced)
 
 

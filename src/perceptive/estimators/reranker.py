@@ -270,10 +270,8 @@ class Reranker(HistoryMixin, BaseEstimator):
         parts = part_states(state, functions)
         own = {name: state.meta[name] for name in OWN}
         kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker
-        tagger, ranker = (
-            SequenceTagger.from_state(parts.tagger, parts.functions),
-            kind.from_state(parts.ranker, parts.functions),
-        )
+        tagger = SequenceTagger.from_state(parts.tagger, parts.functions)
+        ranker = kind.from_state(parts.ranker, parts.functions)
         learned = number_or_nan(state.meta.get("oracle_")), state.meta.get("description", 1)
         return cls._of_parts(tagger, ranker, parts.features, parts.structure, learned, own)
 

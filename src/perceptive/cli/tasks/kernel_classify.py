@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -73,18 +72,6 @@ class Labelled(NamedTuple):
         return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
 
 
-@dataclass
-class KernelJob(MemoryJob):
-    kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
-
-    def finished(self, learner: Any) -> Any:
-        X, y, _ = self.kept
-        if y and learner.parameters.hypothesis != "voted":
-            truth = np.array([learner.index[label] for label in y], np.int64)
-            learner.temperature = fit_temperature(learner.scores(X), truth)
-        return learner
-
-
 class OfKernel:
     """What the models of kernels share: they have supports, and no weights of features."""
 
@@ -100,7 +87,7 @@ class OfKernel:
 
 
 class KernelClassify(OfKernel, Classify):
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
@@ -121,14 +108,19 @@ class KernelClassify(OfKernel, Classify):
             said = learner.predict_many(kept[0])
             return float(np.mean([truth == one for truth, one in zip(kept[1], said, strict=True)]))
 
+        def calibrate(learner: Any) -> None:
+            truth = np.array([learner.index[label] for label in kept[1]], np.int64)
+            learner.temperature = fit_temperature(learner.scores(kept[0]), truth)
+
         dataset = learner.dataset(*taught, epochs=training.epochs)
-        source = InMemory(dataset, training.shuffle, accuracy if held.any() else None)
+        scored, calibrates = (accuracy, calibrate) if held.any() else (None, None)
+        source = InMemory(dataset, training.shuffle, scored)
         counts = count(len(read.y), read.log, read.unanswered)
 
         def look(learner: Any) -> Any:
             return learner.dataset(*taught, grow=False)
 
-        return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
+        return MemoryJob(learner, source, "accuracy", read.files, read.log, counts, look, calibrates)
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
         from perceptive.explanation import explain_supports

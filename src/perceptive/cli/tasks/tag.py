@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,20 +35,6 @@ from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
 
 OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
-
-
-@dataclass
-class TagJob(MemoryJob):
-    """Sentences to learn from, and those that were held out."""
-
-    held_out: tuple[list[Any], list[Any]]
-
-    def finished(self, learner: Any) -> Any:
-        """The learner, with probabilities where sentences were held out for them."""
-        X, y = self.held_out
-        if X and learner.parameters.hypothesis != "voted":  # which gives no scores of labels
-            calibrate(learner, X, y)
-        return learner
 
 
 class Tag:
@@ -83,8 +70,8 @@ class Tag:
         def look(learner: Any) -> Dataset:
             return self.looked_at(learner, X, y, weights)
 
-        metric, paths, held_out = _metric(learner), expand(options.data), (X_held, y_held)
-        return TagJob(learner, source, metric, paths, Log(), counts, look, held_out)
+        how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None
+        return MemoryJob(learner, source, _metric(learner), expand(options.data), Log(), counts, *how)
 
     def _on_cluster(
         self,
@@ -93,7 +80,7 @@ class Tag:
         learner: Any,
         files: SentenceFiles,
         resumed: bool,
-    ) -> TagJob:
+    ) -> MemoryJob:
         """Let workers read the files."""
         refuse_on_cluster(options, "weight")
         paths = expand(options.data)
@@ -118,8 +105,8 @@ class Tag:
         def look(learner: Any) -> Dataset:
             return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
 
-        held_out, metric = (X_held, y_held), _metric(learner)
-        return TagJob(learner, source, metric, paths, Log(), counts, look, held_out, cluster=cluster)
+        how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None, cluster
+        return MemoryJob(learner, source, _metric(learner), paths, Log(), counts, *how)
 
     def _held_out(self, training: TrainingParameters, learner: Any, places: Sequence[Place]) -> Bools:
         """Which sentences are held out: a part of each file."""
