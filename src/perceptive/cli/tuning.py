@@ -34,7 +34,7 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
     if not all(map(repeatable, expand(options.data))):
         raise UsageError("--tune reads the examples many times, a pipe gives them once; write them to a file")
     training = TrainingParameters(**given(options, TrainingParameters))
-    tell = None if options.quiet or options.json else _tell
+    tell = None if options.quiet or options.json else lambda said: print(f"tuning: {said}", file=sys.stderr)
     with TemporaryDirectory(prefix="perceptive-tune-") as folder:
 
         def play(choice: Choice, epochs: int) -> float:
@@ -47,10 +47,6 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
         rows = [[_said(one.choice), one.epochs, f"{one.score:.2%}"] for one in trials[:SHOWN]]
         print(table(rows, ["choice", "epochs", "held out"]), file=sys.stderr)
     return trials
-
-
-def _tell(said: str) -> None:
-    print(f"tuning: {said}", file=sys.stderr)
 
 
 def _said(choice: Choice) -> str:

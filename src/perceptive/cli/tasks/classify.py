@@ -126,11 +126,7 @@ class Classify(OfRows):
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each line of the files: the label first."""
         made = Predictions(learner, options)
-
-        def lines(labels: list[Any], which: NDArray[Any], scores: Any, gaps: NDArray[np.int64]) -> bytes:
-            return made.lines(scores, gaps)
-
-        opened = self.scored(learner, options, lines)
+        opened = self.scored(learner, options, lambda labels, which, scores, gaps: made.lines(scores, gaps))
         if not options.header:
             return opened
         return opened._replace(parts=chain([(0, made.header())], opened.parts))
