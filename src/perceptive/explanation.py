@@ -154,16 +154,13 @@ def explain(
     if hasattr(learner, "ranker"):
         return explain_choice(learner, x, top, hypothesis)
     if hasattr(learner, "dual"):
-        one = x if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2) else _single(x)
-        return explain_supports(learner, one, label, top, hypothesis)[0]
+        if not (hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2)):
+            x = np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
+        return explain_supports(learner, x, label, top, hypothesis)[0]
     by_name = learner.space.format or learner.space.hasher or learner.space.vocabulary
     if by_name and getattr(x, "ndim", 0) == 1 and hasattr(x, "to_dict"):
         x = x.to_dict()  # a row of a data frame
     return explain_rows(learner, *_rows(learner.space, single_row(x), names), label, top, hypothesis)[0]
-
-
-def _single(x: Any) -> Any:
-    return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
 
 
 # ---------------------------------------------------------------- linear learners
@@ -260,13 +257,10 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
         known = space.vocabulary.names()
         return Rows(*encode(X, space.vocabulary, grow=False)), lambda column: (known[column], 1.0)
     space.rows(X)  # raises where this is no example
-    if hasattr(X, "tocsr"):
-        matrix = inspected(X).tocsr(copy=True)
-        matrix.sum_duplicates()
-    else:
-        dense = np.asarray(X, np.float64)
-        ends = np.r_[0, np.cumsum(np.count_nonzero(dense, axis=1))]
-        matrix = Rows(ends, np.ascontiguousarray(np.nonzero(dense)[1]), dense[dense != 0])
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(inspected(X) if hasattr(X, "tocsr") else np.asarray(X, np.float64), copy=True)
+    matrix.sum_duplicates()
     if names is None and space.format is not None:
         return matrix, file_names(space.format, space.names)
     if names is None:

@@ -1,11 +1,14 @@
 """Files of taggers that do not fit together."""
 
+from itertools import compress
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import perceptive
 from perceptive import SequenceTagger, certify, model_file
+from perceptive.estimators.data import hold_out
 from perceptive.features.templates import Templates
 from perceptive.learners import SequenceLearner
 from perceptive.model_file import ModelFileError
@@ -115,8 +118,8 @@ def test_the_fingerprint_outlives_pruning_and_early_stopping(parameters):
     X_more, y_more = X * 3, [Y[0], Y[1], [*Y[0][:-1], "B-P"], Y[1], Y[0], ["O"] * 7]
     tagger = SequenceTagger(template="hmm", random_state=1, **parameters).fit(X_more, y_more)
     learner = tagger.learner_
-    rest, _ = tagger._hold_out(len(X_more), tagger._check_parameters()[1])
-    mine = [X_more[i] for i in rest], [y_more[i] for i in rest]
+    taught = ~hold_out(len(X_more), parameters.get("validation_fraction", 0.0), seed=1)
+    mine = list(compress(X_more, taught)), list(compress(y_more, taught))
     assert not certify(learner, *mine).hypothetical
     learner.prune()
     assert not certify(learner, *mine).hypothetical

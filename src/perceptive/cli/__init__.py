@@ -84,7 +84,6 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = NEGATIVE
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong, for `main` to tell."""
         cure = "; write a value that begins with a dash as --option=value" if "expected one" in message else ""
         raise UsageError(message + cure)
 
@@ -124,7 +123,7 @@ def _set_up(arguments: Sequence[str]) -> None:
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
     if not any(argument.startswith("--kernel") for argument in arguments):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # unfinished files are cleared away
 
 
 @contextmanager
@@ -143,10 +142,6 @@ def _telling_warnings() -> Iterator[None]:
 
         warnings.showwarning = tell
         yield
-
-
-def _terminated(number: int, frame: object) -> None:
-    sys.exit(128 + number)  # so that unfinished files are cleared away
 
 
 def _say_no_more(program: bool) -> None:

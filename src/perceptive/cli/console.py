@@ -82,8 +82,6 @@ def tell_log(log: Log) -> None:
 def table(rows: Sequence[Sequence[Any]], header: Sequence[str] | None = None) -> str:
     """Columns of text: the first to the left, the others to the right.
 
-    Examples
-    --------
     >>> print(table([["ham", 0.5], ["spam", 12]], ["class", "n"]))
     class    n
     ham    0.5
@@ -109,8 +107,6 @@ def pairs(rows: Sequence[tuple[str, Any]]) -> str:
 def of_epochs(values: Sequence[float], form: str = ",", converged: bool = False) -> str:
     """A number of each epoch; of many epochs the first and the last few.
 
-    Examples
-    --------
     >>> of_epochs([5657, 12, 0], converged=True)
     '5,657 12 0 (converged)'
     >>> of_epochs([0.5, *[0.75] * 1998, 0.875], ".1%")
@@ -127,8 +123,6 @@ def of_epochs(values: Sequence[float], form: str = ",", converged: bool = False)
 def size(n_bytes: float) -> str:
     """A number of bytes in words.
 
-    Examples
-    --------
     >>> size(548_275_149)
     '548 MB'
     """
@@ -150,8 +144,6 @@ def in_line(label: Any) -> str:
 
     One that would break the line, or that begins with a quote, is written as JSON has strings.
 
-    Examples
-    --------
     >>> print(in_line("spam"), in_line(-1), in_line("two\nlines"), in_line('"quoted"'))
     spam -1 "two\nlines" "\"quoted\""
     """

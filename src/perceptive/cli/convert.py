@@ -53,7 +53,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, repair, and write."""
     from perceptive.cli.paths import check_paths
     from perceptive.cli.tasks.sentences import files_of, located
     from perceptive.data.sentence_files import COLUMNS
@@ -154,12 +153,8 @@ def _convert(
     else:
         _write_documents(options, to, [as_document(one, mine, after, columns) for one, mine in pairs])
     told: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, y))}
-    places = [{"place": _place(sentences, i, t), "was": old, "is": new} for i, t, old, new in done.changed[:FIRST]]
+    places = [{"place": sentences[i].place.of(t), "was": old, "is": new} for i, t, old, new in done.changed[:FIRST]]
     return {**told, "read_as": done.scheme, "scheme": after, "repaired": len(done.changed), "places": places}
-
-
-def _place(sentences: Sequence[Sentence], i: int, t: int) -> str:
-    return sentences[i].place.of(t)
 
 
 def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repair) -> None:
@@ -169,10 +164,10 @@ def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repa
     i, t, old, new = done.changed[0]
     if options.repair == "error":
         raise ValueError(
-            f"{_place(sentences, i, t)}: label {old!r} may not stand here in the scheme {done.scheme!r}; repair it (it "
-            f"reads as {new!r}), or choose --repair warn"
+            f"{sentences[i].place.of(t)}: label {old!r} may not stand here in the scheme {done.scheme!r}; repair it "
+            f"(it reads as {new!r}), or choose --repair warn"
         )
-    first = ", ".join(f"{_place(sentences, i, t)} {old} → {new}" for i, t, old, new in done.changed[:FIRST])
+    first = ", ".join(f"{sentences[i].place.of(t)} {old} → {new}" for i, t, old, new in done.changed[:FIRST])
     left, many = options.repair == "off" and options.scheme is None, len({i for i, *_ in done.changed})
     verb = "left as they are" if left else "repaired"
     print(

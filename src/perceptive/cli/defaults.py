@@ -64,7 +64,7 @@ def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
             warnings.simplefilter("ignore")  # they are read once more to be learned from
             X, y, *_ = files_of(options, None).read(options.data, FIRST)
         name = guess_preset(X, y) if X else None
-    said = {**given(options, SequenceParameters, set()), **given(options, TrainingParameters, {"progress", "n_jobs"})}
+    said = {**given(options, SequenceParameters), **given(options, TrainingParameters)}
     if note := told_of_rule(name, said, as_option):
         print(f"note: {note}", file=sys.stderr)
     return {"template": name, **brought(name, said)}

@@ -22,7 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Show what the library does, in a few seconds."""
     console, seed = Console(), options.seed
     console.print("\n[bold]1. Handwritten digits[/] (1,797 images of 8 × 8, ten classes): one run, four hypotheses\n")
     _digits(console, seed)

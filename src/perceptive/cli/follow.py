@@ -96,8 +96,6 @@ class _Saver:
 
 
 class _Teller:
-    """Says how it goes."""
-
     def __init__(self, options: argparse.Namespace, unit: str) -> None:
         self.options, self.unit = options, unit
         self.told, self.mistakes, self.at = 0, 0, 0.0

@@ -7,17 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import (
-    amount,
-    class_weight,
-    duration,
-    not_negative,
-    number_or_word,
-    option_of,
-    span,
-    whole,
-    words,
-)
+from perceptive.cli.options import amount, class_weight, duration, number, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     PRECISIONS,
     KernelParameters,
@@ -39,7 +29,6 @@ class Group:
     options: Mapping[str, Declaration]
 
     def only(self, *names: str) -> Group:
-        """These options of the group."""
         return Group(self.title, {name: self.options[name] for name in names})
 
     def saying(self, **defaults: str) -> Group:
@@ -51,12 +40,10 @@ class Group:
         return Group(self.title, options)
 
     def without(self, *names: str) -> Group:
-        """The other options of the group."""
         return Group(self.title, {name: how for name, how in self.options.items() if name not in names})
 
 
 def names_of(groups: Iterable[Group]) -> set[str]:
-    """The options of some groups."""
     return {name for group in groups for name in group.options}
 
 
@@ -106,66 +93,65 @@ def _switch(help: str) -> Declaration:
     return {"action": argparse.BooleanOptionalAction, "default": None, "help": help}
 
 
+def _value(help: str, metavar: str | None = None, type: Any = None, default: Any = None) -> Declaration:
+    return {"help": help, "metavar": metavar, "type": type, "default": default}
+
+
+def _choice(help: str, *choices: str, default: str | None = None) -> Declaration:
+    return {"help": help, "choices": list(choices), "default": default}
+
+
 FILES = Group(
     "files",
     {
-        "format": {"help": "of the files, where name and first bytes do not tell"},
-        "on_error": {"choices": ["stop", "skip"], "default": "stop", "help": "at a broken line (default: stop)"},
-        "threads": {
-            "type": whole(1),
-            "help": "that parse, tag, and play shards; results do not depend on it (default: all)",
-        },
+        "format": _value("of the files, where name and first bytes do not tell"),
+        "on_error": _choice("at a broken line (default: stop)", "stop", "skip", default="stop"),
+        "threads": _value(
+            "that parse, tag, and play shards; results do not depend on it (default: all)", type=whole(1)
+        ),
     },
 )
 FEATURES = Group(
     "features",
     {
-        "bits": {"type": whole(1), "help": "hash the features into 2^BITS columns"},
-        "hash_seed": {"type": whole(0), "help": "where the hash begins (default: 0)"},
+        "bits": _value("hash the features into 2^BITS columns", type=whole(1)),
+        "hash_seed": _value("where the hash begins (default: 0)", type=whole(0)),
         "invert_hash": _flag(
             "remember the names of hashed features, for inspect; tables without --cache remember some thousands anyway"
         ),
-        "interactions": {
-            "type": words,
-            "metavar": "PAIRS",
-            "help": "products of features: all, or pairs of namespaces a:b,a:c",
-        },
-        "scale": {
-            "choices": ["auto", "standard", "max", "none"],
-            "help": "numbers, by column: to mean 0 and variance 1, or to at most 1 (default: auto, standard for csv, "
-            "JSON and parquet, else none); the model remembers it",
-        },
+        "interactions": _value("products of features: all, or pairs of namespaces a:b,a:c", "PAIRS", words),
+        "scale": _choice(
+            "numbers, by column: to mean 0 and variance 1, or to at most 1 (default: auto, standard for csv, JSON and "
+            "parquet, else none); the model remembers it",
+            "auto", "standard", "max", "none",
+        ),
         "zero_based": {"action": "store_const", "const": True, "help": "svmlight: the first feature is 0, not 1"},
-        "n_features": {"type": whole(1), "help": "svmlight: number of features, if known"},
+        "n_features": _value("svmlight: number of features, if known", type=whole(1)),
     },
-)
+)  # fmt: skip
 TABLES = Group(
     "tables (csv, tsv, parquet) and JSON lines",
     {
-        "label": {"help": "column or key of the label (default: label)"},
-        "categorical": {"type": words, "metavar": "A,B,…", "help": "columns whose numbers are names"},
-        "ignore": {"type": words, "metavar": "A,B,…", "help": "columns to leave out"},
-        "delimiter": {"help": "between columns (default: comma, tab or semicolon, as the header has it)"},
-        "text_column": {"metavar": "NAME", "help": "column or key whose value is a text"},
-        "weight": {
-            "metavar": "NAME",
-            "help": "column or key of the importance (default: JSON's key weight); of sentences a key, or a comment "
+        "label": _value("column or key of the label (default: label)"),
+        "categorical": _value("columns whose numbers are names", "A,B,…", words),
+        "ignore": _value("columns to leave out", "A,B,…", words),
+        "delimiter": _value("between columns (default: comma, tab or semicolon, as the header has it)"),
+        "text_column": _value("column or key whose value is a text", "NAME"),
+        "weight": _value(
+            "column or key of the importance (default: JSON's key weight); of sentences a key, or a comment "
             "# NAME = 2 before the tokens (default: none)",
-        },
-        "missing": {"choices": ["indicator"], "help": "what is missing has a feature column=missing (default: none)"},
+            "NAME",
+        ),
+        "missing": _choice("what is missing has a feature column=missing (default: none)", "indicator"),
     },
 )
 TEXT = Group(
     "text",
     {
         "text": _flag("the files are texts: label TAB text, or __label__x text"),
-        "words": {
-            "type": span,
-            "metavar": "N[-M]",
-            "help": "n-grams of words, e.g. 1-2 (default: 1-2 to classify, else 1); 0 for none",
-        },
-        "chars": {"type": span, "metavar": "N[-M]", "help": "n-grams of characters within words, e.g. 3-5"},
-        "weighting": {"choices": ["binary", "tf", "log-tf"], "help": "of repeated features (default: tf)"},
+        "words": _value("n-grams of words, e.g. 1-2 (default: 1-2 to classify, else 1); 0 for none", "N[-M]", span),
+        "chars": _value("n-grams of characters within words, e.g. 3-5", "N[-M]", span),
+        "weighting": _choice("of repeated features (default: tf)", "binary", "tf", "log-tf"),
         "idf": _switch("rare features count more: reads the files once more (default: yes to classify, else no)"),
         "lowercase": _switch("fold upper case (default: yes)"),
         "normalize_text": _switch("scale texts to length 1 (default: yes)"),
@@ -186,65 +172,57 @@ LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", 
 CLASSES = Group(
     "learner",
     {
-        "reference": {"help": "ovr: the class that has no problem of its own"},
-        "classes": {"type": words, "metavar": "A,B,…", "help": "all classes, where they are known before"},
-        "class_weight": {
-            "type": class_weight,
-            "metavar": "WEIGHTS",
-            "help": "of the steps for examples of a class: balanced, which reads the files once more, or a=2,b=0.5",
-        },
+        "reference": _value("ovr: the class that has no problem of its own"),
+        "classes": _value("all classes, where they are known before", "A,B,…", words),
+        "class_weight": _value(
+            "of the steps for examples of a class: balanced, which reads the files once more, or a=2,b=0.5",
+            "WEIGHTS",
+            class_weight,
+        ),
     },
 )
 KERNEL_LEARNER = LEARNER.only(*(f.name for f in fields(KernelParameters) if f.name in LEARNER.options))
 KERNEL = Group(
     "kernels",
     {
-        "kernel": {
-            "metavar": "TEXT",
-            "help": "classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*gaussian+spectrum(3)@text (of JSON "
-            "lines: the numbers of each, and its text), …",
-        },
-        "budget": {"type": whole(1), "help": "kernels: how many supports are kept at most"},
-        "forget": {"choices": ["projectron", "oldest", "random"], "help": "kernels: what makes room then"},
+        "kernel": _value(
+            "classify or rank in the dual: poly(4), gaussian(sigma=2), 0.5*gaussian+spectrum(3)@text (of JSON lines: "
+            "the numbers of each, and its text), …",
+            "TEXT",
+        ),
+        "budget": _value("kernels: how many supports are kept at most", type=whole(1)),
+        "forget": _choice("kernels: what makes room then", "projectron", "oldest", "random"),
     },
 )
 TRAINING = parameters("training", TrainingParameters, "progress", "n_jobs").saying(
     epochs="10; to tag by another rule than perceptron 40", tol="0; to tag by another rule than perceptron 0.005"
 )
-CONTINUE = Group("training", {"model": {"metavar": "MODEL", "help": "go on learning with a model"}})
+CONTINUE = Group("training", {"model": _value("go on learning with a model", "MODEL")})
 CACHE = Group(
     "training",
     {
-        "cache": {"metavar": "FILE", "help": "keep the parsed examples, for this and later runs"},
-        "memory": {
-            "type": amount,
-            "metavar": "SIZE",
-            "help": "that holds examples: if all fit, they are shuffled as one; e.g. 32M (default), 2G",
-        },
+        "cache": _value("keep the parsed examples, for this and later runs", "FILE"),
+        "memory": _value(
+            "that holds examples: if all fit, they are shuffled as one; e.g. 32M (default), 2G", "SIZE", amount
+        ),
     },
 )
 EVERY, TIME_LIMIT = 60.0, 600.0  # seconds, where nothing is said
 CHECKPOINT = Group(
     "training",
     {
-        "checkpoint": {"metavar": "FILE", "help": "write down the state now and then, and resume from it"},
-        "every": {
-            "type": duration,
-            "metavar": "TIME",
-            "help": "between two checkpoints, e.g. 60s (default), 5m",
-        },
+        "checkpoint": _value("write down the state now and then, and resume from it", "FILE"),
+        "every": _value("between two checkpoints, e.g. 60s (default), 5m", "TIME", duration),
     },
 )
 TUNE = Group("training", {"tune": _flag("try rules, and features of texts, on a held-out part, and take the best")})
 CLUSTER = Group(
     "cluster (Dask; needs perceptive[dask])",
     {
-        "cluster": {"metavar": "ADDRESS", "help": "of the scheduler whose workers play the shards, or local"},
-        "time_limit": {
-            "type": duration,
-            "metavar": "TIME",
-            "help": "that an epoch, or a tagger of cross-fitting, may take on the cluster, e.g. 10m (default)",
-        },
+        "cluster": _value("of the scheduler whose workers play the shards, or local", "ADDRESS"),
+        "time_limit": _value(
+            "that an epoch, or a tagger of cross-fitting, may take on the cluster, e.g. 10m (default)", "TIME", duration
+        ),
     },
 )
 FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
@@ -256,57 +234,45 @@ TAGGER = parameters("tagging (--task tag)", SequenceParameters).saying(
 SENTENCES = Group(
     "tagging (--task tag)",
     {
-        "label_column": {
-            "metavar": "COLUMN",
-            "help": "that holds the label: a number from 0 (default: -1, the last), or a name of CoNLL-U (default: "
-            "upos); the model remembers it",
-        },
-        "columns": {
-            "type": words,
-            "metavar": "C,…",
-            "help": "of a token: numbers, or names of CoNLL-U such as form,lemma,feats.Case (default: all but the "
-            "label; of CoNLL-U the form); the model remembers them",
-        },
-        "input_encoding": {
-            "default": "utf-8",
-            "metavar": "NAME",
-            "help": "of the files, such as latin-1 (default: utf-8)",
-        },
+        "label_column": _value(
+            "that holds the label: a number from 0 (default: -1, the last), or a name of CoNLL-U (default: upos); the "
+            "model remembers it",
+            "COLUMN",
+        ),
+        "columns": _value(
+            "of a token: numbers, or names of CoNLL-U such as form,lemma,feats.Case (default: all but the label; of "
+            "CoNLL-U the form); the model remembers them",
+            "C,…",
+            words,
+        ),
+        "input_encoding": _value("of the files, such as latin-1 (default: utf-8)", "NAME", default="utf-8"),
     },
 )
-STOPPING = Group(
-    "tagging (--task tag)",
-    {
-        "dev": {"metavar": "FILE", "help": "sentences to stop by, instead of --holdout"},
-    },
-)
+STOPPING = Group("tagging (--task tag)", {"dev": _value("sentences to stop by, instead of --holdout", "FILE")})
 PRUNE = Group(
     "training",
     {
-        "prune": {"type": not_negative, "metavar": "W", "help": "keep only the final weights above W"},
-        "precision": {"choices": list(PRECISIONS), "help": "round the final weights, to two bytes or to one"},
+        "prune": _value("keep only the final weights above W", "W", number(float, 0)),
+        "precision": _choice("round the final weights, to two bytes or to one", *PRECISIONS),
     },
 )
 _LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidates"
 [_COST] = [f for f in fields(RankingParameters) if f.name == "cost"]
 RANKER = parameters(_LISTS, RankingParameters, "bits", "n_features", "cost")
 KERNEL_RANKER = parameters(_LISTS, KernelRankingParameters, "kernel", "cost", "cache_size")
-PAIR_COST = Group(
-    _LISTS,
-    {"pair_cost": {"choices": [c for c in _COST.metadata["choices"] if c], "help": _COST.metadata["help"]}},
-)
+PAIR_COST = Group(_LISTS, {"pair_cost": _choice(_COST.metadata["help"], *filter(None, _COST.metadata["choices"]))})
 RERANKER = Group(
     "reranking (--task rerank): sentences in columns, and a tagger that proposes",
     {
-        "base": {"metavar": "MODEL", "help": "the tagger, which has learned from the same files"},
-        "candidates": {"type": whole(2), "metavar": "K", "help": "label sequences it proposes (default: 20)"},
-        "folds": {"type": whole(2), "help": "of the cross-fitting (default: 5)"},
-        "base_epochs": {"type": whole(1), "help": "epochs of its taggers (default: as many as the base made)"},
-        "target": {"choices": ["f1", "exact"], "help": "candidates are graded by wrong segments, or the truth is best"},
+        "base": _value("the tagger, which has learned from the same files", "MODEL"),
+        "candidates": _value("label sequences it proposes (default: 20)", "K", whole(2)),
+        "folds": _value("of the cross-fitting (default: 5)", type=whole(2)),
+        "base_epochs": _value("epochs of its taggers (default: as many as the base made)", type=whole(1)),
+        "target": _choice("candidates are graded by wrong segments, or the truth is best", "f1", "exact"),
     },
 )
 HYPOTHESIS = Group(
-    "prediction", {"hypothesis": {"help": "another one than the model was trained with, where it was kept"}}
+    "prediction", {"hypothesis": _value("another one than the model was trained with, where it was kept")}
 )
 SCORES = Group("prediction", {"scores": _flag("add the score, or one for each class or candidate")})
 PROBABILITIES = Group(
@@ -319,26 +285,26 @@ PROBABILITIES = Group(
 CLASS_TABLE = Group(
     "prediction",
     {
-        "top": {"type": whole(1), "metavar": "K", "help": "the K best classes, each with its score or probability"},
+        "top": _value("the K best classes, each with its score or probability", "K", whole(1)),
         "header": _flag("a first line that names the fields: label, and the classes of scores"),
     },
 )
 PARTS = Group(
     "prediction",
     {
-        "top": {"type": whole(1), "default": 10, "metavar": "K", "help": "features to show for each (default: 10)"},
-        "plot": {"metavar": "FILE", "help": "bars instead of text, into a picture (.png, .svg, .pdf): the first 20"},
+        "top": _value("features to show for each (default: 10)", "K", whole(1), default=10),
+        "plot": _value("bars instead of text, into a picture (.png, .svg, .pdf): the first 20", "FILE"),
     },
 )
 PATHS = Group(
     "prediction",
     {
-        "text": {"metavar": "TEXT", "help": "a text instead of files, cut into sentences and tokens here"},
+        "text": _value("a text instead of files, cut into sentences and tokens here", "TEXT"),
         "raw": _flag("files are texts, a line a paragraph, cut into sentences and tokens here"),
-        "kbest": {"type": whole(1), "metavar": "K", "help": "the k best label sequences, with their scores"},
+        "kbest": _value("the k best label sequences, with their scores", "K", whole(1)),
         "margin": _flag("how sure each label is; with an encoding, labels of IOB1 as those of BIO"),
         "proba": _flag("how likely each label is; of a span, that of its least likely; needs training with --holdout"),
         "spans": _flag("segments instead of tokens: start, end, type, text"),
     },
 )
-CLASS = Group("weights", {"class": {"metavar": "CLASS", "help": "show this class only"}})
+CLASS = Group("weights", {"class": _value("show this class only", "CLASS")})

@@ -21,34 +21,18 @@ Use = Callable[[argparse.Namespace, Any, Entry, Task], None]  # of options, a le
 
 @dataclass(frozen=True)
 class Command:
-    """A command that is given a model, and the files to use it on.
-
-    Attributes
-    ----------
-    name : str
-    use : callable
-        Does it.
-    description : str
-    examples : list of str
-    data : str or None
-        What the files hold; None where it takes none.
-    several : {"+", "*"}
-        Whether at least one file must be given.
-    model : str
-        What the model file must be.
-    """
+    """A command that is given a model, and the files to use it on."""
 
     name: str
     use: Use
     description: str
     examples: Sequence[str]
-    data: str | None = None
-    several: str = "+"
+    data: str | None = None  # what the files hold; None where it takes none
+    needs_data: bool = True
     model: str = "a model file"
 
     @property
     def EXAMPLE(self) -> str:
-        """What the help ends with."""
         return "\n  ".join(["examples:", *self.examples])
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -64,7 +48,7 @@ class Command:
         else:
             files = f"{self.data}, globs, or - for standard input"
             data = parser.add_argument("data", nargs="+", metavar="DATA", default=[], help=files)
-            data.required = self.several == "+"  # nargs="*" would take none where options stand before the files
+            data.required = self.needs_data  # nargs="*" would take none where options stand before the files
         if self.use in (_predict, _explain):
             parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
         g.add_groups(parser, options_of(self.name))
@@ -114,7 +98,6 @@ def _plot(options: argparse.Namespace, opened: Opened) -> None:
 
 
 def _write(options: argparse.Namespace, opened: Callable[[], Opened]) -> Log:
-    """Write what is made of files."""
     from perceptive.cli.console import tell_log, watched
     from perceptive.cli.paths import output
     from perceptive.streams.blocks import STDIN
@@ -131,24 +114,27 @@ def _write(options: argparse.Namespace, opened: Callable[[], Opened]) -> Log:
 
 def _evaluate(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
     from perceptive.cli.console import tell_log
-    from perceptive.cli.report import tell_evaluation
+    from perceptive.cli.report import tell
 
     found = task.evaluate(learner, options)
     tell_log(found.log)
-    tell_evaluation(options, entry, found)
+    tell(options, entry, {"data": found.counts, "metrics": found.metrics, **found.details}, found.text)
 
 
 def _inspect(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
-    from perceptive.cli.report import tell_model
+    from perceptive.cli.console import pairs
+    from perceptive.cli.report import rows_of, tell
+    from perceptive.inspection import describe
 
     learner.finish()
-    tell_model(options, entry, learner, *task.weights(learner, options))
+    (weights, text), facts = task.weights(learner, options), describe(learner)
+    tell(options, entry, {"learner": facts, **weights}, pairs(rows_of(facts)) + (f"\n\n{text}" if text else ""))
 
 
 def _certify(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
     from perceptive.certificates import certify_datasets
     from perceptive.cli.console import tell_log, watched
-    from perceptive.cli.report import tell_certificate
+    from perceptive.cli.report import certificate_json, tell
 
     opened = task.examine(learner, options)
     certificate = certify_datasets(learner, watched(opened, not options.json))
@@ -156,7 +142,7 @@ def _certify(options: argparse.Namespace, learner: Any, entry: Entry, task: Task
         said = "these are not the examples of the run; where a part of them was held out, train with --certify"
         opened.log.remark("other data", said)
     tell_log(opened.log)
-    tell_certificate(options, entry, certificate)
+    tell(options, entry, {"certificate": certificate_json(certificate)}, str(certificate))
 
 
 COMMANDS = {
@@ -208,7 +194,7 @@ COMMANDS = {
                 "perceptive tag ner.model notes.jsonl > tagged.jsonl",
                 "tail -f news.txt | perceptive tag ner.model - --raw --spans",
             ],
-            "files of sentences or texts", "*", "a model file, of train --task tag or rerank",
+            "files of sentences or texts", False, "a model file, of train --task tag or rerank",
         ),
         Command(
             "explain", _explain,

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import re
+from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ def option_of(name: str) -> str:
 def as_option(parameter: Parameter, task: str | None = None) -> str:
     """A parameter that an error mentions, in words of the command line.
 
-    Examples
-    --------
     >>> from perceptive.errors import Parameter, ParameterError
     >>> as_option(Parameter("validation_fraction", 1.5)), as_option(Parameter("shuffle", False))
     ('--holdout 1.5', '--no-shuffle')
@@ -46,13 +45,13 @@ def as_option(parameter: Parameter, task: str | None = None) -> str:
     return f"{option} {','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
 
 
-def given(options: argparse.Namespace, parameters: type, leave_out: set[str]) -> dict[str, Any]:
-    """Those declared parameters that were given."""
+def given(options: argparse.Namespace, parameters: type, leave_out: Collection[str] = ()) -> dict[str, Any]:
+    """Those declared parameters that are options, and were given."""
     names = (f.name for f in fields(parameters) if f.name not in leave_out)
-    return {name: value for name in names if (value := getattr(options, name)) is not None}
+    return {name: value for name in names if (value := getattr(options, name, None)) is not None}
 
 
-def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: set[str]) -> dict[str, Any]:
+def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
     """What was given of the parameters of a new learner; where no hypothesis was, the declared one."""
     return {"hypothesis": parameters.hypothesis, **given(options, parameters, leave_out)}
 
@@ -60,8 +59,6 @@ def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: se
 def as_json(value: Any) -> str:
     """A line of JSON, which knows neither NaN nor infinity: they are null.
 
-    Examples
-    --------
     >>> as_json({"held_out": [0.5, float("nan")], "bound": float("inf")})
     '{"held_out": [0.5, null], "bound": null}'
     """
@@ -79,34 +76,38 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def add_data(parser: argparse.ArgumentParser, help: str) -> None:
-    parser.add_argument("data", nargs="+", metavar="DATA", help=f"{help}: files, globs, or - for standard input")
-
-
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write JSON, for machines")
 
 
-def whole(minimum: int) -> Any:
-    """A type for argparse: a whole number from ``minimum`` on."""
+def number(kind: type[int] | type[float], minimum: int) -> Any:
+    """A type for argparse: a number from ``minimum`` on.
 
-    def number(text: str) -> int:
+    >>> number(float, 0)("0.5")
+    0.5
+    """
+    called = "whole number" if kind is int else "number"
+
+    def read(text: str) -> float:
         try:
-            value = int(text)
+            value = kind(text)
         except ValueError:
-            value = minimum - 1
-        if value < minimum:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number ≥ {minimum}")
+            value = math.nan
+        if not minimum <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {called} ≥ {minimum}")
         return value
 
-    return number
+    return read
+
+
+def whole(minimum: int) -> Any:
+    """A type for argparse: a whole number from ``minimum`` on."""
+    return number(int, minimum)
 
 
 def number_or_word(text: str) -> float | str:
     """A type for argparse: a number where it is one.
 
-    Examples
-    --------
     >>> number_or_word("0.5"), number_or_word("auto")
     (0.5, 'auto')
     """
@@ -116,28 +117,9 @@ def number_or_word(text: str) -> float | str:
         return text
 
 
-def not_negative(text: str) -> float:
-    """A type for argparse: a number ≥ 0.
-
-    Examples
-    --------
-    >>> not_negative("0.5")
-    0.5
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number ≥ 0")
-    return value
-
-
 def duration(text: str) -> float:
     """A type for argparse: seconds, from 90, 90s, 5m or 2h.
 
-    Examples
-    --------
     >>> duration("5m")
     300.0
     """
@@ -150,8 +132,6 @@ def duration(text: str) -> float:
 def amount(text: str) -> int:
     """A type for argparse: bytes, from 5000, 64k, 32M or 2G, which are powers of 1024.
 
-    Examples
-    --------
     >>> amount("2M")
     2097152
     """
@@ -164,8 +144,6 @@ def amount(text: str) -> int:
 def span(text: str) -> tuple[int, int]:
     """A type for argparse: from so many to so many.
 
-    Examples
-    --------
     >>> span("1-2"), span("3")
     ((1, 2), (3, 3))
     """
@@ -183,8 +161,6 @@ def words(text: str) -> tuple[str, ...]:
 def class_weight(text: str) -> dict[str, float] | str:
     """A type for argparse: "balanced", or a weight for some classes.
 
-    Examples
-    --------
     >>> class_weight("spam=2,ham=0.5")
     {'spam': 2.0, 'ham': 0.5}
     """
@@ -203,8 +179,6 @@ def class_weight(text: str) -> dict[str, float] | str:
 def label(text: str, format: str) -> Any:
     """A label as files of a format give it: those of texts are words, elsewhere a number is a number.
 
-    Examples
-    --------
     >>> label("+1", "svmlight"), label("ham", "csv"), label("1", "text")
     (1, 'ham', '1')
     """

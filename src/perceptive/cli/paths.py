@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import io
-import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,16 +21,11 @@ def check_paths(
 ) -> None:
     """Raise where a file could not be written later, or would replace another file of the command.
 
-    Parameters
-    ----------
-    writes, reads : iterable of paths
-        None stands for a file that is not given; what is read may be a glob, or "-".
-    may_replace : path or None
-        A file that is read before anything is written, so that the first of ``writes`` may replace it.
-    devices : bool
-        Whether pipes and devices can be written to.
+    None stands for a file that is not given; what is read may be a glob, or "-". ``may_replace`` is read before
+    anything is written, so that the first of ``writes`` may replace it. ``devices`` can be written to where it is true.
     """
-    inputs = [one for path in reads if path is not None for one in _expanded(path)]
+    named = ["/dev/stdin" if path == "-" else path for path in reads if path is not None]
+    inputs = [*named, *(one for path in named for one in glob.iglob(path, recursive=True))]
     before: list[str] = []
     for path in filter(None, writes):
         _check_target(path, devices)
@@ -42,11 +36,6 @@ def check_paths(
         if any(same_file(one, path) for one in before):
             raise UsageError(f"{path}: is to be written twice, and one of the two would be lost; give another name")
         before.append(path)
-
-
-def _expanded(path: str) -> Iterator[str]:
-    named = "/dev/stdin" if path == "-" else path
-    return itertools.chain([named], glob.iglob(named, recursive=True))
 
 
 def same_file(one: str, other: str) -> bool:

@@ -29,7 +29,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Serve the page until Ctrl-C, or write it."""
     if options.export is not None:
         from perceptive.cli.paths import check_paths, output
         from perceptive.playground import exported

@@ -21,8 +21,6 @@ class Pruned(NamedTuple):
     def told(self, metric: str) -> str:
         """In words.
 
-        Examples
-        --------
         >>> Pruned(0.1, "int8", 0.9, 0.875).told("accuracy")
         'weights above 0.1, as int8; held-out accuracy 90.00% before, 87.50% now'
         """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import resource
 import sys
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptive.cli.console import in_line, of_epochs, pairs, size
 from perceptive.cli.options import as_json
-from perceptive.cli.tasks import Entry, Evaluation
+from perceptive.cli.tasks import Entry
 from perceptive.inspection import describe
 from perceptive.rules import RULES
 
@@ -27,9 +26,10 @@ SHOWN_CLASSES = 10
 OF_HISTORY = ("mistakes", "updates")  # facts that are shown epoch by epoch
 
 
-def head(options: argparse.Namespace, entry: Entry, model: str) -> dict[str, Any]:
-    """What every report begins with."""
-    return {"command": options.command, "task": entry.name, "model": model}
+def tell(options: argparse.Namespace, entry: Entry, values: dict[str, Any], text: str) -> None:
+    """Print values as JSON, or the text that tells people of them."""
+    head = {"command": options.command, "task": entry.name, "model": options.model}
+    print(as_json({**head, **values}) if options.json else text)
 
 
 def tell_training(
@@ -45,12 +45,13 @@ def tell_training(
     certificate: Certificate | None,
     seconds: float,
 ) -> None:
-    """What ``train`` did."""
     memory, n_bytes, facts = largest_memory(), os.path.getsize(options.output), describe(learner)
     if options.json:
         training = {"epochs": history.epochs, **history.meta(), "metric": metric if history.held_out else None}
         told = {
-            **head(options, entry, options.output),
+            "command": options.command,
+            "task": entry.name,
+            "model": options.output,
             "data": counts,
             "learner": facts,
             "training": training,
@@ -65,7 +66,7 @@ def tell_training(
         print(as_json(told))
     else:
         rows = [(NAMES.get(name, name), f"{n:,}") for name, n in counts.items() if n or name not in NAMES]
-        rows += _rows({name: fact for name, fact in facts.items() if name not in OF_HISTORY}, ".2%")
+        rows += rows_of({name: fact for name, fact in facts.items() if name not in OF_HISTORY}, ".2%")
         rows.append(("mistakes", of_epochs(history.mistakes, converged=history.converged)))
         rows.append(("updates", of_epochs(history.updates)))
         if history.held_out:
@@ -83,10 +84,8 @@ def tell_training(
 
 def largest_memory() -> int:
     """The most memory that the process has had, in bytes."""
-    with (
-        suppress(OSError),
-        open("/proc/self/status") as status,
-    ):  # ru_maxrss begins with that of who started the process
+    # ru_maxrss begins with that of who started the process
+    with suppress(OSError), open("/proc/self/status") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
@@ -94,43 +93,16 @@ def largest_memory() -> int:
 NAMES = {"skipped": "skipped", "unanswered": "without answer"}  # are shown where there are some
 
 
-def tell_evaluation(options: argparse.Namespace, entry: Entry, found: Evaluation) -> None:
-    """What ``eval`` found."""
-    told = {
-        **head(options, entry, options.model),
-        "data": found.counts,
-        "metrics": found.metrics,
-        **found.details,
-    }
-    print(as_json(told) if options.json else found.text)
-
-
-def tell_model(options: argparse.Namespace, entry: Entry, learner: Any, weights: dict[str, Any], text: str) -> None:
-    """What ``inspect`` shows."""
-    facts = describe(learner)
-    if options.json:
-        print(as_json({**head(options, entry, options.model), "learner": facts, **weights}))
-        return
-    print(pairs(_rows(facts)) + (f"\n\n{text}" if text else ""))
-
-
-def tell_certificate(options: argparse.Namespace, entry: Entry, certificate: Certificate) -> None:
-    """What ``certify`` found."""
-    told = {**head(options, entry, options.model), "certificate": certificate_json(certificate)}
-    print(as_json(told) if options.json else certificate)
-
-
 def certificate_json(certificate: Certificate) -> dict[str, Any]:
-    """A certificate as JSON has it: infinity and NaN are null."""
+    """A certificate as JSON has it."""
     values = asdict(certificate)
     values.pop("problems")
     mixed = {name: values.pop(name) for name in ("weighted_updates", "weighted_mistakes", "weighted_rounds")}
     values |= {name: value for name, value in mixed.items() if value is not None}
-    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-    return {**plain, "holds": certificate.holds, "text": str(certificate)}
+    return {**values, "holds": certificate.holds, "text": str(certificate)}
 
 
-def _rows(facts: dict[str, Any], form: str = "") -> list[tuple[str, str]]:
+def rows_of(facts: dict[str, Any], form: str = "") -> list[tuple[str, str]]:
     """Facts for a table; of many classes the first, and other numbers than counts in a form."""
     return [(name.replace("_", " "), _shown(value, form)) for name, value in facts.items() if value is not None]
 

@@ -44,7 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, play, and print the table."""
     from perceptive.parameters import KernelParameters, LinearParameters
     from perceptive.tracing import trace
 

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
-from perceptive.cli.options import add_data, add_json, given, option_of
+from perceptive.cli.options import add_json, given, option_of
 from perceptive.cli.paths import check_paths, same_file
 from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
 from perceptive.errors import UsageError
@@ -58,7 +58,8 @@ NEEDED = {
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = "Learn from files, however large, and write a model file."
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
-    add_data(parser, "examples to learn from")
+    data = "examples to learn from: files, globs, or - for standard input"
+    parser.add_argument("data", nargs="+", metavar="DATA", help=data)
     tasks = (
         "classify examples (default), tag the tokens of sentences in columns, rank the candidates of lists, or rerank "
         "what a tagger proposes"
@@ -99,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         from perceptive.cli.follow import follow
 
         return follow(options, entry.adapter(), learner)
-    training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
+    training = TrainingParameters(**given(options, TrainingParameters))
     checkpoint = _checkpoint(options)
     with checkpoint or nullcontext():
         resumed = checkpoint.resume() if checkpoint else None
@@ -192,9 +193,8 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
     if options.model:
         made_from["model"] = content_signature(options.model)
         replaced = "model" if same_file(options.model, options.output) else None
-    every = (
-        0.0 if options.cluster else g.EVERY if options.every is None else options.every
-    )  # after each epoch: the cluster may be gone in the next
+    # on a cluster after each epoch: it may be gone in the next
+    every = 0.0 if options.cluster else g.EVERY if options.every is None else options.every
     return Checkpoint(options.checkpoint, made_from, every, replaced)
 
 

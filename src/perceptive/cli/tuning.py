@@ -33,8 +33,8 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
         raise UsageError(f"--tune does not go with {', '.join(wrong)}; tune first, then train with what it has chosen")
     if not all(map(repeatable, expand(options.data))):
         raise UsageError("--tune reads the examples many times, a pipe gives them once; write them to a file")
-    training = TrainingParameters(**given(options, TrainingParameters, {"progress", "n_jobs"}))
-    tell = None if options.quiet or options.json else _tell
+    training = TrainingParameters(**given(options, TrainingParameters))
+    tell = None if options.quiet or options.json else lambda said: print(f"tuning: {said}", file=sys.stderr)
     with TemporaryDirectory(prefix="perceptive-tune-") as folder:
 
         def play(choice: Choice, epochs: int) -> float:
@@ -47,10 +47,6 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
         rows = [[_said(one.choice), one.epochs, f"{one.score:.2%}"] for one in trials[:SHOWN]]
         print(table(rows, ["choice", "epochs", "held out"]), file=sys.stderr)
     return trials
-
-
-def _tell(said: str) -> None:
-    print(f"tuning: {said}", file=sys.stderr)
 
 
 def _said(choice: Choice) -> str:
@@ -82,7 +78,7 @@ def _play(
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})
     fill(tried, entry)
-    training = TrainingParameters(**given(tried, TrainingParameters, {"progress", "n_jobs"}))
+    training = TrainingParameters(**given(tried, TrainingParameters))
     job = entry.adapter().open(tried, training, None)
     try:
         job.prepare(lambda done: None)

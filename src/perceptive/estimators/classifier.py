@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
 from perceptive.data.dataset import Dataset
@@ -18,7 +17,6 @@ from perceptive.estimators.data import (
     check_rows,
     example_weights,
     hold_out,
-    hold_out_for_calibration,
     label_array,
     sorted_classes,
     take,
@@ -67,7 +65,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
     # ------------------------------------------------------------ learning
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
-        checked(self, EstimatorParameters)
+        checked(vars(self), EstimatorParameters)
         return super()._check_parameters()
 
     def _check_examples(self, X: Any, reset: bool) -> Any:
@@ -95,11 +93,8 @@ class ClassifierRunMixin(RunMixin[Learner]):
         weights = example_weights(y, classes, self.class_weight, sample_weight)
         learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)
         X = self._read_as_before(learner, X)
-        labels, held = Labels(learner.classes, which), np.zeros(len(y), bool)
-        if training.validation_fraction:
-            held = hold_out(labels, training.validation_fraction, self.random_state)
-        elif self._calibrates:
-            held = hold_out_for_calibration(labels, self.random_state)
+        labels = Labels(learner.classes, which)
+        held = hold_out(labels, training.validation_fraction, self.random_state, self._calibrates)
         if not held.any():
             return Beginning(classes, learner, (X, labels, weights), None)
         rest, kept = np.flatnonzero(~held), np.flatnonzero(held)
@@ -176,8 +171,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
 
     def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
-        check_is_fitted(self)
-        scores: NDArray[np.float64] = self.learner_.scores(self._check_examples(X, reset=False), hypothesis)
+        scores: NDArray[np.float64] = self._learned.scores(self._check_examples(X, reset=False), hypothesis)
         return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
@@ -185,8 +179,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
 
         All labels come from one state of the learner, even where another thread teaches it.
         """
-        check_is_fitted(self)
-        X, learner = self._check_examples(X, reset=False), self.learner_
+        learner, X = self._learned, self._check_examples(X, reset=False)
         classes, which = learner.asked(lambda: (learner.classes, learner.decisions(X, hypothesis)))
         known = self.classes_
         if self.learner_ is not learner or len(known) != len(classes):  # another thread is about to note new ones
@@ -204,7 +197,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None
     ) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
-        check_is_fitted(self)
+        learner = self._learned
         X, y = self._check_data(X, y, reset=False)
         weights = example_weights(y, self.classes_, self.class_weight, sample_weight)
-        return certify(self.learner_, X, y, weights, witness=witness)
+        return certify(learner, X, y, weights, witness=witness)

@@ -199,21 +199,24 @@ def example_weights(
     return weights
 
 
-def hold_out(labels: Labels, fraction: float, seed: int, what: str = "examples") -> NDArray[np.bool_]:
-    """Which examples are held out, for early stopping; raises where that would be none, or all."""
-    holdout = HoldOut(fraction, seed)
-    chosen = holdout.choose(labels)
-    holdout.check(what)
-    return chosen
+def hold_out(
+    labels: Labels | int, fraction: float, seed: int, calibrates: bool = False, what: str = "examples"
+) -> NDArray[np.bool_]:
+    """Which examples, or of how many, are held out: a fraction for early stopping, else some for calibration.
 
-
-def hold_out_for_calibration(labels: Labels, seed: int) -> NDArray[np.bool_]:
-    """A tenth of the examples; of few examples more, so that there are some."""
-    for fraction in (0.1, 0.25):
-        chosen = HoldOut(fraction, seed).choose(labels)
+    Raises where a fraction would be none of them, or all. For calibration there is a tenth, of few examples more.
+    """
+    labels = Labels([None], np.zeros(labels, np.int64)) if isinstance(labels, int) else labels
+    for part in (0.1, 0.25) if calibrates and not fraction else ():
+        chosen = HoldOut(part, seed).choose(labels)
         if chosen.any():
             return chosen
-    return hold_out(labels, 0.5, seed)
+    if not (fraction or calibrates):
+        return np.zeros(len(labels.which), bool)
+    holdout = HoldOut(fraction or 0.5, seed)
+    chosen = holdout.choose(labels)
+    holdout.check(what if fraction else "examples")
+    return chosen
 
 
 def take(values: Any, rows: NDArray[np.int64]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,9 @@ class HashGroup(Group):
 
 
 class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What has 2^bits columns: `_encode` makes the rows, `_buckets` knows the columns."""
+    """What has 2^bits columns, which `_buckets` knows; `_encode` makes the rows."""
 
-    _buckets: Any
+    _fitted: ClassVar[str]  # the attribute that has learned
     remember_names: bool
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -84,6 +84,10 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return names
 
     @property
+    def _buckets(self) -> Any:
+        return getattr(self, self._fitted)
+
+    @property
     def _n_features_out(self) -> int:
         return int(self._buckets.width)
 
@@ -113,6 +117,7 @@ class HashedFeatures(HashGroup, HashingTransformer):
     """
 
     kernel_: HashKernel
+    _fitted = "kernel_"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,7 +155,3 @@ class HashedFeatures(HashGroup, HashingTransformer):
         hashed.eliminate_zeros()
         hashed.sort_indices()
         return hashed
-
-    @property
-    def _buckets(self) -> HashKernel:
-        return self.kernel_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from numbers import Number
 from typing import Any, NoReturn
 
@@ -14,6 +15,7 @@ from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.ranker import LinearRanker
 
 
+@dataclass(eq=False, repr=False)
 class JointClassifier(BaseEstimator):
     """The general form of the lecture notes: the answer to x is arg max_t w·φ(x, t) over the candidates t of x.
 
@@ -62,19 +64,10 @@ class JointClassifier(BaseEstimator):
     ['even', 'odd', 'odd', 'even']
     """
 
-    def __init__(
-        self,
-        phi: Callable[[Any, Any], Any] | None = None,
-        candidates: Callable[[Any], Sequence[Any]] | Sequence[Any] = (),
-        ranker: LinearRanker | KernelRanker | None = None,
-        kernel: Any = None,
-    ) -> None:
-        self.phi = phi
-        self.candidates = candidates
-        self.ranker = ranker
-        self.kernel = kernel
-
-    ranker_: LinearRanker | KernelRanker
+    phi: Callable[[Any, Any], Any] | None = None
+    candidates: Callable[[Any], Sequence[Any]] | Sequence[Any] = ()
+    ranker: LinearRanker | KernelRanker | None = None
+    kernel: Any = None
 
     def state(self) -> NoReturn:
         """A file cannot hold this: it is made of the user's functions."""
@@ -123,7 +116,7 @@ class JointClassifier(BaseEstimator):
 
     def fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:
         """Learn from scratch: y are the right answers, each one of its example's candidates."""
-        self.ranker_ = self._new_ranker().fit(*self._lists(X, y))
+        self.ranker_: LinearRanker | KernelRanker = self._new_ranker().fit(*self._lists(X, y))
         return self
 
     def partial_fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:

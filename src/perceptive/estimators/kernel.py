@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.data import is_raw, validated
+from perceptive.estimators.data import is_raw, take, validated
 from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
-from perceptive.estimators.supports import SupportVectorsMixin
+from perceptive.estimators.supports import KernelMixin
 from perceptive.kernels import as_kernel
-from perceptive.kernels.examples import check_real, listed
+from perceptive.kernels.examples import check_real, listed, own_item
+from perceptive.kernels.trees import Trees
 from perceptive.learners.dual_learner import ONE_SET
 from perceptive.learners.kernel import KernelLearner
 from perceptive.parameter_groups import CertifyGroup, ClassWeightGroup, DualGroup, ProbabilityGroup, TrainingGroup
@@ -45,7 +46,7 @@ class KernelClassifier(
     ClassWeightGroup,
     ProbabilityGroup,
     CertifyGroup,
-    SupportVectorsMixin[KernelLearner],
+    KernelMixin[KernelLearner],
     ClassifierRunMixin[KernelLearner],
     ProbabilityMixin,
     ClassifierMixin,
@@ -83,6 +84,8 @@ class KernelClassifier(
     _learner = KernelLearner
     _parameters = KernelParameters
     _lost = ("certificate_", "_support_vectors", "_signs")
+    _support_vectors: Any
+    _signs: NDArray[np.float64]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -90,8 +93,6 @@ class KernelClassifier(
         tags.input_tags.sparse = kernel.vectors
         tags.input_tags.pairwise = kernel.pairwise
         return tags
-
-    # ------------------------------------------------------------ learning
 
     @nothing_half_learned
     def fit(
@@ -143,7 +144,50 @@ class KernelClassifier(
         X = validated(self, X, reset, cure=OTHER_KERNELS, accept_sparse=sparse, order="C")
         return X if reset else self.learner_.space.scaled(X)
 
-    # ------------------------------------------------------------ files
+    @property
+    def support_vectors_(self) -> Any:
+        """The examples that were learned from: those of `fit`, else as the kernel prepared them.
+
+        AttributeError after `partial_fit`, `learn_one` and loading where the kernel sees several parts of an example.
+        """
+        learner = self._learned
+        if hasattr(self, "_support_vectors"):
+            return self._support_vectors
+        supports = learner.learned().supports
+        for name in ("array", "matrix", "items"):  # as prepared: float32, say
+            if hasattr(supports, name):
+                return getattr(supports, name)
+        raise AttributeError("support_vectors_ of several parts are kept by fit only; see learner_.dual.supports")
+
+    @property
+    def alpha_counts_(self) -> NDArray[np.float64]:
+        """The other spelling: ``alpha_counts_ * y[support_]`` is `alpha_`, with y as ±1.
+
+        That is how often (times the step) each support was learned from; where equal examples have both labels, those
+        with the other label count against it. For more than two classes, the sizes of the coefficients.
+        """
+        alpha = self.alpha_
+        return alpha * self._support_signs() if self.learner_.binary else np.abs(alpha)
+
+    def _support_signs(self) -> NDArray[np.float64]:
+        """y of each support as ±1: from `fit`, else from the first update that each one made."""
+        if hasattr(self, "_signs"):
+            return self._signs
+        dual = self.learner_.learned()
+        signs = np.where(dual.alpha[:, 0] < 0, -1.0, 1.0)  # within a budget, updates are not written down
+        journal = dual.journals[0].to_arrays()
+        slots, first = np.unique(journal["slot"], return_index=True)
+        signs[slots] = np.sign(journal["step"][first])
+        return signs
+
+    def _keep_supports(self, X: Any, which: NDArray[np.int64]) -> None:
+        """Keep the examples of `fit` that were learned from, and which class each has, as ±1."""
+        dual = self.learner_.learned()
+        ids = np.array(dual.ids, dtype=np.int64)
+        self._signs = np.where(which[ids] == 1, 1.0, -1.0)
+        if not isinstance(dual.supports, Trees):  # which are kept as they came, and copied however deep
+            found = take(X, ids)
+            self._support_vectors = [own_item(x) for x in found] if isinstance(found, list) else found
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""

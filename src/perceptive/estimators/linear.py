@@ -10,20 +10,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import certify_datasets
+from perceptive.data.labelled_rows import ALL, Pair
 from perceptive.data.rows import is_dicts
+from perceptive.data.sample_weights import as_floats
 from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError, ScaleWarning
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
 from perceptive.estimators.data import check_label, check_rows, sorted_classes, unchanged_if_it_fails
-from perceptive.estimators.initial import initial_vectors
 from perceptive.estimators.probability import ProbabilityMixin
-from perceptive.estimators.progress import progress_bar
-from perceptive.estimators.pruning import PruneMixin
-from perceptive.estimators.run import nothing_half_learned, threads_of
+from perceptive.estimators.run import PruneMixin, nothing_half_learned, progress_bar, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.compact_vector import Vector
@@ -49,7 +47,7 @@ class LinearClassifier(
     LinearGroup,
     TrainingGroup,
     EstimatorGroup,
-    PruneMixin,
+    PruneMixin[LinearLearner],
     ClassifierRunMixin[LinearLearner],
     ProbabilityMixin,
     ClassifierMixin,
@@ -84,7 +82,9 @@ class LinearClassifier(
     _parameters = LinearParameters
 
     def __post_init__(self) -> None:
-        _register_with_river()  # which asks what it is given before it has it learn
+        river = sys.modules.get("river.base")  # which, where it is in use, asks what it is given before it has it learn
+        if river is not None and not issubclass(LinearClassifier, river.Classifier):
+            river.Classifier.register(LinearClassifier)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -231,16 +231,13 @@ class LinearClassifier(
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
         """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""
-        check_is_fitted(self)
-        return self.learner_.criterion(check_rows(self, X, reset=False), y)
+        return self._learned.criterion(check_rows(self, X, reset=False), y)
 
     def _vectors(self) -> list[Vector]:
-        check_is_fitted(self)
-        hypothesis = self.learner_.parameters.hypothesis
-        if hypothesis == "voted":
-            raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        learner = self.learner_
-        return learner.asked(lambda: [vector.vector(hypothesis) for vector in learner.vectors.values()])
+        vectors: list[Vector] = self._of_vector(
+            lambda one, name: [vector.vector(name) for vector in one.vectors.values()]
+        )
+        return vectors
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -255,16 +252,54 @@ class LinearClassifier(
         """bias × weight of the constant feature."""
         return np.concatenate([self.learner_.bias * b for _, b in self._vectors()])
 
-    # ------------------------------------------------------------ certificate and file
-
     @classmethod
     def _loaded_parameters(cls, state: State, learner: Any, functions: Any) -> dict[str, Any]:
         parameters = super()._loaded_parameters(state, learner, functions)
         return {**parameters, "cost": None if parameters["cost"] is None else np.array(parameters["cost"])}
 
 
-def _register_with_river() -> None:
-    """Where River is in use, let it know that this is a classifier."""
-    base = sys.modules.get("river.base")
-    if base is not None and not issubclass(LinearClassifier, base.Classifier):
-        base.Classifier.register(LinearClassifier)
+def initial_vectors(
+    learner: LinearLearner, previous: LinearLearner | None, coef: ArrayLike | None, intercept: ArrayLike | None
+) -> dict[Pair, Vector]:
+    """The vectors v₀ of a learner's problems; empty where they start from zero.
+
+    Where neither ``coef`` nor ``intercept`` is given, those that the previous learner has ended with.
+    """
+    if coef is None and intercept is None:
+        return {} if previous is None else _last_vectors(previous, learner)
+    if not (learner.binary or learner.joint):
+        raise ParameterError("coef_init and intercept_init need two classes or {}", Parameter("multiclass", "joint"))
+    vector, bias = learner.vectors[ALL], learner.bias
+    shape = (vector.n_classes, learner.n_features or 0)
+    w = np.zeros(shape) if coef is None else np.atleast_2d(as_floats(coef, "coef_init"))
+    b = np.zeros(shape[0]) if intercept is None else np.atleast_1d(as_floats(intercept, "intercept_init"))
+    if w.shape != shape or b.shape != shape[:1]:
+        raise ValueError(f"coef_init and intercept_init must have the shapes {shape} and {shape[:1]}")
+    if not (np.isfinite(w).all() and np.isfinite(b).all()):
+        raise ValueError("coef_init and intercept_init must be finite")
+    if b.any() and not bias:
+        raise ParameterError("intercept_init needs a bias; {} is 0", "bias")
+    start = np.zeros((shape[1], vector.stride), vector.dtype)
+    start[:, : shape[0]] = w.T
+    return {ALL: (start, b / (bias or 1.0))}
+
+
+def _last_vectors(previous: LinearLearner, learner: LinearLearner) -> dict[Pair, Vector]:
+    """The vectors that a learner ended with, for another one to start from, whose constant feature may differ."""
+    shapes = [[(pair, v.stride) for pair, v in one.vectors.items()] for one in (previous, learner)]
+    missing = (learner.n_features or 0) - (previous.n_features or 0)
+    if (
+        previous.classes != learner.classes
+        or shapes[0] != shapes[1]
+        or missing < 0
+        or (missing and not learner.space.vocabulary)
+    ):
+        raise ParameterError(
+            "{}, but classes, features or {} are not those of the last fit", Parameter("warm_start", True), "multiclass"
+        )
+    vectors = {}
+    for pair, vector in previous.vectors.items():
+        w, b = vector.vector("last")
+        w = np.concatenate([previous.space.by_column(w), np.zeros((missing, vector.stride), w.dtype)])
+        vectors[pair] = w, b if previous.bias == learner.bias else b * (previous.bias / (learner.bias or 1.0))
+    return vectors

@@ -7,10 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
-from perceptive.data.labels import Labels
 from perceptive.data.list_dataset import has_preference
 from perceptive.data.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
 from perceptive.data.rows import is_dicts
@@ -60,10 +58,7 @@ class RankerMixin(RunMixin[Learner]):
         weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
-        held = np.zeros(n, bool)
-        if training.validation_fraction:
-            one_class = Labels([None], np.zeros(n, np.int64))
-            held = hold_out(one_class, training.validation_fraction, self.random_state, "lists")
+        held = hold_out(n, training.validation_fraction, self.random_state, what="lists")
         taught = np.flatnonzero(~held)
         X, grades, sizes = _pick(lists, taught)
         weights = take(weights, taught)
@@ -152,7 +147,9 @@ class RankerMixin(RunMixin[Learner]):
             if order is not None and columns and self._one_set:
                 raise ValueError("rows of a precomputed Gram matrix must stand together by query; sort them by qid")
             return lists
-        lists = lists_of(X if self._any_kind else _list_of_lists(X), y, self._any_kind)
+        if not self._any_kind and (is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3)):
+            raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
+        lists = lists_of(X, y, self._any_kind)
         return lists._replace(X=self._rows(lists.X, reset))
 
     def _rows(self, X: Any, reset: bool = False) -> Any:
@@ -170,18 +167,18 @@ class RankerMixin(RunMixin[Learner]):
 
         Rows of numbers without qid are one list, which matters for ``voted`` alone.
         """
-        check_is_fitted(self)
+        learner = self._learned
         if not hasattr(X, "shape") and len(X) == 0:
             raise ValueError("there are no lists; give at least one")
         if qid is None and (self._any_kind or _is_list_of_lists(X)):
             lists = lists_of(X, None, self._any_kind)
-            scores = self.learner_.scores(self._rows(lists.X), lists.sizes, hypothesis)
+            scores = learner.scores(self._rows(lists.X), lists.sizes, hypothesis)
             return np.split(scores, np.cumsum(lists.sizes)[:-1])
         X = self._rows(X)
         if qid is None:
-            return self.learner_.scores(candidates(X), None, hypothesis)
+            return learner.scores(candidates(X), None, hypothesis)
         lists, order = lists_by_query(X, None, qid)
-        scores = self.learner_.scores(lists.X, lists.sizes, hypothesis)
+        scores = learner.scores(lists.X, lists.sizes, hypothesis)
         if order is None:
             return scores
         back = np.empty_like(scores)
@@ -207,25 +204,20 @@ class RankerMixin(RunMixin[Learner]):
 
     def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
         """The index of the best candidate of one list; ties go to the lowest."""
-        check_is_fitted(self)
-        return int(self.learner_.find_best(xs, hypothesis))
+        return int(self._learned.find_best(xs, hypothesis))
 
     def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
         """One list from best to worst: pairs of index and score."""
-        check_is_fitted(self)
-        return list(self.learner_.rank(xs, hypothesis))
+        return list(self._learned.rank(xs, hypothesis))
 
     predict_one = find_best  # as River calls it
 
     def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
         """Share of the lists with one of the best on top; lists in which no candidate is better are left out."""
-        check_is_fitted(self)
-        lists = self._lists(X, y, qid, columns=False)
+        learner, lists = self._learned, self._lists(X, y, qid, columns=False)
         starts = starts_of(lists.sizes, int(np.sum(lists.sizes)))
         assert lists.grades is not None
-        return top1(lists.grades, self.learner_.scores(lists.X, lists.sizes), starts)
-
-    # ------------------------------------------------------------ the run
+        return top1(lists.grades, learner.scores(lists.X, lists.sizes), starts)
 
     def certificate(
         self,
@@ -236,9 +228,8 @@ class RankerMixin(RunMixin[Learner]):
         witness: ArrayLike | None = None,
     ) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
-        check_is_fitted(self)
-        X, grades, sizes = self._lists(X, y, qid)
-        return certify(self.learner_, X, grades, sample_weight, witness=witness, sizes=sizes)
+        learner, (X, grades, sizes) = self._learned, self._lists(X, y, qid)
+        return certify(learner, X, grades, sample_weight, witness=witness, sizes=sizes)
 
 
 def _is_list_of_lists(X: Any) -> bool:
@@ -251,12 +242,6 @@ def _is_list_of_lists(X: Any) -> bool:
     if hasattr(first, "shape"):
         return len(first.shape) == 2
     return is_dicts(first) or (isinstance(first, list | tuple) and len(first) > 0 and np.ndim(first[0]) >= 1)
-
-
-def _list_of_lists(X: Any) -> Any:
-    if is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3):
-        raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")
-    return X
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:

@@ -6,10 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.estimators.lists import RankerMixin
-from perceptive.estimators.pruning import PruneMixin
+from perceptive.estimators.run import PruneMixin
 from perceptive.estimators.signature import with_parameters
 from perceptive.learners.ranking import RankingLearner
 from perceptive.parameter_groups import CertifyGroup, RankingGroup, TrainingGroup
@@ -17,7 +16,9 @@ from perceptive.parameters import RankingParameters
 
 
 @with_parameters
-class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, PruneMixin, RankerMixin[RankingLearner], BaseEstimator):
+class LinearRanker(
+    RankingGroup, TrainingGroup, CertifyGroup, PruneMixin[RankingLearner], RankerMixin[RankingLearner], BaseEstimator
+):
     """Mistake-driven linear ranker: picks the best of a list, or orders it; averaged, voted, last or best.
 
     {parameters}
@@ -51,10 +52,5 @@ class LinearRanker(RankingGroup, TrainingGroup, CertifyGroup, PruneMixin, Ranker
     @property
     def coef_(self) -> NDArray[Any]:
         """The weights."""
-        check_is_fitted(self)
-        hypothesis = self.learner_.parameters.hypothesis
-        if hypothesis == "voted":
-            raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
-        learner = self.learner_
-        weights: NDArray[Any] = learner.asked(lambda: learner.vector.vector(hypothesis))[0][:, 0]
+        weights: NDArray[Any] = self._of_vector(lambda learner, hypothesis: learner.vector.vector(hypothesis))[0][:, 0]
         return weights

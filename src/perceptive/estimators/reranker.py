@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,10 +17,9 @@ from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.kernel_ranker import KernelRanker
-from perceptive.estimators.label_sequences import LabelSequences
 from perceptive.estimators.ranker import LinearRanker
 from perceptive.estimators.run import threads_of
-from perceptive.estimators.tagger import SequenceTagger
+from perceptive.estimators.tagger import LabelSequences, SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
 from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, check_reranking, f1, kernel_of
@@ -33,6 +33,7 @@ from perceptive.state import State, number_or_nan, plain
 from perceptive.training.loop import History
 
 
+@dataclass(eq=False, repr=False)
 class Reranker(HistoryMixin, BaseEstimator):
     """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
 
@@ -94,31 +95,15 @@ class Reranker(HistoryMixin, BaseEstimator):
     [['O', 'O', 'B']]
     """
 
-    def __init__(
-        self,
-        tagger: SequenceTagger | None = None,
-        *,
-        k: int = 20,
-        folds: int = 5,
-        target: str = "f1",
-        features: Features | None = None,
-        ranker: LinearRanker | KernelRanker | None = None,
-        kernel: Any = None,
-        structure: str | Structure = "tree",
-    ) -> None:
-        self.tagger = tagger
-        self.k = k
-        self.folds = folds
-        self.target = target
-        self.features = features
-        self.ranker = ranker
-        self.kernel = kernel
-        self.structure = structure
-
-    tagger_: SequenceTagger
-    ranker_: LinearRanker | KernelRanker
-    oracle_: float
-    _description: int  # as `RerankingLearner` has it
+    tagger: SequenceTagger | None = None
+    _: KW_ONLY
+    k: int = 20
+    folds: int = 5
+    target: str = "f1"
+    features: Features | None = None
+    ranker: LinearRanker | KernelRanker | None = None
+    kernel: Any = None
+    structure: str | Structure = "tree"
 
     def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None, sample_weight: Any = None) -> Reranker:
         """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
@@ -155,9 +140,7 @@ class Reranker(HistoryMixin, BaseEstimator):
 
         if on_cluster:
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
-            self.tagger_, self.ranker_, self.oracle_ = taught, ranker, learner.oracle
-            self._description = learner.description
-            return self
+            return self._has(taught, ranker, learner.oracle, learner.description)
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
         proposed = learner.cross_fitted(X, y, weights)
         taught = fit_tagger()
@@ -168,7 +151,12 @@ class Reranker(HistoryMixin, BaseEstimator):
             indptr, indices, data = rows
             rows = sp.csr_array((data, indices, indptr), shape=(len(lists.grades), learner.hashing.width))
         ranker.fit(rows, lists.grades, np.repeat(lists.sentences, lists.sizes), lists.weights(weights))
-        self.tagger_, self.ranker_, self.oracle_, self._description = taught, ranker, lists.oracle, learner.description
+        return self._has(taught, ranker, lists.oracle, learner.description)
+
+    def _has(self, tagger: Any, ranker: LinearRanker | KernelRanker, oracle: float, description: int) -> Self:
+        """Have what was fitted from now on; ``description`` is as `RerankingLearner` has it."""
+        self.tagger_: SequenceTagger = tagger
+        self.ranker_, self.oracle_, self._description = ranker, oracle, description
         return self
 
     @property
@@ -282,10 +270,8 @@ class Reranker(HistoryMixin, BaseEstimator):
         parts = part_states(state, functions)
         own = {name: state.meta[name] for name in OWN}
         kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker
-        tagger, ranker = (
-            SequenceTagger.from_state(parts.tagger, parts.functions),
-            kind.from_state(parts.ranker, parts.functions),
-        )
+        tagger = SequenceTagger.from_state(parts.tagger, parts.functions)
+        ranker = kind.from_state(parts.ranker, parts.functions)
         learned = number_or_nan(state.meta.get("oracle_")), state.meta.get("description", 1)
         return cls._of_parts(tagger, ranker, parts.features, parts.structure, learned, own)
 
@@ -299,5 +285,4 @@ class Reranker(HistoryMixin, BaseEstimator):
             own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
         check_reranking(model.k, model.folds, model.target, model.structure)
-        model.tagger_, model.ranker_, (model.oracle_, model._description) = tagger, ranker, learned
-        return model
+        return model._has(tagger, ranker, *learned)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import re
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from perceptive import _core
 from perceptive.certificates import Certificate
@@ -22,7 +25,6 @@ from perceptive.declarations import Checked
 from perceptive.errors import ScaleWarning
 from perceptive.estimators.data import is_raw, roomy
 from perceptive.estimators.history import HistoryMixin
-from perceptive.estimators.progress import progress_bar
 from perceptive.estimators.signature import checked
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
@@ -71,6 +73,42 @@ def threads_of(training: TrainingParameters) -> int:
     return training.n_jobs or 1
 
 
+@contextmanager
+def progress_bar(wanted: bool, total: int, run: Any) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar that shows itself after a second: yields what is to be called with each number of examples played.
+
+    None where it is not wanted. A ``total`` of 0 is not known; ``run``, or a learner, tells the mistakes so far.
+    """
+    if not wanted:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    began = time.monotonic()
+    bar = Progress(
+        TextColumn("training"),
+        BarColumn(),
+        TextColumn("{task.completed:,} examples, {task.fields[rate]:.1%} mistakes"),
+        TimeRemainingColumn(),
+        transient=True,
+    )
+    task, done = bar.add_task("", total=total, rate=0.0), 0
+
+    def report(played: int) -> None:
+        nonlocal done
+        done += played
+        if not bar.live.is_started and time.monotonic() - began > 1.0:
+            bar.start()
+        learner = getattr(run, "learner", run)
+        bar.update(task, completed=done, rate=learner.mistakes / max(1, learner.rounds))
+
+    try:
+        yield report
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+
+
 class _NoCertificate:
     """What stands for ``certificate_`` until there is one: says how to have it."""
 
@@ -94,6 +132,20 @@ class RunMixin(HistoryMixin, Generic[Learner]):
     _parameters: ClassVar[type[Checked]]  # and what it takes
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
 
+    @property
+    def _learned(self) -> Learner:
+        """The learner; raises where there is none yet."""
+        check_is_fitted(self, "learner_")
+        return self.learner_
+
+    def _of_vector(self, read: Callable[[Learner, str], Any]) -> Any:
+        """What is read of the learner's vector, under its hypothesis; raises where it has no single one."""
+        learner = self._learned
+        hypothesis = learner.parameters.hypothesis
+        if hypothesis == "voted":
+            raise AttributeError("a voted model has no single weight vector; use learner_, or another hypothesis")
+        return learner.asked(lambda: read(learner, hypothesis))
+
     def _take(self, learner: Any, history: History | None = None, **known: Any) -> None:
         """Have this learner from now on (and this history), all in one step."""
         known |= {"learner_": learner} if history is None else {"learner_": learner, "_history": history}
@@ -104,7 +156,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     def _check_parameters(self) -> tuple[dict[str, Any], TrainingParameters]:
         """What the learner takes, and what training takes; raises for what cannot be."""
-        return vars(checked(self, self._parameters)), checked(self, TrainingParameters)
+        return vars(checked(vars(self), self._parameters)), checked(vars(self), TrainingParameters)
 
     def _train(
         self,
@@ -269,6 +321,33 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         if "feature_names_in_" in meta:
             model.feature_names_in_ = np.array(meta["feature_names_in_"], dtype=object)
         return model  # type: ignore[no-any-return]
+
+
+class PruneMixin(RunMixin[Learner]):
+    """An estimator whose learner can be pruned."""
+
+    def prune(self, threshold: float = 0.0, precision: str | None = None) -> Self:
+        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+
+        Learning may go on from there; the average begins anew. A model that keeps every update (``keep="all"``, best,
+        voted, random) cannot be pruned.
+
+        Parameters
+        ----------
+        threshold : float
+        precision : "float16", "int8" or None
+            What the weights are rounded to, in classifiers and rankers: a file then holds each in two bytes, or one.
+
+        Examples
+        --------
+        >>> from perceptive import LinearClassifier
+        >>> clf = LinearClassifier(epochs=5).fit([[2, 0.01], [-1, 0.02]], ["a", "b"])
+        >>> clf.prune(0.1).coef_.round(2).tolist()
+        [[-2.0, 0.0]]
+        """
+        self._learned.prune(threshold, precision=precision)
+        vars(self).pop("certificate_", None)
+        return self
 
 
 def _array_of(labels: list[Any], text: str) -> NDArray[Any]:

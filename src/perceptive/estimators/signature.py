@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import make_dataclass
 from typing import Any, TypeVar
 
@@ -40,8 +41,6 @@ def with_parameters(cls: Estimator) -> Estimator:
     A docstring may also ask for the attributes that tell of the run. Where there is a
     ``__post_init__``, `__init__` ends with it.
 
-    Examples
-    --------
     >>> from sklearn.base import BaseEstimator
     >>> from perceptive.parameter_groups import SeedGroup
     >>> @with_parameters
@@ -77,9 +76,8 @@ def with_parameters(cls: Estimator) -> Estimator:
     return cls
 
 
-def checked(estimator: Any, parameters: type[Values]) -> Values:
-    """The values that an estimator has of some parameters; raises `ParameterError` for what cannot be."""
-    given = vars(estimator)
+def checked(given: Mapping[str, Any], parameters: type[Values]) -> Values:
+    """The values that are given of some parameters; raises `ParameterError` for what cannot be."""
     return parameters(**{name: given[name] for name in parameters.defaults if name in given})
 
 

@@ -17,6 +17,7 @@ from spacy.pipeline import Pipe
 from spacy.scorer import Scorer
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
+from spacy.util import minibatch
 
 from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.tagger import SequenceTagger
@@ -177,13 +178,9 @@ class SpacyTagger(Pipe):
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate documents, many at a time."""
-        batch: list[Doc] = []
-        for doc in stream:
-            batch.append(doc)
-            if len(batch) == batch_size:
-                yield from self._annotated(batch)
-                batch = []
-        yield from self._annotated(batch)
+        self._check_fitted()
+        for batch in minibatch(stream, batch_size):  # type: ignore[no-untyped-call]
+            yield from self._annotated(batch)
 
     def _check_fitted(self) -> None:
         if not self._fitted:
@@ -192,7 +189,6 @@ class SpacyTagger(Pipe):
             )
 
     def _annotated(self, docs: list[Doc]) -> list[Doc]:
-        self._check_fitted()
         found = [list(sentences(doc)) for doc in docs]
         X = [[self._columns(token) for token in tokens] for doc in found for tokens in doc]
         labels = iter(self.tagger.predict(X) if X else [])

@@ -7,14 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from perceptive.estimators.data import take
 from perceptive.estimators.run import Learner, RunMixin
 from perceptive.kernels import Kernel, as_kernel
-from perceptive.kernels.examples import own_item
 from perceptive.kernels.storage import kernel_from_plain, kernel_to_plain
-from perceptive.kernels.trees import Trees
 from perceptive.parameters import TrainingParameters
 from perceptive.state import Arrays, State
 
@@ -51,20 +47,16 @@ class KernelMixin(RunMixin[Learner]):
         as_kernel(kernel)
         return {**super()._loaded_parameters(state, learner, functions), "kernel": kernel}
 
-    # ------------------------------------------------------------ supports
-
     @property
     def kernel_(self) -> Kernel:
         """The kernel as it was used."""
-        check_is_fitted(self)
-        kernel: Kernel = self.learner_.kernel
+        kernel: Kernel = self._learned.kernel
         return kernel
 
     @property
     def support_(self) -> NDArray[np.int64]:
         """Which examples were learned from (numbered as they came), in the order of their first mistake."""
-        check_is_fitted(self)
-        dual, held = self.learner_.dual, self._held
+        dual, held = self._learned.dual, self._held
         ids = np.array([] if dual is None else dual.ids, dtype=np.int64)
         if held is None or len(ids) == 0:
             return ids
@@ -73,59 +65,6 @@ class KernelMixin(RunMixin[Learner]):
     @property
     def alpha_(self) -> NDArray[np.float64]:
         """Signed coefficients of the supports in the last vector; for more than two classes one per class."""
-        check_is_fitted(self)
-        dual = self.learner_.learned()
+        dual = self._learned.learned()
         alpha: NDArray[np.float64] = dual.alpha.copy()
         return alpha[:, 0] if dual.task == "binary" else alpha
-
-
-class SupportVectorsMixin(KernelMixin[Learner]):
-    """The same of a classifier, which keeps the examples of `fit` that were learned from."""
-
-    _support_vectors: Any
-    _signs: NDArray[np.float64]
-
-    @property
-    def support_vectors_(self) -> Any:
-        """The examples that were learned from: those of `fit`, else as the kernel prepared them.
-
-        AttributeError after `partial_fit`, `learn_one` and loading where the kernel sees several parts of an example.
-        """
-        check_is_fitted(self)
-        if hasattr(self, "_support_vectors"):
-            return self._support_vectors
-        supports = self.learner_.learned().supports
-        for name in ("array", "matrix", "items"):  # as prepared: float32, say
-            if hasattr(supports, name):
-                return getattr(supports, name)
-        raise AttributeError("support_vectors_ of several parts are kept by fit only; see learner_.dual.supports")
-
-    @property
-    def alpha_counts_(self) -> NDArray[np.float64]:
-        """The other spelling: ``alpha_counts_ * y[support_]`` is `alpha_`, with y as ±1.
-
-        That is how often (times the step) each support was learned from; where equal examples have both labels, those
-        with the other label count against it. For more than two classes, the sizes of the coefficients.
-        """
-        alpha = self.alpha_
-        return alpha * self._support_signs() if self.learner_.binary else np.abs(alpha)
-
-    def _support_signs(self) -> NDArray[np.float64]:
-        """y of each support as ±1: from `fit`, else from the first update that each one made."""
-        if hasattr(self, "_signs"):
-            return self._signs
-        dual = self.learner_.learned()
-        signs = np.where(dual.alpha[:, 0] < 0, -1.0, 1.0)  # within a budget, updates are not written down
-        journal = dual.journals[0].to_arrays()
-        slots, first = np.unique(journal["slot"], return_index=True)
-        signs[slots] = np.sign(journal["step"][first])
-        return signs
-
-    def _keep_supports(self, X: Any, which: NDArray[np.int64]) -> None:
-        """Keep the examples of `fit` that were learned from, and which class each has, as ±1."""
-        dual = self.learner_.learned()
-        ids = np.array(dual.ids, dtype=np.int64)
-        self._signs = np.where(which[ids] == 1, 1.0, -1.0)
-        if not isinstance(dual.supports, Trees):  # which are kept as they came, and copied however deep
-            found = take(X, ids)
-            self._support_vectors = [own_item(x) for x in found] if isinstance(found, list) else found

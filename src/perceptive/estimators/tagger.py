@@ -6,23 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
-from perceptive.data.labels import Labels
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
-from perceptive.declarations import Checked
 from perceptive.errors import Parameter, ParameterError, renumbered
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
-from perceptive.estimators.data import hold_out, hold_out_for_calibration
-from perceptive.estimators.label_sequences import LabelSequences
+from perceptive.estimators.data import hold_out, take
 from perceptive.estimators.preset_group import PresetGroup, settled
-from perceptive.estimators.pruning import PruneMixin
-from perceptive.estimators.run import RunMixin, nothing_half_learned, one_at_a_time
-from perceptive.estimators.signature import with_parameters
+from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
+from perceptive.estimators.signature import checked, with_parameters
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_model import guess_preset
 from perceptive.learners.sequence_probabilities import calibrate, label_probabilities
@@ -34,8 +29,26 @@ from perceptive.state import State, plain_values
 from perceptive.training.loop import History
 
 
+class LabelSequences(list[list[Any]]):
+    """A list of label sequences. For NumPy it is an array of one dimension, whatever their lengths.
+
+    >>> found = LabelSequences([["O", "B"], ["O"]])
+    >>> found == [["O", "B"], ["O"]], np.concatenate([found, found]).shape
+    (True, (4,))
+    """
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The sequences as objects."""
+        if copy is False:
+            raise ValueError("an array of label sequences is made anew; leave out copy=False")
+        array = np.empty(len(self), object)
+        for i, labels in enumerate(self):  # NumPy would look into them
+            array[i] = labels
+        return array if dtype is None else array.astype(dtype)
+
+
 @with_parameters
-class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, RunMixin[SequenceLearner], BaseEstimator):
+class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[SequenceLearner], BaseEstimator):
     """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
 
     X is a list of sentences, y a list of label sequences. A token is a string, a tuple of columns (word, part of
@@ -87,7 +100,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             raise ParameterError("{}: choose True or False", Parameter("probability", self.probability))
         if is_on_cluster(X):
             shards = self._check_parameters()[1].shards
-            fit_sentences(self, X, y, sample_weight, shards, lambda X, y: self._settled(self._template_for(X, y)))
+            fit_sentences(self, X, y, sample_weight, shards, self._settled)
             return self
         X, y = as_lists(X), as_lists(y)
         parameters, training = self._check_parameters(X, y)
@@ -99,13 +112,13 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             )  # fmt: skip
         X, y = learner.check(X, y)
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
-        rest, held = self._hold_out(len(X), training)
-        X_held, y_held = [X[i] for i in held], [y[i] for i in held]
-        X, y = ([X[i] for i in rest], [y[i] for i in rest]) if held else (X, y)
-        weights = weights[rest] if held and weights is not None else weights
-        with renumbered(rest):
+        chosen = hold_out(len(X), training.validation_fraction, self.random_state, self.probability, "sentences")
+        rest, held = np.flatnonzero(~chosen), np.flatnonzero(chosen)
+        X_held, y_held = take(X, held), take(y, held)
+        X, y, weights = take(X, rest), take(y, rest), take(weights, rest)
+        with renumbered(rest.tolist()):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
-        with renumbered(held):
+        with renumbered(held.tolist()):
             learner.predict_many(X_held, "last")  # raises for what cannot be read, before anything is learned
 
         def held_out() -> float:
@@ -123,33 +136,20 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
         Where the preset is to be chosen by sentences and labels, and there are none, nothing is brought.
         """
-        return self._settled(self._template_for(*paired(*examples)) if examples and self._guesses else self.template)
+        return self._settled(*paired(*examples)) if examples and self._guesses else self._settled()
 
     @property
     def _guesses(self) -> bool:
         return isinstance(self.template, str) and self.template == "auto"
 
-    def _template_for(self, X: list[Any], y: list[Any]) -> Any:
-        return guess_preset(X, y) if self._guesses else self.template
-
-    def _settled(self, template: Any) -> tuple[dict[str, Any], TrainingParameters]:
+    def _settled(self, *examples: Any) -> tuple[dict[str, Any], TrainingParameters]:
+        template = guess_preset(*examples) if examples and self._guesses else self.template
         values = settled(self.get_params(deep=False), template)
-        return vars(SequenceParameters(**_of(values, SequenceParameters))), TrainingParameters(
-            **_of(values, TrainingParameters)
-        )
+        return vars(checked(values, SequenceParameters)), checked(values, TrainingParameters)
 
     def new_learner(self, *examples: Any) -> SequenceLearner:
         """A learner of these parameters, which has learned nothing; ``examples`` choose the preset: X and y."""
         return SequenceLearner(**self._check_parameters(*examples)[0])
-
-    def _hold_out(self, n: int, training: TrainingParameters) -> tuple[list[int], list[int]]:
-        """The numbers of the sentences to learn from, and of those held out."""
-        held, one_class = np.zeros(n, bool), Labels([None], np.zeros(n, np.int64))
-        if training.validation_fraction:
-            held = hold_out(one_class, training.validation_fraction, self.random_state, "sentences")
-        elif self.probability:
-            held = hold_out_for_calibration(one_class, self.random_state)
-        return np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()
 
     @one_at_a_time
     def partial_fit(
@@ -191,8 +191,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         forced : list of label sequences, optional
             Labels that are not None are obeyed.
         """
-        check_is_fitted(self, "learner_")
-        return LabelSequences(self.learner_.predict_many(X, hypothesis, forced))
+        return LabelSequences(self._learned.predict_many(X, hypothesis, forced))
 
     def predict_one(self, x: Sequence[Any]) -> list[Any]:
         """The labels of one sentence."""
@@ -210,15 +209,13 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         >>> tagger.predict_spans("Ada left")
         [TextSpan(label='PER', start=0, end=3, text='Ada')]
         """
-        check_is_fitted(self, "learner_")
-        return predict_spans(self.learner_, text, hypothesis)
+        return predict_spans(self._learned, text, hypothesis)
 
     def predict_kbest(
         self, X: Sequence[Any], k: int, *, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[list[Any], float]]]:
         """The k best label sequences of each sentence with their scores, the best first."""
-        check_is_fitted(self, "learner_")
-        return self.learner_.k_best(X, k, forced=forced)
+        return self._learned.k_best(X, k, forced=forced)
 
     def decision_margin(
         self, X: Sequence[Any], *, per: str = "token"
@@ -232,10 +229,10 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
             For each token the score lost by the best path through any other label; for each sequence the best score
             minus the second best. Under an encoding labels of IOB1 are taken for those of BIO.
         """
-        check_is_fitted(self, "learner_")
+        learner = self._learned
         if per not in ("token", "sequence"):
             raise ValueError(f"per={per!r}: choose 'token' or 'sequence'")
-        margins = self.learner_.margins(X)
+        margins = learner.margins(X)
         if per == "token":
             return margins
         # the second best path leaves the best one somewhere, so its loss is the smallest of the tokens'
@@ -247,10 +244,10 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         The scores are max-marginals, so the likeliest label of a token is its label on the best path. Under an
         encoding labels of IOB1 are taken for those of BIO: B begins a segment, I goes on.
         """
-        check_is_fitted(self, "learner_")
-        if self.learner_.temperature is None:
+        learner = self._learned
+        if learner.temperature is None:
             raise ParameterError("predict_proba needs {} when the tagger is fitted", Parameter("probability", True))
-        return label_probabilities(self.learner_, X)
+        return label_probabilities(learner, X)
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """F of whole segments where labels keep to a scheme, else the share of right tokens; between 0 and 1.
@@ -258,7 +255,6 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         Labels that the tagger does not know count as missed. Labels that are None are free: their tokens are not
         counted, and to the segments around them they are as predicted.
         """
-        check_is_fitted(self, "learner_")
         predicted, truth = self.predict(X), as_lists(y)
         if len(truth) != len(predicted):
             raise ValueError(f"X has {len(predicted)} sentences, but y has {len(truth)}; give one list a sentence")
@@ -272,20 +268,17 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
 
     def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> Certificate:
         """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
-        check_is_fitted(self, "learner_")
-        return certify(self.learner_, X, y, sample_weight)
+        return certify(self._learned, X, y, sample_weight)
 
     @property
     def classes_(self) -> list[Any]:
         """The labels."""
-        check_is_fitted(self, "learner_")
-        return self.learner_.classes
+        return self._learned.classes
 
     @property
     def scheme_(self) -> str | None:
         """The scheme that predictions keep to."""
-        check_is_fitted(self, "learner_")
-        return self.learner_.given or self.learner_.scheme
+        return self._learned.given or self.learner_.scheme
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learner_") and bool(self.learner_.labels)
@@ -312,7 +305,3 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin, Ru
         text, learned = learner.templates.text, learner.templates.clusters  # what was trained, without any file
         dictionaries = {*state.meta["dictionaries"]} - {*learned}
         return {**parameters, "template": text if "\n" in text and not dictionaries else learner.templates}
-
-
-def _of(values: dict[str, Any], kind: type[Checked]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name in kind.defaults}

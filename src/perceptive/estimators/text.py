@@ -56,6 +56,7 @@ class HashedText(TextGroup, HashGroup, HashingTransformer):
     """
 
     features_: TextFeatures
+    _fitted = "features_"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -77,7 +78,3 @@ class HashedText(TextGroup, HashGroup, HashingTransformer):
             X = X if isinstance(X, str | bytes) or is_frame(X) else list(X)
             self.features_.learn_idf(X)
         return self._encode(X, fitting=True)
-
-    @property
-    def _buckets(self) -> TextFeatures:
-        return self.features_

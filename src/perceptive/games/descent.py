@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from perceptive.games.examples import Floats
+from perceptive.games.examples import Floats, signed
 
 
 class Epoch(NamedTuple):
@@ -20,16 +20,6 @@ class Epoch(NamedTuple):
     criterion: float
     errors: int
     updates: int
-
-
-def _signed(X: ArrayLike, y: ArrayLike) -> Floats:
-    examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if examples.ndim != 2 or labels.shape != examples.shape[:1] or not np.isfinite(examples).all():
-        raise ValueError(f"X has shape {examples.shape}, y {labels.shape}; give n × d finite numbers and n labels")
-    if not np.isin(labels, (-1, 1)).all():
-        raise ValueError("y must hold +1 and −1 only")
-    signed: Floats = examples * labels[:, None]
-    return signed
 
 
 def _epoch(Z: Floats, v: Floats, updates: int) -> Epoch:
@@ -46,7 +36,7 @@ def stochastic_descent(X: ArrayLike, y: ArrayLike, epochs: int) -> list[Epoch]:
     >>> [epoch.errors for epoch in stochastic_descent(X, y, 9)][-1]
     0
     """
-    Z = _signed(X, y)
+    Z = signed(X, y)
     v, found = np.zeros(Z.shape[1]), []
     for _ in range(epochs):
         updates = 0
@@ -69,7 +59,7 @@ def batch_descent(X: ArrayLike, y: ArrayLike, epochs: int, learning_rate: float 
     """
     if not learning_rate > 0:
         raise ValueError(f"learning_rate={learning_rate}: give a number > 0")
-    Z = _signed(X, y)
+    Z = signed(X, y)
     v, found = np.zeros(Z.shape[1]), []
     for _ in range(epochs):
         wrong = Z @ v <= 0
@@ -115,7 +105,7 @@ def duplicated_features(
     True
     """
     examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    _signed(examples, labels)
+    signed(examples, labels)
     if not np.isin(examples, (0, 1)).all():
         raise ValueError("X must hold 0 and 1 only")
     if not -examples.shape[1] <= column < examples.shape[1]:

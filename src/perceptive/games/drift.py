@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from perceptive.games.examples import Floats, Labels
+from perceptive.games.examples import Floats, Labels, check_bounds, signed
 
 
 def drifting_game(
@@ -43,8 +43,7 @@ def drifting_game(
     """
     if n_rounds < 1:
         raise ValueError(f"n_rounds={n_rounds}: give at least one")
-    if not (0 < margin < radius and math.isfinite(radius)):
-        raise ValueError(f"margin={margin} and radius={radius}: give 0 < margin < radius < ∞")
+    check_bounds(margin, radius)
     rng = np.random.default_rng(random_state)
     angle = rng.uniform(0, 2 * math.pi) + step * np.arange(n_rounds)
     U = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -107,14 +106,9 @@ def regret(X: ArrayLike, y: ArrayLike, length: float) -> Regret:
     >>> round(found.loss, 1), round(found.best_fixed, 1), round(found.best_path, 1)
     (34.6, 57.9, 0.0)
     """
-    examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if examples.ndim != 2 or labels.shape != examples.shape[:1] or not np.isfinite(examples).all():
-        raise ValueError(f"X has shape {examples.shape}, y {labels.shape}; give n × d finite numbers and n labels")
-    if not np.isin(labels, (-1, 1)).all():
-        raise ValueError("y must hold +1 and −1 only")
+    Z = signed(X, y)
     if not 0 <= length < math.inf:
         raise ValueError(f"length={length}: give a number ≥ 0")
-    Z = examples * labels[:, None]
     v, loss, mistakes = np.zeros(Z.shape[1]), 0.0, 0
     for z in Z:
         score = float(v @ z)

@@ -5,11 +5,32 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 SAFE = 1e-9  # how far the examples keep from γ and R, relatively, so that rounding cannot take them across
+
+
+def signed(X: ArrayLike, y: ArrayLike) -> Floats:
+    """The rows y_i·x_i; raises for what are no examples of ±1."""
+    try:
+        examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold numbers, all rows of one length: {error}") from None
+    if examples.ndim != 2 or 0 in examples.shape or labels.shape != examples.shape[:1]:
+        raise ValueError(f"X has shape {examples.shape}, y {labels.shape}; give n × d numbers and n labels")
+    if not np.isfinite(examples).all():
+        raise ValueError("X contains NaN or inf; drop such examples")
+    if not np.isin(labels, (-1, 1)).all():
+        raise ValueError("y must hold +1 and −1 only")
+    rows: Floats = examples * labels[:, None]
+    return rows
+
+
+def check_bounds(margin: float, radius: float) -> None:
+    if not (0 < margin < radius and math.isfinite(radius)):
+        raise ValueError(f"margin={margin} and radius={radius}: give 0 < margin < radius < ∞")
 
 
 def separable_game(
@@ -38,8 +59,7 @@ def separable_game(
     """
     if n_rounds < 1 or n_features < 1:
         raise ValueError(f"{n_rounds} rounds of {n_features} features; give at least one of each")
-    if not (0 < margin < radius and math.isfinite(radius)):
-        raise ValueError(f"margin={margin} and radius={radius}: give 0 < margin < radius < ∞")
+    check_bounds(margin, radius)
     rng = np.random.default_rng(random_state)
     u = rng.normal(size=n_features)
     u /= np.linalg.norm(u)

@@ -116,15 +116,23 @@ class Game:
             self.round(*move)
         return self.rounds[before:]
 
+    def _note(
+        self, x: Any, y: Any, said: Any, mistake: bool, v: Any, along: float, length: float, short: float = 0.0
+    ) -> GameRound:
+        """Keep a round, after which v·u and ‖v‖ are so much; A has fallen ``short`` of γ in all."""
+        chain = along, length, self.k * self.margin - short, math.sqrt(self.k) * self.radius
+        self.rounds.append(GameRound(x, y, said, mistake, v, self.k, *chain))
+        return self.rounds[-1]
+
     def _far_enough(self, margin: float, what: str) -> None:
         """Raise where a margin is below γ."""
         if margin < self.margin * (1 - SLACK):
             raise IllegalMove(f"{what} is {margin:.6g}, less than the margin γ = {self.margin:.6g}")
 
-    def _within(self, length: float, what: str) -> None:
+    def _within(self, length: float, what: str, radius: float) -> None:
         """Raise where a length is beyond R."""
-        if not length <= self.radius * (1 + SLACK):
-            raise IllegalMove(f"{what} is {length:.6g}, more than the radius R = {self.radius:.6g}")
+        if not length <= radius * (1 + SLACK):
+            raise IllegalMove(f"{what} is {length:.6g}, more than the radius R = {radius:.6g}")
 
 
 def unit_vector(u: Any) -> list[float]:

@@ -52,7 +52,7 @@ class PerceptronGame(Game):
         x = numbers(x, len(self.u))
         if y not in (1, -1):
             raise IllegalMove(f"y = {y!r}: the answers are +1 and −1")
-        self._within(math.sqrt(dot(x, x)), "‖x‖")
+        self._within(math.sqrt(dot(x, x)), "‖x‖", self.radius)
         margin = y * dot(self.u, x)
         short = max(0.0, self.margin - margin)
         if not self.deviation:
@@ -74,9 +74,5 @@ class PerceptronGame(Game):
             self.v = [a + y * b for a, b in zip(self.v, x, strict=True)]
             self.k += 1
             self._short += short
-        played = GameRound(
-            x, y, (score > 0) - (score < 0), mistake, self.v, self.k, dot(self.v, self.u),
-            math.sqrt(dot(self.v, self.v)), self.k * self.margin - self._short, math.sqrt(self.k) * self.radius,
-        )  # fmt: skip
-        self.rounds.append(played)
-        return played
+        said, along, length = (score > 0) - (score < 0), dot(self.v, self.u), math.sqrt(dot(self.v, self.v))
+        return self._note(x, y, said, mistake, self.v, along, length, self._short)

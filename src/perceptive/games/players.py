@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from perceptive.games.game import dot
@@ -186,11 +187,9 @@ class LabelFlipping:
         """An admissible example, with the wrong label where the referee lets it pass."""
         x, y = self.honest.move(game)
         if self.random.uniform() < self.share:
-            try:
+            with suppress(ValueError):
                 game.check(x, -y)
-            except ValueError:
-                return x, y
-            return x, -y
+                return x, -y
         return x, y
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 State = TypeVar("State")
 Concepts = int  # a set of concepts: bit i stands for concept i
@@ -65,7 +65,7 @@ class PredictionGame:
         columns = zip(*self.labels, strict=True)
         self._positive = [sum(1 << i for i, label in enumerate(column) if label) for column in columns]
         self._depth: dict[Concepts, int] = {}
-        self._worst: dict[Learner[Any], _WorstCase[Any]] = {}
+        self._worst: dict[Learner[Any], dict[tuple[Concepts, Any], float]] = {}
 
     def consistent(self, concepts: Concepts, point: int, label: bool) -> Concepts:
         """Those of some concepts that give a point this label."""
@@ -113,8 +113,31 @@ class PredictionGame:
     def mistake_bound(self, learner: Learner[Any], concepts: Concepts | None = None) -> float:
         """M_B(C): the most mistakes of B, over all concepts and all sequences of points; ∞ where there is no most."""
         concepts = self.all if concepts is None else concepts
-        worst = self._worst.setdefault(learner, _WorstCase(self, learner))
-        return worst.mistakes(concepts, learner.start(self, concepts), 0)
+        known = self._worst.setdefault(learner, {})
+        on_the_way: dict[tuple[Concepts, Any], int] = {}  # positions, and the mistakes until then
+
+        def forced(concepts: Concepts, state: Any, made: int) -> float:
+            """How many more mistakes, depth first: a position is what A may still mean, and what B knows."""
+            here = concepts, state
+            if here in known:
+                return known[here]
+            if here in on_the_way:
+                return math.inf if made > on_the_way[here] else 0.0
+            on_the_way[here] = made
+            worst = 0.0
+            for point in range(len(self.points)):
+                said = learner.predict(self, state, point)
+                for label in (False, True):
+                    left = self.consistent(concepts, point, label)
+                    if left:
+                        wrong = said != label
+                        after = learner.learn(self, state, point, label)
+                        worst = max(worst, wrong + forced(left, after, made + wrong))
+            del on_the_way[here]
+            known[here] = worst
+            return worst
+
+        return forced(concepts, learner.start(self, concepts), 0)
 
     def play(self, learner: Learner[Any], concept: int, points: Sequence[int]) -> Iterator[bool]:
         """Let B predict a concept on these points, by their numbers; whether it errs in each round."""
@@ -123,36 +146,6 @@ class PredictionGame:
             label = self.labels[concept][point]
             yield learner.predict(self, state, point) != label
             state = learner.learn(self, state, point, label)
-
-
-class _WorstCase(Generic[State]):
-    """The longest play, by depth first: a position is the concepts that A may still mean, and what B knows."""
-
-    def __init__(self, game: PredictionGame, learner: Learner[State]) -> None:
-        self.game, self.learner = game, learner
-        self.known: dict[tuple[Concepts, State], float] = {}
-        self.open: dict[tuple[Concepts, State], int] = {}  # positions on the way here, and the mistakes until then
-
-    def mistakes(self, concepts: Concepts, state: State, made: int) -> float:
-        """How many more can be forced."""
-        here = concepts, state
-        if here in self.known:
-            return self.known[here]
-        if here in self.open:
-            return math.inf if made > self.open[here] else 0.0
-        self.open[here] = made
-        worst = 0.0
-        for point in range(len(self.game.points)):
-            said = self.learner.predict(self.game, state, point)
-            for label in (False, True):
-                left = self.game.consistent(concepts, point, label)
-                if left:
-                    wrong = said != label
-                    after = self.learner.learn(self.game, state, point, label)
-                    worst = max(worst, wrong + self.mistakes(left, after, made + wrong))
-        del self.open[here]
-        self.known[here] = worst
-        return worst
 
 
 class _VersionSpace:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from perceptive.games.game import dot
+
 
 class RandomNumbers:
     """Tommy Ettinger's mulberry32. The same seed gives the same numbers in JavaScript.
@@ -44,9 +46,7 @@ class RandomNumbers:
         """A unit vector, by rejection from the cube."""
         while True:
             x = [self.uniform(-1.0, 1.0) for _ in range(d)]
-            total = 0.0
-            for value in x:
-                total += value * value
+            total = dot(x, x)
             if 0.01 < total <= 1.0 or (d > 6 and total > 0.01):
                 length = math.sqrt(total)
                 return [value / length for value in x]

@@ -43,9 +43,7 @@ class RankingGame(Game):
             raise IllegalMove("a list of one is no question; show two candidates at least")
         target = [dot(self.u, one) for one in xs]
         for j, one in enumerate(xs):
-            length = math.sqrt(dot(one, one))
-            if not length <= self.longest * (1 + 1e-9):
-                raise IllegalMove(f"‖x[{j}]‖ is {length:.6g}, more than the radius R = {self.longest:.6g}")
+            self._within(math.sqrt(dot(one, one)), f"‖x[{j}]‖", self.longest)
             if j != y:
                 self._far_enough(target[y] - target[j], f"u·x[{y}] − u·x[{j}]")
         scores = [dot(self.v, one) for one in xs]
@@ -55,9 +53,4 @@ class RankingGame(Game):
         if mistake:
             self.v = [a + (b - c) for a, b, c in zip(self.v, xs[y], xs[rival], strict=True)]
             self.k += 1
-        played = GameRound(
-            xs, y, prediction, mistake, self.v, self.k, dot(self.v, self.u), math.sqrt(dot(self.v, self.v)),
-            self.k * self.margin, math.sqrt(self.k) * self.radius,
-        )  # fmt: skip
-        self.rounds.append(played)
-        return played
+        return self._note(xs, y, prediction, mistake, self.v, dot(self.v, self.u), math.sqrt(dot(self.v, self.v)))

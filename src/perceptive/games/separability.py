@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from perceptive.games.examples import signed
+
 ROUNDING = 1e-7  # of the linear program, where the data are not whole numbers
 DENOMINATORS = (10**3, 10**6, 10**9, 10**12)
 
@@ -61,28 +63,13 @@ def separate(X: ArrayLike, y: ArrayLike) -> Separation:
     >>> xor.separable, [str(share) for share in xor.witness]
     (False, ['1/4', '1/4', '1/4', '1/4'])
     """
-    Z = _signed(X, y)
+    Z = signed(X, y)
     whole = bool((np.round(Z) == Z).all())
     for separable, found in ((True, _separating(Z)), (False, _balancing(Z))):
         for witness in _candidates(found, whole):
             if _proves(Z, witness, separable, whole):
                 return Separation(separable, witness, whole)
     raise ArithmeticError("the margin is too small for the linear program to tell; rescale the features")
-
-
-def _signed(X: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-    try:
-        examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"X must hold numbers, all rows of one length: {error}") from None
-    if examples.ndim != 2 or 0 in examples.shape or labels.shape != examples.shape[:1]:
-        raise ValueError(f"X has shape {examples.shape}, y {labels.shape}; give n × d numbers and n labels")
-    if not np.isfinite(examples).all():
-        raise ValueError("X contains NaN or inf; drop such examples")
-    if not np.isin(labels, (-1, 1)).all():
-        raise ValueError("y must hold +1 and −1 only")
-    signed: NDArray[np.float64] = examples * labels[:, None]
-    return signed
 
 
 def _separating(Z: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -176,7 +163,7 @@ def cycle(
     >>> cycle(X, [-1, 1, 1, -1]).converged
     False
     """
-    _signed(X, y)  # checks
+    signed(X, y)  # checks
     if ties not in ("mistake", "positive"):
         raise ValueError(f"ties={ties!r}: ties must be 'mistake' or 'positive'")
     rows, labels = [_whole(row) for row in np.asarray(X)], _whole(y)

@@ -81,14 +81,10 @@ class SequenceGame(Game):
                 delta = minus(right, self.learner.phi(tokens, other))
                 against = " ".join(str(self.labels[label]) for label in other)
                 self._far_enough(product(delta, self.u), f"the lead over {against} under u")
-                self._within(math.sqrt(product(delta, delta)), f"‖δ‖ against {against}")
+                self._within(math.sqrt(product(delta, delta)), f"‖δ‖ against {against}", self.radius)
         guess = self.learner.predict(tokens)
         mistake = self.learner.learn(tokens, truth)
         self.k += mistake
         v = self.learner.v
-        played = GameRound(
-            words, tuple(y), tuple(self.labels[label] for label in guess), mistake, self._named(v), self.k,
-            product(self.u, v), math.sqrt(product(v, v)), self.k * self.margin, math.sqrt(self.k) * self.radius,
-        )  # fmt: skip
-        self.rounds.append(played)
-        return played
+        said, along, length = tuple(self.labels[label] for label in guess), product(self.u, v), product(v, v)
+        return self._note(words, tuple(y), said, mistake, self._named(v), along, math.sqrt(length))

@@ -30,8 +30,6 @@ def text(name: str) -> str:
 def in_order(name: str = "main.js") -> list[str]:
     """The modules, each after those that it imports.
 
-    Examples
-    --------
     >>> in_order("stream.js")
     ['learners.js', 'dom.js', 'stream.js']
     """

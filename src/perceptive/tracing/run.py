@@ -98,7 +98,10 @@ def trace(
     if watched and margin is None:
         by_k = {one.k: one.along or 0.0 for one in rounds} | {k: view.along(u)[1]}
         margin = min((after - before for before, after in pairwise(by_k.values())), default=0.0)
-    rounds = [_with_lemmas(one, first_along, margin, first_length2, radius2) for one in rounds]
+    for i, one in enumerate(rounds):
+        least = None if first_along is None or margin is None else first_along + one.k * margin
+        most = None if radius2 is None else first_length2 + one.k * radius2
+        rounds[i] = replace(one, along_least=least, length2_most=most)
     radius = None if radius2 is None else math.sqrt(radius2)
     return Trace(rounds, view.weights(), k, margin, radius, first_length2 == 0.0)
 
@@ -109,22 +112,16 @@ def _view(learner: Any, X: Any, y: Any, initial: Any) -> View:
         parameters["hypothesis"] = "last"
         if "dtype" in parameters:
             parameters["dtype"] = "float64"
-        classes = type(learner) in (LinearParameters, KernelParameters)
-        announced = {"classes": _classes(y)} if classes else {}
-        player = LEARNERS[type(learner)](**announced, **parameters)
+        if isinstance(learner, LinearParameters | KernelParameters):
+            parameters["classes"] = in_order_of_labels(dict.fromkeys(_plain(one) for one in y))
+            check_classes(parameters["classes"], complete=True)
+        player = LEARNERS[type(learner)](**parameters)
     elif type(learner) in VIEWS:
         player = copy.deepcopy(learner)
     else:
         known = ", ".join(one.__name__ for one in [*VIEWS, *LEARNERS])
         raise TypeError(f"{type(learner).__name__} cannot be traced; give one of {known}")
     return VIEWS[type(player)](player, X, y, initial)
-
-
-def _classes(y: Any) -> list[Any]:
-    """The labels, sorted."""
-    labels = in_order_of_labels(dict.fromkeys(_plain(one) for one in y))
-    check_classes(labels, complete=True)
-    return labels
 
 
 def _plain(value: Any) -> Any:
@@ -137,11 +134,3 @@ def _is_plain(p: Any) -> bool:
     of_sequences = isinstance(p, SequenceParameters)  # whose cost other rules heed
     costs = not of_sequences and getattr(p, "cost", None) is not None
     return p.rule == "perceptron" and not costs and all(getattr(p, name, usual[name]) == usual[name] for name in usual)
-
-
-def _with_lemmas(one: Round, along: float | None, margin: float | None, length2: float, radius2: float | None) -> Round:
-    return replace(
-        one,
-        along_least=None if along is None or margin is None else along + one.k * margin,
-        length2_most=None if radius2 is None else length2 + one.k * radius2,
-    )

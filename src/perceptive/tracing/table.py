@@ -56,8 +56,6 @@ class Round:
 def shown(value: Any) -> str:
     """A value of the table, numbers to six digits.
 
-    Examples
-    --------
     >>> shown([-1.0, 0.1 + 0.2]), shown({"the|DT": 1.0}), shown("x")
     ('[-1, 0.3]', 'the|DT: 1', 'x')
     """
@@ -128,7 +126,8 @@ class Trace:
 
     def cells(self, columns: Sequence[str] | None = None) -> list[list[str]]:
         """The heading and the rows, as texts; ``columns`` are keys of `COLUMNS`."""
-        chosen = self._default() if columns is None else list(columns)
+        filled = [name for name in DEFAULT if any(COLUMNS[name][1](row) for row in self.rounds)]
+        chosen = filled if columns is None else list(columns)
         for name in chosen:
             if name not in COLUMNS:
                 said = literal(f"there is no column {name!r}; choose from {', '.join(COLUMNS)}")
@@ -154,12 +153,4 @@ class Trace:
         parts += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows]
         return "\n".join([*parts, "</tbody>", "</table>", f"<p>final weights: {html.escape(shown(self.weights))}</p>"])
 
-    def _repr_html_(self) -> str:
-        return self.html()
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _default(self) -> list[str]:
-        missing = {name for name in DEFAULT if not any(COLUMNS[name][1](row) for row in self.rounds)}
-        return [name for name in DEFAULT if name not in missing]
+    __str__, _repr_html_ = text, html

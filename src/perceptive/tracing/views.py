@@ -35,7 +35,7 @@ def numbers(X: Any, name: str = "X") -> Floats:
 
 
 class View:
-    """A learner as the table shows it; this one starts from 0."""
+    """A learner as the table shows it: its vector v, and what that says of the examples; this one starts from 0."""
 
     learner: Any
 
@@ -45,24 +45,30 @@ class View:
         self.learner, self.X, self.y = learner, list(X), list(y)
         self.dataset: Dataset = learner.dataset(self.X, self.y)
 
-    def weights(self) -> Weights:
-        """v as it is."""
+    def vector(self) -> Floats:
         raise NotImplementedError
 
-    def length2(self) -> float:
-        """‖v‖²."""
+    def margin(self, u: Floats) -> float:
+        """The smallest margin of a unit vector on the examples."""
         raise NotImplementedError
+
+    def weights(self) -> Weights:
+        return list(self.vector().tolist())
+
+    def length2(self) -> float:
+        v = self.vector()
+        return float(np.vdot(v, v))
 
     def along(self, u: Any) -> Margin:
         """The margin of u/‖u‖ on the examples, and v·u/‖u‖."""
-        raise NotImplementedError
+        v = self.vector()
+        u = unit(u, v.shape)
+        return self.margin(u), float(np.vdot(v, u))
 
     def example(self, i: int) -> Any:
-        """x as it is shown."""
         return self.X[i]
 
     def score(self, i: int) -> float | list[float]:
-        """What the learner gives it."""
         score = self.learner.score(self.X[i], "last")
         return np.asarray(score).tolist() if isinstance(score, np.ndarray) else float(score)
 
@@ -71,7 +77,6 @@ class View:
         return ""
 
     def prediction(self, i: int) -> Any:
-        """The answer."""
         return self.learner.predict(self.X[i], "last")
 
 
@@ -84,9 +89,9 @@ def unit(u: Any, shape: tuple[int, ...]) -> Floats:
     return scaled
 
 
-def lead(scores: Floats, truth: NDArray[np.int64]) -> float:
+def lead(learner: Any, scores: Floats, y: list[Any]) -> float:
     """The smallest margin: of two classes y·score, of more what the right one has more than the next."""
-    binary = scores.shape[1] == 1
+    truth, binary = np.array([learner.index[label] for label in y]), scores.shape[1] == 1
     return float(margins_of(scores.copy(), np.where(truth == 1, 1, -1) if binary else truth, binary).min())
 
 
@@ -120,23 +125,13 @@ class Rows(View):
         return np.hstack([rows, b[:, None]]) if self.learner.bias else rows
 
     def weights(self) -> Weights:
-        """v, or the vector of each class."""
         v: list[list[float]] = self.vector().tolist()
         return v[0] if self.learner.binary else v
 
-    def length2(self) -> float:
-        v = self.vector()
-        return float(np.vdot(v, v))
-
-    def along(self, u: Any) -> Margin:
-        """Against the closest competitor under u."""
-        v = self.vector()
-        u = unit(u, v.shape)
-        truth = np.array([self.learner.index[label] for label in self.y])
-        return lead(self.rows @ u.T, truth), float(np.vdot(v, u))
+    def margin(self, u: Floats) -> float:
+        return lead(self.learner, self.rows @ u.T, self.y)
 
     def example(self, i: int) -> Any:
-        """x, the constant feature last."""
         return self.rows[i].tolist()
 
     def spelled(self, i: int) -> str:
@@ -155,28 +150,15 @@ class Lists(View):
         super().__init__(learner, [numbers(xs) for xs in X], y, initial)
 
     def vector(self) -> Floats:
-        """v."""
         v: Floats = self.learner.vector.vector("last")[0][:, 0].astype(np.float64)
         return v
 
-    def weights(self) -> Weights:
-        return list(self.vector().tolist())
-
-    def length2(self) -> float:
-        v = self.vector()
-        return float(v @ v)
-
-    def along(self, u: Any) -> Margin:
+    def margin(self, u: Floats) -> float:
         """By how much the best of each list leads the next."""
-        v = self.vector()
-        u = unit(u, v.shape)
         if not all(isinstance(best, int | np.integer) for best in self.y):
             raise ValueError("u needs one best candidate in each list; leave it out")
-        leads = [float(min(u @ (xs[b] - x) for j, x in enumerate(xs) if j != b)) for xs, b in self._lists()]
-        return min(leads, default=0.0), float(v @ u)
-
-    def _lists(self) -> list[tuple[Floats, int]]:
-        return [(xs, b) for xs, b in zip(self.X, self.y, strict=True) if len(xs) > 1]
+        lists = [(xs, b) for xs, b in zip(self.X, self.y, strict=True) if len(xs) > 1]
+        return min((float(min(u @ (xs[b] - x) for j, x in enumerate(xs) if j != b)) for xs, b in lists), default=0.0)
 
     def example(self, i: int) -> Any:
         return self.X[i].tolist()
@@ -198,8 +180,8 @@ class Duals(View):
         dataset = learner.dataset(self.X, self.y, alpha_init=initial)
         self.dataset, self.first = dataset, dataset.first_id
 
-    def alpha(self) -> Floats:
-        """The coefficients of the examples; of equal ones the first has them."""
+    def vector(self) -> Floats:
+        """α, the coefficients of the examples; of equal ones the first has them."""
         dual = self.learner.learned()
         full = np.zeros((len(self.X), dual.n_outputs))
         for number, row in zip(dual.ids, dual.alpha, strict=True):
@@ -212,27 +194,26 @@ class Duals(View):
         return np.asarray(kernel.gram(self.X), np.float64) + float(self.learner.parameters.bias) ** 2
 
     def weights(self) -> Weights:
-        alpha = self.alpha()
+        alpha = self.vector()
         return list(alpha[:, 0].tolist() if alpha.shape[1] == 1 else alpha.tolist())
 
     def length2(self) -> float:
-        alpha = self.alpha()
+        alpha = self.vector()
         return float(np.vdot(alpha, self.gram() @ alpha))
 
     def along(self, u: Any) -> Margin:
         """u = Σ u_i φ(x_i), given by its coefficients; those of K classes in K columns."""
-        u, K, alpha = numbers(u, "u"), self.gram(), self.alpha()
+        u, K, alpha = numbers(u, "u"), self.gram(), self.vector()
         if u.size != alpha.size or np.vdot(u.reshape(alpha.shape), K @ u.reshape(alpha.shape)) <= 0:
             shape = " × ".join(map(str, alpha.shape))
             raise ValueError(f"u has {u.size} coefficients; give {shape}, one row for each example, with ‖u‖ > 0")
         u = u.reshape(alpha.shape)
         scores = K @ u / math.sqrt(float(np.vdot(u, K @ u)))
-        truth = np.array([self.learner.index[label] for label in self.y])
-        return lead(scores, truth), float(np.vdot(alpha, scores))
+        return lead(self.learner, scores, self.y), float(np.vdot(alpha, scores))
 
     def spelled(self, i: int) -> str:
         """α_1·K(x_1, x) + …, of two classes, over the supports."""
-        alpha, column = self.alpha()[:, 0], self.gram()[:, i]
+        alpha, column = self.vector()[:, 0], self.gram()[:, i]
         terms = [f"{shown(float(a))}·{shown(float(k))}" for a, k in zip(alpha, column, strict=True) if a]
         return " + ".join(terms) if self.learner.binary else ""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -29,42 +29,22 @@ Groups = tuple[g.Group, ...]
 
 
 class Job(Protocol):
-    """What training needs of a task: a learner, and the files of the command as a source.
+    """What training needs of a task: a learner, and the files of the command as a source."""
 
-    Attributes
-    ----------
-    learner : Learner
-        As it is before training, after `prepare`: new, or the one that goes on.
-    source : Source
-    metric : str
-        What the held-out part is scored by.
-    files : sequence of str
-    log : Log
-        What was skipped, and what is odd.
-    passes : int
-        How often the files are read before the first epoch, where that takes time.
-    player : callable or None
-        What plays shards, where that is not this process.
-    certifies : bool
-        Whether the certificate costs so little that it is made unasked.
-    counts : dict
-        What the files held: "examples", "skipped" and "unanswered", and what else there is to count.
-    """
-
-    learner: Any
+    learner: Any  # before training, after `prepare`: new, or the one that goes on
     source: Source
-    metric: str
+    metric: str  # what the held-out part is scored by
     files: Sequence[str]
-    log: Log
+    log: Log  # what was skipped, and what is odd
 
     @property
-    def player(self) -> Player | None: ...
+    def player(self) -> Player | None: ...  # what plays shards, where that is not this process
     @property
-    def passes(self) -> int: ...
+    def passes(self) -> int: ...  # how often the files are read before the first epoch, where that takes time
     @property
-    def certifies(self) -> bool: ...
+    def certifies(self) -> bool: ...  # whether the certificate costs so little that it is made unasked
     @property
-    def counts(self) -> dict[str, int]: ...
+    def counts(self) -> dict[str, int]: ...  # "examples", "skipped", "unanswered", and what else there is to count
 
     def prepare(self, report: Callable[[float], None]) -> None:
         """Read what must be known before the first round; ``report`` gets how much is done, in bytes."""
@@ -90,43 +70,19 @@ class Opened(NamedTuple):
     parts: Iterator[tuple[int, Any]]  # how many examples a part has, and what is made of it
 
 
-@dataclass
-class Evaluation:
-    """What ``eval`` tells.
-
-    Attributes
-    ----------
-    counts : dict
-        Of the data, as `Job.counts`.
-    metrics : dict
-        Numbers by name; None where one is not defined.
-    details : dict
-        By class or type, for machines.
-    text : str
-        All of it, for people.
-    log : Log
-    """
-
-    counts: dict[str, int]
-    metrics: dict[str, float | None]
-    details: dict[str, Any]
-    text: str
+class Evaluation(NamedTuple):
+    counts: dict[str, int]  # of the data, as `Job.counts`
+    metrics: dict[str, float | None]  # by name; None where one is not defined
+    details: dict[str, Any]  # by class or type, for machines
+    text: str  # all of it, for people
     log: Log
 
 
 class Task(Protocol):
-    """What an adapter does for the commands; see `Entry` for what it takes.
+    """What an adapter does for the commands; see `Entry` for what it takes."""
 
-    Attributes
-    ----------
-    unit : str
-        What an example is called, in the plural.
-    tells_epochs : bool
-        Whether each epoch is shown as it ends.
-    """
-
-    unit: str
-    tells_epochs: bool
+    unit: str  # what an example is called, in the plural
+    tells_epochs: bool  # as each of them ends
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> Job:
         """Open the files for training a new learner (None), or one that goes on."""
@@ -155,33 +111,15 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a task before it is imported.
+    """What is known of a task before it is imported."""
 
-    Attributes
-    ----------
-    name : str
-        As ``--task`` has it.
-    kernel : bool
-        Whether ``--kernel`` goes with it.
-    module : str
-        Where its adapter is; the class has the name of the module, in capitals.
-    learner : str
-        The class of its learners.
-    what : str
-        What its models are called.
-    takes : dict
-        The options of each command.
-    of_objects : tuple of groups
-        What remains of those of ``train`` where a kernel compares strings and trees.
-    """
-
-    name: str
-    module: str
-    learner: str
-    what: str
-    takes: Mapping[str, Groups]
-    kernel: bool = False
-    of_objects: Groups = field(default=())
+    name: str  # as ``--task`` has it
+    module: str  # where its adapter is; the class has the name of the module, in capitals
+    learner: str  # the class of its learners
+    what: str  # its models are called
+    takes: Mapping[str, Groups]  # the options of each command
+    kernel: bool = False  # whether ``--kernel`` goes with it
+    of_objects: Groups = ()  # what remains of those of ``train`` where a kernel compares strings and trees
 
     def adapter(self) -> Task:
         name = "".join(part.capitalize() for part in self.module.split("_"))
@@ -244,7 +182,12 @@ _TAG = {
     "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
     "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS),
 }
-_PREDICT = {"eval": _EVAL, "certify": (g.FILES,), "inspect": (g.HYPOTHESIS, g.CLASS)}
+_PREDICT = {
+    "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+    "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
+    "eval": _EVAL,
+    "certify": (g.FILES,),
+}
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.without("reference"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)
 _OBJECTS = g.FILES.without("threads")
@@ -257,20 +200,13 @@ TASKS = [
                 g.FILES, g.FEATURES, *g.ROWS, g.LEARNER, g.CLASSES, g.TRAINING, g.CLUSTER, *_KEPT, g.CACHE, g.FOLLOW,
                 g.TUNE, g.PRUNE,
             ),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
-            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
             **_PREDICT,
+            "inspect": (g.HYPOTHESIS, g.CLASS),
         },
     ),
     Entry(
         "classify", "kernel_classify", "KernelLearner", "kernel classifier",
-        {
-            "train": (*_KERNEL, g.FILES, *g.ROWS),
-            "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
-            "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
-            **_PREDICT,
-            "inspect": (g.HYPOTHESIS,),
-        },
+        {"train": (*_KERNEL, g.FILES, *g.ROWS), **_PREDICT, "inspect": (g.HYPOTHESIS,)},
         kernel=True,
         of_objects=(*_KERNEL, _OBJECTS),
     ),
@@ -329,6 +265,5 @@ def of_name(name: str, kernel: bool) -> Entry:
 
 
 def options_of(command: str) -> Iterator[g.Group]:
-    """All options of a command, of all tasks."""
     for entry in TASKS:
         yield from entry.takes.get(command, ())

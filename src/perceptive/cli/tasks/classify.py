@@ -37,6 +37,8 @@ from perceptive.streams.examples import UNLABELLED, Examples
 
 if TYPE_CHECKING:
     from perceptive.cli.tasks.files import RowsJob
+    from perceptive.cli.tasks.objects import Objects
+    from perceptive.explanation import Explanation
     from perceptive.training.source import FileSource
 
 NEVER_MET = "(never met)"  # all labels that the model does not know
@@ -50,8 +52,6 @@ Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 
 
 class Classify(OfRows):
-    """The adapter."""
-
     unit, tells_epochs = "examples", False
 
     # ------------------------------------------------------------ training
@@ -126,11 +126,7 @@ class Classify(OfRows):
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """A line for each line of the files: the label first."""
         made = Predictions(learner, options)
-
-        def lines(labels: list[Any], which: NDArray[Any], scores: Any, gaps: NDArray[np.int64]) -> bytes:
-            return made.lines(scores, gaps)
-
-        opened = self.scored(learner, options, lines)
+        opened = self.scored(learner, options, lambda labels, which, scores, gaps: made.lines(scores, gaps))
         if not options.header:
             return opened
         return opened._replace(parts=chain([(0, made.header())], opened.parts))
@@ -140,15 +136,14 @@ class Classify(OfRows):
         from perceptive.explanation import explain_rows, file_names
 
         stream, width = stream_for(learner, options, names=True), learner.n_features or 0
-        label = class_asked(learner, options)
+        how = class_asked(learner, options), options.top, options.hypothesis
 
-        def parts() -> Iterator[tuple[int, list[Explained]]]:
+        def found() -> Iterator[list[Explanation]]:
             for examples in stream.blocks():
                 name = file_names(stream.format, stream.log.names, learner.space.names)
-                found = explain_rows(learner, examples.narrow(width), name, label, options.top, options.hypothesis)
-                yield len(found), [Explained([told]) for told in found]
+                yield explain_rows(learner, examples.narrow(width), name, *how)
 
-        return Opened(stream.files, stream.log, parts())
+        return explained(stream, found())
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Accuracy, macro F1, log loss; and precision, recall and F1 of each class."""
@@ -209,13 +204,8 @@ class Classify(OfRows):
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         from perceptive.inspection import heaviest
 
-        wanted, tops = getattr(options, "class"), heaviest(learner, options.top, options.hypothesis)
-        if wanted is not None:
-            found = {one: top for one, top in tops.items() if str(one) == wanted}
-            if not found:
-                raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, tops))}")
-            tops = found
-        return weights_of(tops, learner.space.hashed)
+        tops = heaviest(learner, options.top, options.hypothesis)
+        return weights_of({one: tops[one] for one in classes_asked(tops, options)}, learner.space.hashed)
 
 
 def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[list[Any] | None, dict[str, Any]]:
@@ -231,15 +221,23 @@ def weights_given(options: argparse.Namespace, stream: Stream | None) -> Any:
     return {label(k, format): v for k, v in asked.items()} if isinstance(asked, dict) else asked
 
 
-def class_asked(learner: Any, options: argparse.Namespace) -> Any:
-    """The class that an option names; None where there is no such option."""
+def classes_asked(classes: Iterable[Any], options: argparse.Namespace) -> list[Any]:
+    """Those of some classes that an option names; all, where it is not given."""
     wanted = getattr(options, "class")
-    if wanted is None:
-        return None
-    found = [one for one in learner.classes if str(one) == wanted]
-    if not found:
-        raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, learner.classes))}")
-    return found[0]
+    found = [one for one in classes if wanted in (None, str(one))]
+    if wanted is not None and not found:
+        raise UsageError(f"no class {wanted!r}; there are {', '.join(map(str, classes))}")
+    return found
+
+
+def class_asked(learner: Any, options: argparse.Namespace) -> Any:
+    """The class that an option names; None where it is not given."""
+    return None if getattr(options, "class") is None else classes_asked(learner.classes, options)[0]
+
+
+def explained(files: Stream | Objects, found: Iterator[list[Explanation]]) -> Opened:
+    """Explanations of the examples of files, some at a time."""
+    return Opened(files.files, files.log, ((len(some), [Explained([one]) for one in some]) for some in found))
 
 
 def scored_rows(
@@ -247,7 +245,7 @@ def scored_rows(
     n_classes: int,
     score: Callable[[Examples], Any],
     then: Then,
-    strange: Callable[[Examples, Any], bool] = lambda examples, scores: False,
+    strange: Callable[[Examples, Any], bool],
 ) -> Opened:
     """Examples of files with their scores, some at a time; raises where all features at the start of a file are new."""
 
@@ -312,7 +310,6 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
 
 
 def _some(labels: Iterable[Any]) -> str:
-    """The first few labels."""
     first = list(islice(labels, SOME + 1))
     return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from perceptive.cli.options import as_json
 
@@ -15,22 +15,12 @@ if TYPE_CHECKING:
 MOST_BARS = 20  # explanations in one picture
 
 
-@dataclass(frozen=True)
-class Explained:
-    """The explanations of an example: one of its label, or one for each of its tokens or candidates.
-
-    Attributes
-    ----------
-    found : sequence of Explanation
-    titles : sequence of str
-        What each is about: a token, a candidate; empty where that is the example itself.
-    beside : dict
-        What JSON says beside them.
-    """
+class Explained(NamedTuple):
+    """The explanations of an example: one of its label, or one for each of its tokens or candidates."""
 
     found: Sequence[Explanation]
-    titles: Sequence[str] = ()
-    beside: dict[str, Any] = field(default_factory=dict)
+    titles: Sequence[str] = ()  # what each is about: a token, a candidate; empty where that is the example itself
+    beside: Mapping[str, Any] = MappingProxyType({})  # what JSON says beside them
 
     def text(self) -> str:
         """For people; ends with an empty line."""

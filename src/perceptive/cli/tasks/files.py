@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
@@ -40,11 +41,17 @@ class FileJob:
         self.stream, self.files, self.log, self.learner, self._make = stream, stream.files, stream.log, learner, make
         self._size = sum(map(size_of, self.files))
         self.cluster: Any = None
-        self.source: FileSource
+        self.source: FileSource  # or what is as one, on a cluster
         self.player: Player | None = None
-        how: dict[str, Any] = {"holdout": training.validation_fraction, "seed": seed_of(options, learner)}
+        seed = 0 if learner is None else learner.parameters.random_state
+        seed = seed if options.random_state is None else options.random_state
+        how: dict[str, Any] = {"holdout": training.validation_fraction, "seed": seed}
         if options.cluster:
-            self.cluster, self.source, self.player = on_cluster(stream, kind, options, training, **how)
+            with connected(options, training, stream.files) as self.cluster:
+                from perceptive.training.cluster_source import ClusterSource
+
+                source: Any = ClusterSource(stream, kind, self.cluster, training.shards, **how)
+            self.source, self.player = source, source.player
         else:
             how |= {"epochs": training.epochs, "cache": options.cache, "memory": options.memory or MEMORY}
             self.source = FileSource(stream, kind, shuffle=training.shuffle, **how)
@@ -88,8 +95,6 @@ class FileJob:
 
 
 class RowsJob(FileJob):
-    """Training from labelled rows."""
-
     metric = "accuracy"
     class_weight: Mapping[Any, float] | str | None = None
 
@@ -109,8 +114,6 @@ class RowsJob(FileJob):
 
 
 class ListsJob(FileJob):
-    """Training from lists."""
-
     metric = "top-1"
 
     @property
@@ -118,37 +121,20 @@ class ListsJob(FileJob):
         return {**super().counts, "candidates": self.source.split.rows}
 
 
-def connected(options: argparse.Namespace, training: TrainingParameters, files: Sequence[str]) -> Cluster:
-    """The cluster that is asked for; raises for options that do not go with it."""
-    refused = {"--cache": options.cache, "--memory": options.memory}
-    for name, value in refused.items():
-        if value:
-            raise UsageError(f"{name} does not go with --cluster, whose workers hold the examples; leave it out")
+@contextmanager
+def connected(options: argparse.Namespace, training: TrainingParameters, files: Sequence[str]) -> Iterator[Cluster]:
+    """The cluster that is asked for, let go where a job cannot begin; raises for options that do not go with it."""
+    for name in ("cache", "memory"):
+        if getattr(options, name):
+            raise UsageError(f"--{name} does not go with --cluster, whose workers hold the examples; leave it out")
     refuse_standard_input(files)
     if training.shards == 1:
         raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
     from perceptive.training.cluster import Cluster
 
-    return Cluster(options.cluster, g.TIME_LIMIT if options.time_limit is None else options.time_limit)
-
-
-def on_cluster(
-    stream: Stream, kind: Blocks, options: argparse.Namespace, training: TrainingParameters, **how: Any
-) -> tuple[Cluster, Any, Player]:
-    """A cluster, the files as its shards, and what plays them."""
-    cluster = connected(options, training, stream.files)
-    from perceptive.training.cluster_source import ClusterSource
-
+    cluster = Cluster(options.cluster, g.TIME_LIMIT if options.time_limit is None else options.time_limit)
     try:
-        source = ClusterSource(stream, kind, cluster, training.shards, **how)
-        return cluster, source, source.player
+        yield cluster
     except BaseException:
         cluster.__exit__()
         raise
-
-
-def seed_of(options: argparse.Namespace, learner: Any) -> int:
-    """The seed of the hold-out: as told, else as the learner has it."""
-    if options.random_state is not None or learner is None:
-        return options.random_state or 0
-    return int(learner.parameters.random_state)

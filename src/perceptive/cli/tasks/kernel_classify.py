@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +25,11 @@ from perceptive.cli.tasks.classify import (
     Then,
     all_new,
     class_asked,
+    explained,
     labels_given,
     scored_rows,
     weights_given,
 )
-from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
@@ -48,6 +47,9 @@ from perceptive.streams.parsing import Log
 from perceptive.training.blocks import check_answers
 from perceptive.training.class_weights import class_weighted
 from perceptive.training.loop import InMemory
+
+if TYPE_CHECKING:
+    from perceptive.explanation import Explanation
 
 PART = 1024  # objects that are scored at a time
 OWN = {"kernel", "normalized", "cache_size"}  # parameters that are not options, or whose options differ
@@ -70,20 +72,6 @@ class Labelled(NamedTuple):
         return X, [self.y[i] for i in rows.tolist()], None if self.weights is None else self.weights[rows]
 
 
-@dataclass
-class KernelJob(MemoryJob):
-    """Training of a kernel classifier."""
-
-    kept: tuple[Any, list[Any], Any]  # examples that are held out, their labels, their weights
-
-    def finished(self, learner: Any) -> Any:
-        X, y, _ = self.kept
-        if y and learner.parameters.hypothesis != "voted":
-            truth = np.array([learner.index[label] for label in y], np.int64)
-            learner.temperature = fit_temperature(learner.scores(X), truth)
-        return learner
-
-
 class OfKernel:
     """What the models of kernels share: they have supports, and no weights of features."""
 
@@ -95,14 +83,11 @@ class OfKernel:
             raise ValueError(f"{path}: compares by a Gram matrix, which files do not hold; use it from Python")
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-        """None: there are no weights of features."""
         return {"weights": []}, ""
 
 
 class KernelClassify(OfKernel, Classify):
-    """The adapter."""
-
-    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> KernelJob:  # type: ignore[override]
+    def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
             refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
@@ -123,38 +108,33 @@ class KernelClassify(OfKernel, Classify):
             said = learner.predict_many(kept[0])
             return float(np.mean([truth == one for truth, one in zip(kept[1], said, strict=True)]))
 
+        def calibrate(learner: Any) -> None:
+            truth = np.array([learner.index[label] for label in kept[1]], np.int64)
+            learner.temperature = fit_temperature(learner.scores(kept[0]), truth)
+
         dataset = learner.dataset(*taught, epochs=training.epochs)
-        source = InMemory(dataset, training.shuffle, accuracy if held.any() else None)
+        scored, calibrates = (accuracy, calibrate) if held.any() else (None, None)
+        source = InMemory(dataset, training.shuffle, scored)
         counts = count(len(read.y), read.log, read.unanswered)
 
         def look(learner: Any) -> Any:
             return learner.dataset(*taught, grow=False)
 
-        return KernelJob(learner, source, "accuracy", read.files, read.log, counts, look, kept)
+        return MemoryJob(learner, source, "accuracy", read.files, read.log, counts, look, calibrates)
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
         from perceptive.explanation import explain_supports
 
         label, width = class_asked(learner, options), learner.n_features or 0
-        how = (label, options.top, options.hypothesis)
+
+        def tell(X: Any) -> list[Explanation]:
+            return explain_supports(learner, X, label, options.top, options.hypothesis)
+
         if learner.kernel.vectors:
             stream = stream_for(learner, options)
-
-            def rows() -> Iterator[tuple[int, list[Explained]]]:
-                for examples in stream.blocks():
-                    found = explain_supports(learner, examples.narrow(width).X(width), *how)
-                    yield len(found), [Explained([told]) for told in found]
-
-            return Opened(stream.files, stream.log, rows())
+            return explained(stream, (tell(examples.narrow(width).X(width)) for examples in stream.blocks()))
         objects = Objects(options, labelled=False)
-
-        def parts() -> Iterator[tuple[int, list[Explained]]]:
-            lines = iter(objects)
-            while part := list(islice(lines, PART)):
-                kept, found = objects.sound(part, lambda X: explain_supports(learner, X, *how))
-                yield len(kept), [Explained([told]) for told in found or []]
-
-        return Opened(objects.files, objects.log, parts())
+        return explained(objects, (objects.sound(part, tell)[1] or [] for part in _parts(iter(objects))))
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
         """Scores of all examples: of rows block by block, of objects some at a time."""
@@ -164,15 +144,12 @@ class KernelClassify(OfKernel, Classify):
             def score(examples: Any) -> Any:
                 return learner.scores(examples.narrow(width).X(width), options.hypothesis)
 
-            def strange(examples: Any, _: Any) -> bool:
-                return all_new(examples, width)
-
-            return scored_rows(stream_for(learner, options), len(learner.classes), score, then, strange)
+            how = score, then, lambda examples, _: all_new(examples, width)
+            return scored_rows(stream_for(learner, options), len(learner.classes), *how)
         found = Objects(options, labelled=False)
 
         def parts() -> Iterator[tuple[int, Any]]:
-            lines = found.lines()
-            while part := list(islice(lines, PART)):
+            for part in _parts(found.lines()):
                 objects = [one for one in part if one is not None]
                 kept, scores = found.sound(objects, lambda X: learner.scores(X, options.hypothesis))
                 labels = list(dict.fromkeys(one.label for one in kept if one.label is not None))
@@ -195,6 +172,11 @@ class KernelClassify(OfKernel, Classify):
             yield len(read.y), learner.dataset(read.X, read.y, read.weights, grow=False)
 
         return Opened(read.files, read.log, parts())
+
+
+def _parts(lines: Iterator[Any]) -> Iterator[list[Any]]:
+    """Lines, some at a time."""
+    return iter(lambda: list(islice(lines, PART)), [])
 
 
 def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:

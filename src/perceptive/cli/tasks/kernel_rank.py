@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +57,6 @@ class Answered(NamedTuple):
 
 
 class KernelRank(OfKernel, Rank):
-    """The adapter."""
-
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
             refuse_changes(options, learner, KernelRankingParameters, OWN, "kernel")
@@ -131,15 +130,10 @@ def _dataset(learner: Any, lists: tuple[Any, Scores, NDArray[np.int64]], **how: 
 
 def _scored_objects(learner: Any, options: argparse.Namespace) -> Opened:
     files, log = object_files(options), Log()
-
-    def score(X: Any, sizes: NDArray[np.int64]) -> Any:
-        return learner.scores(X, sizes, options.hypothesis)
-
-    def parts() -> Iterator[tuple[int, Any]]:
-        for part in read_object_lists(files, log, options.on_error == "skip", score):
-            yield len(part), (part, np.empty(0) if part.made is None else part.made)
-
-    return Opened(files, log, parts())
+    lists = read_object_lists(
+        files, log, options.on_error == "skip", lambda X, sizes: learner.scores(X, sizes, options.hypothesis)
+    )
+    return Opened(files, log, ((len(one), (one, np.empty(0) if one.made is None else one.made)) for one in lists))
 
 
 def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) -> Answered:
@@ -147,12 +141,9 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
     log = Log()
     parts: list[Any]
     if stream is None:
-
-        def attempt(X: list[Any], sizes: NDArray[np.int64]) -> None:
-            try_objects(learner.kernel, learner, learner.parameters.dtype, X)
-
         files: Any = object_files(options)
-        parts = list(read_object_lists(files, log, options.on_error == "skip", attempt))
+        attempt = partial(try_objects, learner.kernel, learner, learner.parameters.dtype)
+        parts = list(read_object_lists(files, log, options.on_error == "skip", lambda X, _: attempt(X)))
     else:
         check_idf(stream)
         files, log, parts = stream.files, stream.log, list(read_lists(stream))

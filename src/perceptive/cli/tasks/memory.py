@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ class MemoryJob:
     log: Log
     counts: dict[str, int]  # as `Job.counts`
     look: Callable[[Any], Dataset]  # makes the dataset once more, to be looked at by a learner
-    cluster: Any = field(default=None, kw_only=True)  # whose workers have the examples, if one has
+    calibrate: Callable[[Any], None] | None = None  # on what was held out; not for votes, which need none
+    cluster: Any = None  # whose workers have the examples, if one has
 
     certifies = False
     passes = 0
@@ -49,6 +50,8 @@ class MemoryJob:
         return played / max(1, len(self.source.dataset)) * sum(map(size_of, self.files))
 
     def finished(self, learner: Any) -> Any:
+        if self.calibrate is not None and learner.parameters.hypothesis != "voted":
+            self.calibrate(learner)
         return learner
 
     def datasets(self, learner: Any) -> Iterable[Dataset]:
@@ -63,17 +66,7 @@ class MemoryJob:
 def held_out(
     fraction: float, seed: int, files: NDArray[np.int64], labels: Labels | None = None, unit: str = "examples"
 ) -> Bools:
-    """Which examples are held out; `HoldOut` says how.
-
-    Parameters
-    ----------
-    files : array of int
-        The number of each example's file.
-    labels : Labels or None
-        Their classes; None where they have none: lists and sentences.
-    unit : str
-        What they are called.
-    """
+    """Which examples are held out, as `HoldOut` does it; ``files`` has the number of the file of each."""
     holdout = HoldOut(fraction, seed)
     labels = Labels([None], np.zeros(len(files), np.int64)) if labels is None else labels
     ends = [*np.flatnonzero(np.diff(files)) + 1, len(files)]

@@ -39,15 +39,7 @@ def object_files(options: argparse.Namespace) -> list[str]:
 
 
 class Objects:
-    """The objects of files.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With ``data``, and ``on_error``: whether a broken line stops, or is left out and counted.
-    labelled : bool
-        Whether an object without a label is broken.
-    """
+    """The objects of files; where they are to be ``labelled``, one without a label is broken."""
 
     def __init__(self, options: argparse.Namespace, labelled: bool) -> None:
         self.files, self.log = object_files(options), Log()

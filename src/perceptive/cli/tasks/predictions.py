@@ -28,11 +28,6 @@ class Predictions:
     """How the predictions of a learner are written.
 
     A line without an example (empty, a comment, or skipped) has an empty line, in JSON ``null``.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With ``scores``, ``proba``, ``top``, ``header``, ``json`` and ``hypothesis``.
     """
 
     def __init__(self, learner: Any, options: argparse.Namespace) -> None:

@@ -42,8 +42,6 @@ Scores = NDArray[np.float64]
 
 
 class Rank(OfRows):
-    """The adapter."""
-
     unit, tells_epochs = "lists", False
 
     # ------------------------------------------------------------ training
@@ -82,7 +80,6 @@ class Rank(OfRows):
         return scored_lists(stream_for(learner, options), learner.n_features, partial(self.score, learner, options))
 
     def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
-        """The scores of the candidates of some lists."""
         rows = known_rows(part.examples, learner.n_features)
         scores: Scores = learner.scores_of(rows, part.starts, options.hypothesis)
         return scores
@@ -151,7 +148,6 @@ class Rank(OfRows):
 def ranking_parameters(
     options: argparse.Namespace, parameters: Any = RankingParameters, own: set[str] = OWN
 ) -> dict[str, Any]:
-    """What a new ranker is given."""
     cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
     return {**given_to_learner(options, parameters, own), **cost}
 

@@ -30,8 +30,6 @@ from perceptive.training.reranking import train_like
 
 
 class Rerank(Tag):
-    """The adapter."""
-
     tells_epochs = False
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
@@ -68,19 +66,15 @@ class Rerank(Tag):
         """Let workers read the files, and propose."""
         refuse_on_cluster(options, "weight", "invert_hash", "certify")
         paths = expand(options.data)
-        cluster = connected(options, training, paths)
-        from perceptive.training.cluster_lists import ClusterLists
-        from perceptive.training.cluster_sentences import ClusterSentences
+        with connected(options, training, paths) as cluster:
+            from perceptive.training.cluster_lists import ClusterLists
+            from perceptive.training.cluster_sentences import ClusterSentences
 
-        try:
             with located([]):
                 sentences = ClusterSentences.of_files(cluster, files, paths, training.shards)
             learner = self._begun_with(options, learner, base, len(sentences.y))
             with located(sentences.places):
                 source = ClusterLists(sentences, learner)
-        except BaseException:
-            cluster.__exit__()
-            raise
         tokens = sum(map(len, sentences.y))
         counts = count(len(sentences.y), Log(), sentences.unanswered, tokens=tokens, lists=len(source.dataset))
         return MemoryJob(

@@ -53,16 +53,8 @@ def size_of(path: str) -> int:
 def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> Stream:
     """The files of a training run, as they are learned from; a learner that goes on reads them as before.
 
-    Parameters
-    ----------
-    parameters : type
-        What a new learner would be given.
+    A new one takes ``parameters``.
     """
-    common: dict[str, Any] = {
-        "threads": options.threads,
-        "on_error": options.on_error,
-        "remember_names": options.invert_hash or None,
-    }
     if learner is None:
         check_text(options)
         how = {"format": "text" if options.text else options.format, "dtype": options.dtype or parameters.dtype}  # type: ignore[attr-defined]
@@ -72,7 +64,8 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
         how = {"format": format, "idf": learner.space.idf, "dtype": learner.parameters.dtype}
     if options.cluster:
         refuse_standard_input(options.data)  # before it is looked at
-    stream = streams.open(options.data, **common, **how).to_learn_from(options.follow, bool(options.cache))
+    how |= {"threads": options.threads, "on_error": options.on_error, "remember_names": options.invert_hash or None}
+    stream = streams.open(options.data, **how).to_learn_from(options.follow, bool(options.cache))
     if options.follow:
         tell_log(stream.log)  # what is said of a run that ends is said then
     return stream
@@ -198,16 +191,9 @@ def _told(files: list[str], known: FileFormat | None) -> str | None:
 def refuse_changes(
     options: argparse.Namespace, learner: Any, parameters: type, leave_out: set[str], *more: str
 ) -> None:
-    """Raise where options would make another learner of one that goes on.
+    """Raise where options would make another learner of one that goes on, which has such parameters.
 
-    Parameters
-    ----------
-    parameters : type
-        Of the learner.
-    leave_out : set of str
-        Those of them that are no options.
-    *more : str
-        Options that no learner that goes on takes.
+    ``leave_out`` names those of them that are no options, ``more`` options that no learner that goes on takes.
     """
     chosen = given(options, parameters, leave_out)
     changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]

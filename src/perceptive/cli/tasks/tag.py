@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,7 @@ from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import Bools, MemoryJob, held_out
 from perceptive.cli.tasks.rows import KEEPS, count
 from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
-from perceptive.cli.tasks.tagged import tagged, words_of
-from perceptive.cli.tasks.tagged_documents import tagged_documents, writes_documents
+from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.data.documents import joined_labels, parts_of
 from perceptive.data.sentence_files import SentenceFiles, is_answered
@@ -37,23 +37,7 @@ from perceptive.training.loop import InMemory
 OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
 
 
-@dataclass
-class TagJob(MemoryJob):
-    """Sentences to learn from, and those that were held out."""
-
-    held_out: tuple[list[Any], list[Any]]
-
-    def finished(self, learner: Any) -> Any:
-        """The learner, with probabilities where sentences were held out for them."""
-        X, y = self.held_out
-        if X and learner.parameters.hypothesis != "voted":  # which gives no scores of labels
-            calibrate(learner, X, y)
-        return learner
-
-
 class Tag:
-    """The adapter."""
-
     unit, tells_epochs = "sentences", True
 
     # ------------------------------------------------------------ training
@@ -71,10 +55,10 @@ class Tag:
             return self._on_cluster(options, training, learner, files, resumed)
         X, y, places, columns, weights, unanswered = read(options.data, files)
         counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)))
-        held = self._held_out(options, training, learner, places)
-        if held is None:
+        if options.dev:
             X_held, y_held, held_places, *_ = read([options.dev], replace(files, weight=None))
         else:
+            held = self._held_out(training, learner, places)
             X_held, y_held, held_places = _take(held, X, y, places)
             X, y, places = _take(~held, X, y, places)
             weights = None if weights is None else _take(~held, weights)[0]
@@ -86,8 +70,8 @@ class Tag:
         def look(learner: Any) -> Dataset:
             return self.looked_at(learner, X, y, weights)
 
-        metric, paths, held_out = _metric(learner), expand(options.data), (X_held, y_held)
-        return TagJob(learner, source, metric, paths, Log(), counts, look, held_out)
+        how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None
+        return MemoryJob(learner, source, _metric(learner), expand(options.data), Log(), counts, *how)
 
     def _on_cluster(
         self,
@@ -96,21 +80,20 @@ class Tag:
         learner: Any,
         files: SentenceFiles,
         resumed: bool,
-    ) -> TagJob:
+    ) -> MemoryJob:
         """Let workers read the files."""
         refuse_on_cluster(options, "weight")
         paths = expand(options.data)
-        cluster = connected(options, training, paths)
-        from perceptive.training.cluster_sentences import ClusterSentences
+        with connected(options, training, paths) as cluster:
+            from perceptive.training.cluster_sentences import ClusterSentences
 
-        try:
             with located([]):
                 source = ClusterSentences.of_files(cluster, files, paths, training.shards)
-            held = self._held_out(options, training, learner, source.places)
-            if held is None:
+            if options.dev:
                 X_held, y_held, held_places, *_ = read([options.dev], files)
                 held = np.zeros(len(source.places), bool)
             else:
+                held = self._held_out(training, learner, source.places)
                 X_held, y_held = source.held_out(held) if held.any() else ([], [])
                 [held_places] = _take(held, source.places)
             with located(_take(~held, source.places)[0]):
@@ -118,26 +101,15 @@ class Tag:
             source.scored = self._scored(learner, X_held, y_held, held_places)
             remember(learner, source.columns, source.first)
             counts = count(len(source.y), Log(), source.unanswered, tokens=sum(map(len, source.y)))
-        except BaseException:
-            cluster.__exit__()
-            raise
 
         def look(learner: Any) -> Dataset:
             return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
 
-        held_out, metric = (X_held, y_held), _metric(learner)
-        return TagJob(learner, source, metric, paths, Log(), counts, look, held_out, cluster=cluster)
+        how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None, cluster
+        return MemoryJob(learner, source, _metric(learner), paths, Log(), counts, *how)
 
-    def _held_out(
-        self,
-        options: argparse.Namespace,
-        training: TrainingParameters,
-        learner: Any,
-        places: Sequence[Place],
-    ) -> Bools | None:
-        """Which sentences are held out; None where they are those of another file."""
-        if options.dev:
-            return None
+    def _held_out(self, training: TrainingParameters, learner: Any, places: Sequence[Place]) -> Bools:
+        """Which sentences are held out: a part of each file."""
         which = np.cumsum([a.path != b.path for a, b in itertools.pairwise([places[0], *places])])
         return held_out(training.validation_fraction, learner.parameters.random_state, which, unit="sentences")
 
@@ -148,11 +120,11 @@ class Tag:
         return (lambda: score(learner, y, learner.predict_many(X))) if X else None
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
-        chosen = given(options, SequenceParameters, set())
+        chosen = given(options, SequenceParameters)
         if options.model and chosen:
             changed = ", ".join(map(option_of, chosen))
             raise UsageError(f"{options.model}: {KEEPS}; leave out {changed}")
-        return SequenceLearner(**given_to_learner(options, SequenceParameters, set())) if learner is None else learner
+        return SequenceLearner(**given_to_learner(options, SequenceParameters)) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
         """Sentences as they arrive: each ends with an empty line."""
