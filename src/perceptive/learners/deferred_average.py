@@ -21,13 +21,6 @@ class DeferredAverage:
 
     Every step is a multiple of a row, so its share of the average is one number, which waits for the row. Shards put
     off theirs to the end of the run, too; there each adds up its own, and these sums are added up in pairs.
-
-    Attributes
-    ----------
-    put_off : array or None
-        Shares that the shards of the present block put off.
-    settled : bool
-        Whether the average is up to date.
     """
 
     core: _core.LinearModel
@@ -36,8 +29,8 @@ class DeferredAverage:
     journal: Any
     n_classes: int
 
-    settled = True
-    put_off: NDArray[np.float64] | None = None
+    settled = True  # whether the average is up to date
+    put_off: NDArray[np.float64] | None = None  # shares that the shards of the present block put off
     _waiting: _core.Rows | None = None  # rows whose share of the average may wait
     _of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
     _sums: Callable[[], Any] | None = None  # what shards have put off, added up

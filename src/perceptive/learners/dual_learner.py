@@ -18,10 +18,9 @@ from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
-from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED
-from perceptive.learners.recorded import Recorded
+from perceptive.learners.guarded import NOTHING_LEARNED, Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 
@@ -180,15 +179,12 @@ class DualLearner(Recorded, ABC):
         for c, journal in enumerate(dual.journals):
             mine = slice(c, c + 1) if dual.task == "ovr" else slice(None)
             problem = Problem(
-                rule=p.rule,
+                **rule_facts(p),
                 rounds=dual.rounds,
                 mistakes=int(dual.mistakes[c]),
                 updates=int(dual.made[c]),
                 radius2=float(dual.radius2[c]),
                 witnesses={} if dual.forgetting is not None else _witnesses(dual, mine),
-                learning_rate=p.learning_rate,
-                margin=p.margin,
-                C=p.C,
                 delta=p.delta,
                 key=c,
                 start_length=None if dual.initial is None else math.sqrt(max(0.0, float(journal.length2[0]))),

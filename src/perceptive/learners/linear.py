@@ -255,11 +255,7 @@ class LinearLearner(Mixable):
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """The label of each row."""
-
-        def labels() -> list[Any]:
-            return [self.classes[i] for i in self.decisions(X, hypothesis)]
-
-        return self.asked(labels)
+        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
 
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
         """The number of the class of each row."""
@@ -276,11 +272,7 @@ class LinearLearner(Mixable):
 
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of many examples: one per row for two classes, else one per row and class."""
-
-        def scores() -> NDArray[np.float64]:
-            return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
-
-        return self.asked(scores)
+        return self.asked(lambda: self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis))
 
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of rows that its space has made."""

@@ -16,9 +16,9 @@ from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import overflowed
 from perceptive.learners.forwarding import forwarded
+from perceptive.learners.guarded import Recorded
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.pruning import check_prunable, prune_vectors
-from perceptive.learners.recorded import Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import State
 

@@ -151,19 +151,11 @@ class RankingLearner(ListLearner, Mixable):
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
-            return self._state()
-
-    def _state(self) -> State:
-        self.check_finite()
-        space = self.space.state()
-        vector = state_of_vector(self.vector) if self.vectors else State({}, {})
-        meta = {
-            **space.meta,
-            "parameters": plain_values(asdict(self.parameters)),
-            "problem": vector.meta or None,
-            **self.recorded(),
-        }
-        return State(meta, {**vector.arrays, **space.arrays})
+            self.check_finite()
+            space, parameters = self.space.state(), plain_values(asdict(self.parameters))
+            vector = state_of_vector(self.vector) if self.vectors else State({}, {})
+            meta = {**space.meta, "parameters": parameters, "problem": vector.meta or None, **self.recorded()}
+            return State(meta, {**vector.arrays, **space.arrays})
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:

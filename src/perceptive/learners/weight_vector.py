@@ -132,11 +132,6 @@ class WeightVector(DeferredAverage):
 
     # ------------------------------------------------------------ learning
 
-    def have_type(self, dtype: np.dtype[Any]) -> None:
-        """Have weights of another type, as they are."""
-        self.weights = self.weights.astype(dtype)
-        self.bind_again()
-
     def _widen(self) -> None:
         """Have weights in float64 from now on: in float32 so many steps are near to changing nothing."""
         self.settle()
