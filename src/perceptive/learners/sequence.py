@@ -15,14 +15,13 @@ from perceptive.data.token_values import Tokens
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.templates import Templates
-from perceptive.learners.label_numbers import different_labels, numbered
-from perceptive.learners.labelling import Labelling, Labels
+from perceptive.learners.labelling import Labelling, Labels, different_labels, numbered
 from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import (
     opened_template,
 )
+from perceptive.learners.sequence_probabilities import lost_by_others, merged
 from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
@@ -255,9 +254,8 @@ class SequenceLearner(SequenceRun):
         return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
 
     def _ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None = None) -> Any:
-        return SentenceReader(self.features, self._readable, self.tokens).ask(
-            ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels)
-        )
+        reader = SentenceReader(self.features, self._readable, self.tokens)
+        return reader.ask(ask, X, lambda tokens: self.labelling.forced(tokens, forced, self.labels))
 
     # ------------------------------------------------------------ the model as a whole
 
