@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -200,8 +200,3 @@ def spans_of(tokens: Sequence[Any], labels: Sequence[str], scheme: str) -> list[
     """
     found = schemes.spans(labels, scheme)
     return [Span(tokens[begin].start, tokens[end - 1].end, kind) for begin, end, kind in found]
-
-
-def with_spans(document: Document, spans: list[Span]) -> Document:
-    """A document with other spans."""
-    return replace(document, spans=spans)

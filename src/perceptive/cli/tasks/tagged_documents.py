@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from perceptive.cli.tasks.sentences import BATCH, placed, threads_of
 from perceptive.cli.tasks.tagged import likely, scheme_of
-from perceptive.data.documents import bare_sentences, spans_of, with_spans
+from perceptive.data.documents import bare_sentences, spans_of
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.features.schemes import spans
@@ -69,7 +70,7 @@ def _tagged(options: argparse.Namespace, learner: Any, scheme: str, documents: S
             if chances is not None:
                 of_tokens = probability_of(learner, mine, chances)
                 sure += [round(min(of_tokens[begin:end]), 6) for begin, end, _ in spans(mine, scheme)]
-        tagged.append(with_spans(document, found))
+        tagged.append(replace(document, spans=found))
         if options.proba:
             tagged[-1].record = {**document.record, "probabilities": sure}
     return tagged
