@@ -93,13 +93,7 @@ def check_ranker(learner: RerankingLearner, shards: int) -> None:
 
 
 class ClusterLists(ShardSource):
-    """Candidates of sentences on a cluster, as a source.
-
-    Parameters
-    ----------
-    learner : RerankingLearner
-        With a linear ranker that hashes its features.
-    """
+    """Candidates of sentences on a cluster, as a source; the learner has a linear ranker that hashes its features."""
 
     dataset: ClusterDataset
 

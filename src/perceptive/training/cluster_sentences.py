@@ -215,10 +215,7 @@ def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedSh
 class ClusterSentences(ShardSource):
     """Sentences on a cluster, as a source.
 
-    Parameters
-    ----------
-    parts : callable
-        ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
+    ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
     """
 
     def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
@@ -248,11 +245,11 @@ class ClusterSentences(ShardSource):
     def of_files(cls, cluster: Cluster, files: SentenceFiles, paths: Sequence[str], shards: int) -> ClusterSentences:
         """Of files that all workers can read."""
         asked = version("perceptive")
-        return cls(
-            cluster,
-            lambda client: [client.submit(read_part, asked, files, path, pure=False) for path in paths],
-            shards,
-        )
+
+        def parts(client: Any) -> list[Any]:
+            return [client.submit(read_part, asked, files, path, pure=False) for path in paths]
+
+        return cls(cluster, parts, shards)
 
     @classmethod
     def of_bags(cls, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> ClusterSentences:
@@ -280,12 +277,7 @@ class ClusterSentences(ShardSource):
     def begin(self, learner: SequenceLearner, taught: NDArray[np.bool_], whole: bool) -> ClusterDataset:
         """Let a learner meet all that there is to learn from; returns what it plays.
 
-        Parameters
-        ----------
-        taught : array of bool
-            Which sentences are learned from, of all parts.
-        whole : bool
-            Whether they are the whole training set of the learner.
+        ``taught`` says which sentences of all parts are learned from, ``whole`` that they are all of its training set.
         """
         y = [labels for labels, mine in zip(self.y, taught, strict=True) if mine]
         first = self.first if taught[0] else self.held_out(np.arange(len(taught)) == np.argmax(taught))[0][0]
