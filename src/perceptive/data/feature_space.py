@@ -312,11 +312,7 @@ class FeatureSpace:
     def meeting(self, X: Any, first: bool) -> Meeting:
         """Rows to learn from, within a `with` block. New names get their columns, and lose them again unless kept.
 
-        Parameters
-        ----------
-        X : examples
-        first : bool
-            Whether nothing was learned before, so that dicts may begin a vocabulary.
+        ``first``: nothing was learned before, so that dicts may begin a vocabulary.
         """
         return Meeting(self, X, first)
 

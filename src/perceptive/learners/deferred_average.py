@@ -66,12 +66,8 @@ class DeferredAverage:
     def divide(self, defer: bool, sums: Callable[[], Any] | None = None) -> None:
         """Make ready for shards of the rows, played by replicas.
 
-        Parameters
-        ----------
-        defer : bool
-            Whether their averages wait with that of the vector, if it does.
-        sums : callable or None
-            What is to be added up in the end, as the shards do: the sum of theirs.
+        With ``defer`` their averages wait with that of the vector, if it does; ``sums`` gives in the end what they have
+        put off, added up as the shards do.
         """
         pending = self.pending
         if not (defer and pending is not None and pending.shape[1] == self.n_classes):

@@ -227,15 +227,9 @@ class Labelling:
         return [None if label is None else name for label, name in zip(labels, names, strict=True)]
 
     def forced(self, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None, within: list[Any]) -> _core.Forced:
-        """Labels of the user's that predictions have to obey, as the core takes them.
+        """Labels of the user's that predictions have to obey, as the core takes them; those that are None are free.
 
-        Parameters
-        ----------
-        X : list of sentences
-        forced : list of label sequences, or None
-            Labels that are None are free.
-        within : list
-            The labels that the core knows, in order.
+        ``within`` are the labels that the core knows, in order.
         """
         if forced is None:
             return _core.Forced()

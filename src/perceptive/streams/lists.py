@@ -187,16 +187,8 @@ def _with_broken(text: bytes, parser: Any, single: bool, known: list[int] | None
     """The examples of a block in which broken lines stand as candidates of weight 0.
 
     A broken line of which not even the query can be read counts for the lists before and behind it. Also returns
-    whether there is such a line before the first query of the block, and behind the last one.
-
-    Parameters
-    ----------
-    text : bytes
-    parser : of the core
-    single : bool
-        Whether values are float32.
-    known : list of int or None
-        The broken lines, where all are known.
+    whether there is such a line before the first query of the block, and behind the last one. ``known`` are the broken
+    lines, where all are known.
     """
     lines = text.split(b"\n")
     wrong = set(known or ())

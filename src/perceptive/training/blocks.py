@@ -43,16 +43,10 @@ class Read(NamedTuple):
 
 
 class Blocks(Protocol):
-    """What blocks hold, and how a learner takes them.
+    """What blocks hold, and how a learner takes them."""
 
-    Attributes
-    ----------
-    unit, answered : str
-        What an example is called, and one with an answer.
-    """
-
-    unit: str
-    answered: str
+    unit: str  # what an example is called
+    answered: str  # and one with an answer
 
     def parse(
         self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, block: int | None = None

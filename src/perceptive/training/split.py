@@ -15,24 +15,13 @@ from perceptive.training.holdout import Choices, HoldOut
 class Split:
     """One reading of all blocks, in the order of the files where a part is held out.
 
-    Parameters
-    ----------
-    holdout : HoldOut
-        That has chosen nothing yet.
-    dtype : float32 or float64
-        Of the values.
-
-    Attributes
-    ----------
-    examples, unanswered : int
-        Examples or lists with an answer so far (those held out, too), and those without.
-    rows : int
-        Rows of the examples: as many as there are examples, or all candidates of the lists.
+    The hold-out has chosen nothing yet; ``dtype`` is that of the values.
     """
 
     def __init__(self, kind: Blocks, holdout: HoldOut, dtype: np.dtype[Any]) -> None:
         self.kind, self.holdout, self.dtype = kind, holdout, dtype
-        self.examples = self.unanswered = self.rows = 0
+        self.examples = self.unanswered = 0  # examples or lists with an answer (those held out, too), and those without
+        self.rows = 0  # as many as there are examples, or all candidates of the lists
         self._file = 0
         self._choices = Choices() if holdout else None
         self._held_out = Cache(None, {}) if holdout else None
