@@ -27,10 +27,6 @@ class Declaration:
     def __init__(self, **said: Any) -> None:
         self.said = said
 
-    def completed(self, before: Declaration | None) -> Declaration:
-        """With what is not said taken from the declaration before."""
-        return self if before is None else Declaration(**{**before.said, **self.said})
-
 
 def parameter(
     default: Any = _SAME, help: str = _SAME, check: Check = _SAME, *, doc: str = _SAME, kind: str = _SAME
@@ -70,7 +66,8 @@ def declared(cls: type) -> dict[str, Declaration]:
     for name, own in list(vars(cls).items()):
         if isinstance(own, Declaration):
             own.said["type"] = annotations[name]
-            found[name] = own.completed(found.get(name))
+            before = found[name].said if name in found else {}
+            found[name] = Declaration(**{**before, **own.said})
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,16 +258,11 @@ class Dataset(ABC):
         """Go back to a snapshot."""
 
 
-@dataclass
 class Shard(Dataset):
     """Some examples of a dataset."""
 
-    whole: Dataset
-    members: Order
-    learner: Learner = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.learner = self.whole.learner
+    def __init__(self, whole: Dataset, members: Order) -> None:
+        self.whole, self.members, self.learner = whole, members, whole.learner
 
     def __len__(self) -> int:
         return len(self.members)

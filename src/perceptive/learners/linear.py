@@ -25,6 +25,7 @@ from perceptive.data.labels import (
     check_lengths,
     in_order_of_labels,
 )
+from perceptive.data.meeting import meeting
 from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
@@ -214,16 +215,16 @@ class LinearLearner(Mixable):
             weights = check_weights(weights, n, self.parameters.rule)
             if not self.vectors and self.space.hashed and not self.binary:
                 self.space.place_as_met()
-            meeting, space = self.space.meeting(X, first=not self.vectors), self.space
+            space, first = self.space, not self.vectors
             alone = space.vocabulary is not None or space.places is not None
-            with self.lock.exclusive() if alone else nullcontext(), meeting as rows:
+            with self.lock.exclusive() if alone else nullcontext(), meeting(space, X, first) as (rows, keep):
                 check_lengths(rows.n, n)
                 with self.lock.changing():
                     self.parameters = frozen(self.parameters, rows, weights, first=epochs is None)
                     self._open_vectors(max(space.placed, rows.d))
                     for vector in self.vectors.values():
                         vector.begin(rows, defer=epochs is not None)
-                    meeting.keep()
+                    keep()
         return LabelledRows(self, rows, labels, weights)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:

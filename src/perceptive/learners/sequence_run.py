@@ -176,16 +176,12 @@ class SequenceRun(Guarded):
         if witness is not None:
             raise ValueError("witness does not go with sequences, whose features have no columns; leave it out")
         with self.lock.shared():
-            return [self._problem()]
-
-    def _problem(self) -> Problem:
-        p, core = self.parameters, self.core
-        run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
-        known = p.rule == "perceptron" and not p.hamming and not p.beam
-        mixed = weighted(core.run)
-        mixed.pop("weighted_mistakes", None)  # the theorem is about updates
-        mixed |= {"certified": known, "batch": p.batch}
-        return Problem(**run, **rule_facts(p), witnesses=self._vectors.witnesses(core), **mixed)
+            p, core = self.parameters, self.core
+            run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
+            known = p.rule == "perceptron" and not p.hamming and not p.beam
+            mixed = {**weighted(core.run), "certified": known, "batch": p.batch}
+            mixed.pop("weighted_mistakes", None)  # the theorem is about updates
+            return [Problem(**run, **rule_facts(p), witnesses=self._vectors.witnesses(core), **mixed)]
 
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)
@@ -246,7 +242,12 @@ class SequenceRun(Guarded):
             state = self.core.state(None, 0.0)
         blob, ends = bytes(state["column0.blob"]), np.cumsum(state["column0.lengths"], dtype=np.int64).tolist()
         known = {blob[start:end] for start, end in zip([0, *ends], ends, strict=False)}
-        return [[not isinstance(one, dict) and _word(one).encode() not in known for one in x] for x in X]
+
+        def is_new(token: Any) -> bool:
+            word = token if isinstance(token, str) else str(token[0])
+            return word.encode() not in known
+
+        return [[not isinstance(token, dict) and is_new(token) for token in x] for x in X]
 
     # ------------------------------------------------------------ replicas, here and elsewhere
 
@@ -326,10 +327,6 @@ class SequenceRun(Guarded):
         replica: Any = self.replica()
         functions = {} if self.features is None else {name_of(self.features): self.features}
         return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
-
-
-def _word(token: Any) -> str:
-    return token if isinstance(token, str) else str(token[0])
 
 
 def _weight_name(

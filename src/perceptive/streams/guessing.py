@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -136,10 +136,6 @@ def _is_svmlight(line: bytes) -> bool:
     return line.lstrip().startswith(b"#") or SVMLIGHT.fullmatch(line.strip()) is not None
 
 
-def _is_vw(line: bytes) -> bool:
-    return VW.fullmatch(line) is not None
-
-
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
@@ -154,11 +150,12 @@ def _is_columns(start: bytes) -> bool:
     return longer and 0 in widths and len({0, *widths}) == 2 and max(widths) > 1
 
 
-def _is_fasttext(line: bytes) -> bool:
-    return line.startswith(b"__label__")
-
-
-LOOKS = {"json": _is_object, "svmlight": _is_svmlight, "vw": _is_vw, "text": _is_fasttext}
+LOOKS: dict[str, Callable[[bytes], bool]] = {
+    "json": _is_object,
+    "svmlight": _is_svmlight,
+    "vw": lambda line: VW.fullmatch(line) is not None,
+    "text": lambda line: line.startswith(b"__label__"),
+}
 
 
 def _by_delimiter(lines: list[bytes]) -> list[str]:

@@ -35,17 +35,15 @@ class Cluster:
         Of the scheduler (``tcp://…``), ``local`` for workers on this machine, or a client that is connected.
     limit : float
         Seconds that any wait may take.
-    workers : int or None
-        Of ``local``: how many processes; None: as many as there are processors.
 
     Examples
     --------
-    >>> with Cluster("local", workers=1) as cluster:  # doctest: +SKIP
+    >>> with Cluster("local") as cluster:  # doctest: +SKIP
     ...     cluster.ask(lambda client: client.submit(sum, [1, 2]))
     3
     """
 
-    def __init__(self, address: Any, limit: float = LIMIT, workers: int | None = None) -> None:
+    def __init__(self, address: Any, limit: float = LIMIT) -> None:
         try:
             import distributed
         except ModuleNotFoundError:
@@ -55,7 +53,7 @@ class Cluster:
         self._own = isinstance(address, str)
         if address == "local":
             how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            self._local = distributed.LocalCluster(n_workers=workers, **how)  # type: ignore[no-untyped-call]
+            self._local = distributed.LocalCluster(**how)  # type: ignore[no-untyped-call]
             address = self._local.scheduler_address
         self.address = address if isinstance(address, str) else address.scheduler.address
         self.client = self._connect(time.monotonic() + limit) if self._own else address

@@ -66,7 +66,7 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
         unanswered += read.unanswered
         if read.block is None or not len(read.block):
             continue
-        away = kind.choose(chosen, read.block)
+        away = chosen.choose(kind.labels_of(read.block))
         taught.append(read.block.take(np.flatnonzero(~away)) if away.any() else read.block)
         if away.any():
             held.append(read.block.take(np.flatnonzero(away)))
