@@ -33,17 +33,9 @@ def parameter(
 ) -> Any:
     """Declare a parameter, or what differs from the group's declaration.
 
-    Parameters
-    ----------
-    default : object
-    help : str
-        A line, for the command line and the documentation.
-    check : callable
-        Tells what a wrong value should have been.
-    doc : str
-        For the documentation, where there is more to say than ``help``.
-    kind : str
-        The type in words, where the annotation does not tell.
+    ``help`` is a line for the command line and the documentation, ``doc`` for the latter where there is more to say;
+    ``check`` tells what a wrong value should have been; ``kind`` is the type in words, where the annotation does not
+    tell.
     """
     said = {"default": default, "help": help, "check": check, "doc": doc, "kind": kind}
     if help is not _SAME and doc is _SAME:

@@ -29,17 +29,8 @@ JOURNAL = {"slot": np.int64, "gain": np.int64, "loss": np.int64, "step": float, 
 class Dual:
     """v = Σ_i α_i φ(x_i) for one output (two classes) or one per class.
 
-    Attributes
-    ----------
-    K : KernelValues
-        K + b², in the precision of the model.
-    held : Supports
-        What was learned from; ``supports``, ``ids`` and ``slot_of`` are its own.
-    alpha : array of shape (n_supports, n_outputs)
-        Signed coefficients.
-    journals : list of _core.DualJournal
-        One per problem: one in all, or one per class for ``multiclass="ovr"``. The numbers of updates, their largest
-        ‖δ‖² (``radius2``), mistakes and ``criterion`` are also per problem.
+    There is one problem in all, or one per class for ``multiclass="ovr"``: journals, the numbers of updates (``made``),
+    their largest ‖δ‖² (``radius2``), mistakes and ``criterion`` are per problem.
     """
 
     def __init__(
@@ -47,8 +38,8 @@ class Dual:
     ) -> None:
         self.kernel, self.task, self.parameters = kernel, task, parameters
         self.n_outputs = n_outputs
-        self.K = KernelValues(kernel, parameters.dtype, parameters.bias)
-        self.held = Supports(by_content=not parameters.delta)
+        self.K = KernelValues(kernel, parameters.dtype, parameters.bias)  # K + b², in the precision of the model
+        self.held = Supports(by_content=not parameters.delta)  # what was learned from
         self._alpha, self._sums = np.zeros((0, n_outputs)), np.zeros((0, n_outputs))
         self.initial: Floats | None = None
         problems = n_outputs if task == "ovr" else 1

@@ -29,18 +29,7 @@ WITNESSES = ("last", "averaged", "best")
 
 
 class DualLearner(Recorded, ABC):
-    """A learner that remembers its mistakes, and whose kernel compares new examples with them.
-
-    Attributes
-    ----------
-    asked_kernel, kernel : Kernel
-        As it was given, and as it is used: "scale" replaced by a number.
-    dual : Dual or None
-    space : FeatureSpace
-        How files become rows, where it learned from files, and how many columns these have.
-    seen : int
-        Examples so far, which numbers them.
-    """
+    """A learner that remembers its mistakes, and whose kernel compares new examples with them."""
 
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
@@ -49,11 +38,11 @@ class DualLearner(Recorded, ABC):
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
-        self.asked_kernel = as_kernel(parameters.kernel)
-        self.kernel: Kernel = self.asked_kernel
+        self.asked_kernel = as_kernel(parameters.kernel)  # as it was given
+        self.kernel: Kernel = self.asked_kernel  # as it is used: "scale" replaced by a number
         self.dual: Dual | None = None
-        self.space = FeatureSpace()
-        self.seen = 0
+        self.space = FeatureSpace()  # how files become rows, where it learned from files
+        self.seen = 0  # examples so far, which numbers them
 
     n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 

@@ -44,13 +44,10 @@ class Parsed:
 class Facts(NamedTuple):
     """What must be known of a file before the first epoch."""
 
+    file: Parsed  # without its examples
     examples: int
     held: int
     rows: int
-    unanswered: int
-    skipped: int
-    columns: list[str]
-    names: Any
     labels: Labels  # different ones, and how many examples each has
     width: int
     met: NDArray[np.int64]  # columns, where they must be known
@@ -78,14 +75,14 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
 def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
     block = parsed.taught
     n, held = (0 if part is None else len(part) for part in (block, parsed.held))
-    seen = parsed.unanswered, parsed.skipped, parsed.columns, parsed.names
+    seen = replace(parsed, taught=None, held=None)
     if block is None:
-        return Facts(0, held, 0, *seen, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
+        return Facts(seen, 0, held, 0, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
     labels, examples = kind.labels_of(block), kind.for_cache(block)
     counts = np.bincount(labels.which, minlength=len(labels.values))
     columns = np.unique(examples.indices).astype(np.int64) if met else np.empty(0, np.int64)
     rows, first = kind.count_rows(block), block.take(np.arange(1))
-    return Facts(n, held, rows, *seen, Labels(labels.values, counts), examples.width(), columns, first)
+    return Facts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first)
 
 
 def held_part(parsed: Parsed) -> Any:
@@ -156,9 +153,10 @@ class ClusterSource(ShardSource):
         values = dict.fromkeys(label for facts in self._facts for label in facts.labels.values)
         self.labels = [label for label in values if label is not None]
         self.split = _Counted(self._facts, self)
-        self.stream.log.columns = next((facts.columns for facts in self._facts if facts.columns), [])
-        for names in (facts.names for facts in self._facts if facts.names is not None):
-            index = _core.InvertedIndex.from_arrays(*names)
+        files = [facts.file for facts in self._facts]
+        self.stream.log.columns = next((file.columns for file in files if file.columns), [])
+        for file in files:
+            index = None if file.names is None else _core.InvertedIndex.from_arrays(*file.names)
             self.stream.log.note_names(index, self.stream.remember_names == "few")
         check_answers(self.stream.format, self.stream.files, self.stream.log, self.split.examples)
         if sum(facts.examples for facts in self._facts) == 0:
@@ -177,7 +175,7 @@ class ClusterSource(ShardSource):
 
     @property
     def skipped(self) -> int:
-        return sum(facts.skipped for facts in self._facts)
+        return sum(facts.file.skipped for facts in self._facts)
 
     def all_labels(self) -> Iterator[Labels]:
         """The labels of all that is to be learned from, file by file."""
@@ -253,7 +251,7 @@ class _Counted:
         self._source = source
         self.examples = sum(one.examples + one.held for one in facts)
         self.rows = sum(one.rows for one in facts)
-        self.unanswered = sum(one.unanswered for one in facts)
+        self.unanswered = sum(one.file.unanswered for one in facts)
         self.holdout = HoldOut(source.fraction, source.seed)
         self.holdout.examples, self.holdout.held = self.examples, sum(one.held for one in facts)
 
