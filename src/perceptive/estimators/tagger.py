@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
+from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.labels import Labels
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
@@ -27,7 +28,6 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_model import guess_preset
 from perceptive.learners.sequence_probabilities import calibrate, label_probabilities
 from perceptive.learners.sequence_state import is_preset, plain_template
-from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
